@@ -128,6 +128,16 @@ pub(super) fn checked<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Re
     checked.map_err(|error| error.to_string())
 }
 
+/// A tool, as a provider is offered it.
+pub(super) fn tool(name: &str, description: Option<&str>, schema: &str) -> String {
+    let function = Object::new()
+        .string("name", name)
+        .optional("description", description)
+        .raw("parameters", &tight(schema));
+    let framed = Object::typed("function");
+    framed.raw("function", &function.finish()).finish()
+}
+
 /// What was counted, by the names of both counts.
 pub(super) fn usage(raw: Raw<'_>, names: &'static [&'static str; 2]) -> Option<Usage> {
     let mut record = Deserializer::from_str(raw?.get());

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Env, MESSAGES};
@@ -42,27 +41,13 @@ impl Document for Thread {
 
 fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     lazy! { struct Record { role, content, state, meta, usage } }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Meta {
-        sent_at: Option<i64>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Counted {
-        model: Option<String>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct State {
-        r#type: Option<String>,
-    }
+    lazy! { struct Beside { sent_at = "sentAt", model, r#type } }
     let record: Record<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
-    let meta: Meta = decode(record.meta).unwrap_or_default();
-    let counted: Counted = decode(record.usage).unwrap_or_default();
+    let [meta, counted, state] = [record.meta, record.usage, record.state]
+        .map(|raw| decode::<Beside<'_>>(raw).unwrap_or_default());
     let mut said = Said {
-        time: meta.sent_at.map(Millis),
-        model: counted.model.as_deref().map(quoted),
+        time: decode(meta.sent_at).map(Millis),
+        model: word(counted.model).as_deref().map(quoted),
         kind: "message without content".to_owned(),
         ..Said::default()
     };
@@ -84,8 +69,7 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let made = Object::new().string("role", &role).raw("content", &content);
     let made = RawValue::from_string(made.finish()).map_err(|error| error.to_string())?;
     let mut message = anthropic::message(&made, notes)?;
-    let state: State = decode(record.state).unwrap_or_default();
-    message.interrupted = state.r#type.as_deref() == Some("cancelled");
+    message.interrupted = word(state.r#type).as_deref() == Some("cancelled");
     checked([&message])?;
     said.messages.push(message);
     Ok(said)

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -132,21 +131,14 @@ fn said_or_json(raw: Raw<'_>) -> Option<String> {
 
 /// A thought, which is a text or has one.
 fn thought(raw: Raw<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Held {
-        text: String,
-    }
-    let text = string(raw).or_else(|| decode::<Held>(raw).map(|it| it.text));
-    text.filter(|text| !text.is_empty())
+    lazy! { struct Held { text } }
+    let held: Held<'_> = decode(raw).unwrap_or_default();
+    not_empty(raw).or_else(|| not_empty(held.text))
 }
 
 fn model(bubble: &Bubble<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Named {
-        model_name: String,
-    }
-    let named = decode::<Named>(bubble.model_info).map(|it| it.model_name);
-    let named = named.or_else(|| string(bubble.model_type));
+    lazy! { struct Named { name = "modelName" } }
+    let named: Named<'_> = decode(bubble.model_info).unwrap_or_default();
+    let named = string(named.name).or_else(|| string(bubble.model_type));
     named.filter(|it| !it.is_empty()).map(|it| quoted(&it))
 }

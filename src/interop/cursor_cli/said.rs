@@ -1,6 +1,5 @@
 //! A message in the form of the framework that the tool is made with (AI SDK).
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::parts::{self, checked, role};
@@ -58,24 +57,15 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
 
 /// Whether the tool says beside a result that its call failed.
 fn has_failed(options: Raw<'_>) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Options {
-        cursor: Cursor,
+    lazy! {
+        struct Options { cursor }
+        struct Cursor { result = "highLevelToolCallResult" }
+        struct Outcome { is_error = "isError" }
     }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Cursor {
-        #[serde(rename = "highLevelToolCallResult")]
-        result: Outcome,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default, rename_all = "camelCase")]
-    struct Outcome {
-        is_error: Option<bool>,
-    }
-    let options: Options = decode(options).unwrap_or_default();
-    options.cursor.result.is_error == Some(true)
+    let options: Options<'_> = decode(options).unwrap_or_default();
+    let cursor: Cursor<'_> = decode(options.cursor).unwrap_or_default();
+    let outcome: Outcome<'_> = decode(cursor.result).unwrap_or_default();
+    decode(outcome.is_error) == Some(true)
 }
 
 fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {

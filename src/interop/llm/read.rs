@@ -12,13 +12,13 @@ use super::{CONVERSATION, MESSAGES, RESPONSES, TOOLS, TURNS};
 use crate::error::Result;
 use crate::interop::Step;
 use crate::interop::document::{Document, Member, ObjectTeller};
-use crate::interop::parts::{said as word, usage};
+use crate::interop::parts::{self, said as word, usage};
 use crate::interop::records::Text;
 use crate::interop::rows::time;
 use crate::interop::spans::elements;
 use crate::interop::ways::{Behind, Walker, Ways, walk};
 use crate::model::{Millis, Part, Role, Settings, Usage, depth};
-use crate::wire::json::{Object, array, decode, quoted, string, tight};
+use crate::wire::json::{array, decode, quoted, string};
 
 /// A conversation.
 #[derive(Default)]
@@ -187,12 +187,9 @@ fn tools(text: Text<'_>, rows: &[Range<usize>]) -> HashMap<i64, String> {
         if !schema.starts_with('{') || depth::check_json("tools", schema, 3).is_err() {
             return None;
         }
-        let function = Object::new()
-            .string("name", &string(tool.name)?)
-            .optional("description", string(tool.description).as_deref())
-            .raw("parameters", &tight(schema));
-        let framed = Object::typed("function").raw("function", &function.finish());
-        Some((decode(tool.id)?, framed.finish()))
+        let about = string(tool.description);
+        let offered = parts::tool(&string(tool.name)?, about.as_deref(), schema);
+        Some((decode(tool.id)?, offered))
     };
     rows.iter().filter_map(tool).collect()
 }

@@ -64,9 +64,8 @@ impl EventReader for ResponsesReader {
             | "response.cancelled" => self.end(&kind, &line, &mut told),
             "error" => {
                 let error: Value = decode(line.error).unwrap_or_default();
-                let text = string(line.message);
-                let text = text.or_else(|| error["message"].as_str().map(str::to_owned));
-                let text = text.unwrap_or_else(|| "the provider failed".to_owned());
+                let own = string(line.message);
+                let text = own.as_deref().or(error["message"].as_str());
                 self.replies.fail(text, &mut told);
             }
             kind => match self.streamed(kind, &line) {
@@ -191,8 +190,9 @@ impl ResponsesReader {
         match kind {
             "response.failed" => {
                 let error: Value = decode(body.error).unwrap_or_default();
-                let text = error["message"].as_str().unwrap_or("the response failed");
-                self.replies.fail(text.to_owned(), told);
+                let text = error["message"].as_str();
+                let text = text.or(Some("the response failed"));
+                self.replies.fail(text, told);
                 told.usage = usage(body.usage);
             }
             "response.cancelled" => {
