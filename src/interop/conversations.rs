@@ -41,7 +41,7 @@ fn tell<D: Document>(
     sink: &mut dyn Sink,
 ) -> Result<Option<u64>> {
     let mut teller = ObjectTeller::of(text, Teller::of(stem, D::LACKING, sink));
-    let found = Opened::<D>::read(at.start, &mut teller);
+    let mut found = Opened::<D>::read(at.start, &mut teller);
     if !found.is_listed {
         return Ok(None);
     }

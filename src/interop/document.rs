@@ -77,19 +77,19 @@ pub(super) fn import<D: Document>(
     let held = Held::read(input)?;
     let teller = Teller::of(options.stem, D::LACKING, sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
-    let opened = Opened::<D>::read(held.start, &mut teller);
-    let broken = opened.broken;
+    let mut opened = Opened::<D>::read(held.start, &mut teller);
     let records = opened.tell(&mut teller)?;
-    teller.close(&held, broken, records)
+    teller.close(&held, opened.broken, records)
 }
 
 /// An object whose members were read.
 pub(super) struct Opened<D> {
-    document: D,
-    records: Vec<Range<usize>>,
+    pub(super) document: D,
+    pub(super) records: Vec<Range<usize>>,
     /// Whether there is a list of records.
     pub(super) is_listed: bool,
-    broken: Option<Broken>,
+    /// Why there may be more.
+    pub(super) broken: Option<Broken>,
 }
 
 impl<D: Document> Opened<D> {
@@ -127,10 +127,20 @@ impl<D: Document> Opened<D> {
         opened
     }
 
-    /// Tells of the session; returns how many records it has.
-    pub(super) fn tell(self, teller: &mut ObjectTeller<'_, '_>) -> Result<u64> {
-        let (mut document, records) = (self.document, self.records);
-        document.begin(&records, teller)?;
+    /// Reads the members of an object inside the session's own: what is known of that one stays as it is.
+    pub(super) fn inside(start: usize, teller: &mut ObjectTeller<'_, '_>) -> Self {
+        let end = std::mem::take(&mut teller.end);
+        let opened = Self::read(start, teller);
+        teller.end = end;
+        opened
+    }
+
+    /// Tells of what it says; returns how many records it has.
+    pub(super) fn tell(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<u64> {
+        let Self {
+            document, records, ..
+        } = self;
+        document.begin(records, teller)?;
         for (number, at) in records.iter().enumerate() {
             teller.next = records.get(number + 1).cloned();
             document.record(at, teller)?;
