@@ -19,7 +19,6 @@ mod anthropic;
 mod anthropic_stream;
 mod atif;
 mod bodies;
-mod calls;
 mod chat;
 mod chatgpt;
 mod claude_ai;
@@ -266,6 +265,14 @@ impl StepId {
         StepEntry {
             step: self,
             replacement: None,
+        }
+    }
+
+    /// The entry of one of its replacements, where it is a hide.
+    pub fn replacement(self, number: usize) -> StepEntry {
+        StepEntry {
+            step: self,
+            replacement: Some(number),
         }
     }
 }

@@ -320,10 +320,8 @@ impl<S> Conversation<S> {
                 Came::New(number) => {
                     let said = self.messages.get(*number).map(|(_, said)| said);
                     let is_told = matches!(said, Some(Some(_)));
-                    let entry = behind.last.filter(|_| is_told).map(|step| StepEntry {
-                        step,
-                        replacement: Some(made),
-                    });
+                    let step = behind.last.filter(|_| is_told);
+                    let entry = step.map(|step| step.replacement(made));
                     made += usize::from(is_told);
                     (*number, entry)
                 }

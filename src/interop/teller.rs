@@ -2,9 +2,9 @@
 //!
 //! Deliberately absent: where records come from, and what they say.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use super::calls::Calls;
 use super::records::Text;
 use super::{
     Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
@@ -25,7 +25,7 @@ pub(super) struct Teller<'s> {
     /// Those that the next step brings.
     pub(super) due: Settings,
     /// The calls that results may answer.
-    pub(super) calls: Calls,
+    pub(super) calls: HashSet<String>,
     /// The branch that is due: a way on which nothing is said is none.
     pub(super) branch: Option<String>,
     steps: usize,
@@ -42,11 +42,16 @@ impl<'s> Teller<'s> {
             notes: Notes::default(),
             settings: Settings::new(),
             due: Settings::new(),
-            calls: Calls::default(),
+            calls: HashSet::new(),
             branch: None,
             steps: 0,
             is_open: false,
         }
+    }
+
+    /// Takes the session's own id, if it says one.
+    pub(super) fn name(&mut self, id: Option<String>) {
+        self.start.id = id.unwrap_or_else(|| std::mem::take(&mut self.start.id));
     }
 
     /// Tells of the session, once.
@@ -85,7 +90,12 @@ impl<'s> Teller<'s> {
         text: Text<'_>,
         at: &Range<usize>,
     ) -> Result<()> {
-        self.calls.pair(message, text, at, self.sink)
+        self.calls.extend(message.calls().map(str::to_owned));
+        for call in message.results().filter(|call| !self.calls.contains(*call)) {
+            let reason = format!("a tool result without its call '{call}'");
+            self.sink.problem(text.problem(at.start, reason))?;
+        }
+        Ok(())
     }
 
     /// Tells of a step, which brings the settings that are due; gives the first entry that it makes, if it makes one.

@@ -6,7 +6,6 @@ use serde_json::value::RawValue;
 
 use super::step::{Said, TrajectoryStep};
 use crate::error::Result;
-use crate::interop::calls::Calls;
 use crate::interop::conversations::Names;
 use crate::interop::document::{Document, Member, ObjectTeller, Opened};
 use crate::interop::records::Held;
@@ -27,9 +26,7 @@ pub(super) fn import(
     let teller = Teller::of(options.stem, &[], sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
     let mut main = Opened::<Trajectory>::read(held.start, &mut teller);
-    if let Some(id) = main.document.id() {
-        teller.start.id.clone_from(id);
-    }
+    teller.name(main.document.id().cloned());
     teller.end.cwd = main.document.cwd.take();
     let gives_tools = main.document.due.contains_key("tools");
     let mut inside = queued(&main.document, 1);
@@ -56,7 +53,7 @@ pub(super) fn import(
         let name = name.unwrap_or_else(|| next.to_string());
         let branch = BranchStart::root(names.of(format!("agent-{name}")));
         teller.sink.branch(branch)?;
-        teller.calls = Calls::default();
+        teller.calls.clear();
         steps += agent.tell(&mut teller)?;
     }
     teller.close(&held, main.broken, steps)

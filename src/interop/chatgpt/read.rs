@@ -56,8 +56,7 @@ impl Document for Conversation {
 
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
         match (member.key, member.word()) {
-            ("id" | "conversation_id", None) => {}
-            ("id" | "conversation_id", Some(id)) => teller.start.id = id,
+            ("id" | "conversation_id", id) => teller.name(id),
             ("title", title) => teller.end.title = title,
             ("current_node", node) => self.current = node,
             ("create_time", _) => teller.start.descent.begun = seconds(Some(member.raw)),

@@ -29,9 +29,8 @@ impl Document for Chat {
         }
         let about: Value = decode(Some(member.raw)).unwrap_or_default();
         let word = |key: &str| about.get(key)?.as_str().filter(|it| !it.is_empty());
-        if let Some(id) = word("composerId").or_else(|| word("tabId")) {
-            id.clone_into(&mut teller.start.id);
-        }
+        let id = word("composerId").or_else(|| word("tabId"));
+        teller.name(id.map(str::to_owned));
         let title = word("name").or_else(|| word("chatTitle"));
         teller.end.title = title.map(str::to_owned);
         let config = about.get("modelConfig").and_then(|it| it.get("modelName"));

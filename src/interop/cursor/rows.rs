@@ -189,11 +189,15 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     }
     let chat = older(rows)?.into_iter().find(|it| it.stored.id == id);
     Ok(chat.map(|chat| {
-        let document = Object::new()
-            .raw(CHAT, &Value::Object(chat.about).to_string())
-            .raw(BUBBLES, &array(chat.bubbles.iter().map(Value::to_string)));
-        (chat.stored, document.finish())
+        let bubbles = array(chat.bubbles.iter().map(Value::to_string));
+        (chat.stored, object(chat.about, &bubbles))
     }))
+}
+
+/// A chat's object.
+fn object(about: Map<String, Value>, bubbles: &str) -> String {
+    let object = Object::new().raw(CHAT, &Value::Object(about).to_string());
+    object.raw(BUBBLES, bubbles).finish()
 }
 
 /// A chat of newer versions with its bubbles; none that has no row beside its own.
@@ -212,9 +216,6 @@ fn newer(rows: &dyn Rows, mut chat: Newer) -> Result<Option<WithDocument>> {
                 .finish(),
         });
     }
-    let document = Object::new()
-        .raw(CHAT, &Value::Object(chat.about).to_string())
-        .raw(BUBBLES, &array(bubbles));
     let has_some = chat.stored.rows > 1;
-    Ok(has_some.then(|| (chat.stored, document.finish())))
+    Ok(has_some.then(|| (chat.stored, object(chat.about, &array(bubbles)))))
 }

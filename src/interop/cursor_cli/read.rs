@@ -35,9 +35,7 @@ impl States for Agent {
             workspace: Option<String>,
         }
         let about: About = decode(Some(raw)).unwrap_or_default();
-        if let Some(id) = about.id.filter(|id| !id.is_empty()) {
-            teller.start.id = id;
-        }
+        teller.name(about.id.filter(|id| !id.is_empty()));
         let name = about.name.filter(|name| !name.is_empty());
         teller.end.title = name.filter(|name| name != UNNAMED);
         teller.end.cwd = about.workspace.as_deref().map(places::path);

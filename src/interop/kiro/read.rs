@@ -32,11 +32,7 @@ impl Document for Conversation {
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
         let raw = member.raw;
         match member.key {
-            ID => {
-                if let Some(id) = member.word() {
-                    teller.start.id = id;
-                }
-            }
+            ID => teller.name(member.word()),
             "latest_summary" => {
                 let told: Vec<Value> = decode(Some(raw)).unwrap_or_default();
                 let told = told.first().and_then(Value::as_str).map(str::to_owned);

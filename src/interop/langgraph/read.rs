@@ -29,9 +29,7 @@ impl States for Thread {
             of_graphs_inside: u64,
         }
         let about: About = decode(Some(raw)).unwrap_or_default();
-        if let Some(id) = about.thread_id.filter(|id| !id.is_empty()) {
-            teller.start.id = id;
-        }
+        teller.name(about.thread_id.filter(|id| !id.is_empty()));
         if about.of_graphs_inside > 0 {
             let kind = "checkpoint of a graph inside".to_owned();
             let others = &mut teller.end.other_records;

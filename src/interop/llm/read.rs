@@ -65,8 +65,7 @@ impl Document for Conversation {
         lazy! { struct Row { id, name, tip_message_hash, forked_from } }
         if member.key == CONVERSATION {
             let row: Row<'_> = decode(Some(member.raw)).unwrap_or_default();
-            let id = word(row.id);
-            teller.start.id = id.unwrap_or_else(|| std::mem::take(&mut teller.start.id));
+            teller.name(word(row.id));
             teller.start.forked_from = word(row.forked_from);
             teller.end.title = word(row.name);
             self.tip = word(row.tip_message_hash);
@@ -170,7 +169,7 @@ impl Document for Conversation {
             teller.problem(&(0..0), reason)?;
         }
         walk(parents, stands, self, teller)?;
-        if !self.has_tools && teller.calls.any() {
+        if !self.has_tools && !teller.calls.is_empty() {
             teller.end.absent.push("tool definitions".to_owned());
         }
         Ok(())

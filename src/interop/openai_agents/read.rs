@@ -10,7 +10,6 @@ use super::rows::ITEM;
 use super::{ITEMS, ORDER, SESSION};
 use crate::error::Result;
 use crate::interop::Step;
-use crate::interop::calls::Calls;
 use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::parts::said;
 use crate::interop::rows::time;
@@ -59,8 +58,7 @@ impl Document for Session {
         lazy! { struct Row { session_id } }
         if member.key == SESSION {
             let row: Row<'_> = decode(Some(member.raw)).unwrap_or_default();
-            let id = said(row.session_id);
-            teller.start.id = id.unwrap_or_else(|| std::mem::take(&mut teller.start.id));
+            teller.name(said(row.session_id));
         }
         false
     }
@@ -154,7 +152,7 @@ impl Session {
         &mut self,
         way: &[usize],
         ways: &Ways,
-        calls: &mut Calls,
+        calls: &mut HashSet<String>,
     ) -> (Option<Message>, Vec<usize>, usize) {
         let items = &mut self.items;
         let mut reply = match items[way[0]].meaning.take() {

@@ -47,7 +47,7 @@ impl Document for Run {
 
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         // Without tools the model types commands into its text, and no request defines any.
-        if teller.calls.any() {
+        if !teller.calls.is_empty() {
             teller.end.absent.push("tool definitions".to_owned());
         }
         Ok(())

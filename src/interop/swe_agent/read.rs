@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 
 use super::entry::{agent, message};
 use crate::error::Result;
-use crate::interop::calls::Calls;
 use crate::interop::conversations::Names;
 use crate::interop::document::{Document, Member, ObjectTeller, Opened};
 use crate::interop::parts::said;
@@ -241,7 +240,7 @@ impl Run {
             let (items, _) = elements(teller.text.bytes, request.start);
             sent.insert(items.len(), items);
         }
-        teller.calls = Calls::default();
+        teller.calls.clear();
         let text = teller.text;
         let mut due = Some(settings);
         let mut rows: Vec<Option<Row>> = Vec::with_capacity(entries.len());
@@ -265,7 +264,7 @@ impl Run {
                 Self::cut(&mut rows, items, teller)?;
             }
         }
-        Ok(teller.calls.any())
+        Ok(!teller.calls.is_empty())
     }
 
     /// Hides what a request held in other words: what tools and users said and the tool left out.
