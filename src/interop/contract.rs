@@ -63,6 +63,19 @@ pub(super) fn written(
     (out, remarks)
 }
 
+/// A message in a few words: who speaks, and its parts, each as `part` says it.
+pub(super) fn sketch(message: &Message, part: impl FnMut(&Part) -> String) -> String {
+    let parts: Vec<String> = message.parts.iter().map(part).collect();
+    format!("{}: {}", message.role, parts.join(" | "))
+}
+
+/// The first session of a source with which nothing is wrong.
+pub(super) fn sound(format: &Format, bytes: &[u8]) -> Session {
+    let mut told = read(format, bytes);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    told.sessions.remove(0)
+}
+
 /// All that an importer told.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Told {
@@ -82,6 +95,11 @@ pub(super) struct Session {
 }
 
 impl Told {
+    /// What is wrong.
+    pub(super) fn reasons(&self) -> Vec<&str> {
+        self.problems.iter().map(|it| &*it.reason).collect()
+    }
+
     fn last(&mut self) -> &mut Session {
         assert!(self.open, "told outside a session");
         self.sessions.last_mut().expect("one is open")
@@ -127,6 +145,12 @@ impl Session {
     pub(super) fn main(&self) -> &[Step] {
         let end = self.branches.first().map(|(steps, _)| *steps);
         &self.steps[..end.unwrap_or(self.steps.len())]
+    }
+
+    /// The messages that were appended, in a few words.
+    pub(super) fn sketches(&self, part: fn(&Part) -> String) -> Vec<String> {
+        let messages = self.messages().into_iter();
+        messages.map(|message| sketch(message, part)).collect()
     }
 
     /// The messages that were appended.

@@ -5,8 +5,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::document::{Document, ObjectTeller, Opened};
+use super::head::{Keys, SourceHead};
 use super::records::{Held, Text};
 use super::spans::{elements, skip_value};
+use super::teller::Teller;
 use super::{ImportOptions, Input, Sink};
 use crate::error::Result;
 
@@ -28,24 +31,38 @@ impl Names {
     }
 }
 
-/// Where one conversation stands.
-pub(super) struct Place<'t> {
-    pub(super) text: Text<'t>,
-    pub(super) at: Range<usize>,
-    /// The id of its session, where it has none of its own.
-    pub(super) stem: String,
+/// Tells of one conversation, as a session that is called so where it has no id of its own; returns how many records
+/// it has, none where it is no conversation.
+fn tell<D: Document>(
+    text: Text<'_>,
+    at: &Range<usize>,
+    stem: &str,
+    names: &mut Names,
+    sink: &mut dyn Sink,
+) -> Result<Option<u64>> {
+    let mut teller = ObjectTeller::of(text, Teller::of(stem, D::LACKING, sink));
+    let mut found = Opened::<D>::read(at.start, &mut teller);
+    if !found.is_listed {
+        return Ok(None);
+    }
+    teller.start.id = names.of(std::mem::take(&mut teller.start.id));
+    let count = found.tell(&mut teller)?;
+    teller.end()?;
+    Ok(Some(count))
 }
 
-/// Tells of one conversation, as a session of this name; returns how many records it has, none where it is
-/// no conversation.
-pub(super) type TellConversation = fn(Place<'_>, &mut Names, &mut dyn Sink) -> Result<Option<u64>>;
+/// Whether a source is such a file: a list of conversations, or one.
+pub(super) fn sniff<D: Document>(head: &SourceHead<'_>) -> Option<usize> {
+    let is_one = |item: &Keys<'_>| item.has(D::RECORDS);
+    let shows = head.object().is_some_and(is_one) || head.lists(is_one);
+    shows.then_some(0)
+}
 
-/// Tells of each conversation of a source; one that is none is said to lack `key`.
-pub(super) fn each_conversation(
+/// Tells of each conversation of a source.
+pub(super) fn import<D: Document>(
     input: &dyn Input,
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
-    (key, tell): (&str, TellConversation),
 ) -> Result<()> {
     let held = Held::read(input)?;
     let text = held.text();
@@ -65,9 +82,12 @@ pub(super) fn each_conversation(
             false => format!("{}/{number}", options.stem),
         };
         let (start, end) = (at.start, at.end as u64);
-        match tell(Place { text, at, stem }, &mut names, sink)? {
+        match tell::<D>(text, &at, &stem, &mut names, sink)? {
             Some(more) => records += more,
-            None => sink.problem(text.problem(start, format!("an entry without '{key}'")))?,
+            None => {
+                let reason = format!("an entry without '{}'", D::RECORDS);
+                sink.problem(text.problem(start, reason))?;
+            }
         }
         sink.progress(end, records);
     }

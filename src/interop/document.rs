@@ -10,11 +10,10 @@ use serde_json::value::RawValue;
 use super::records::{Held, Text};
 use super::spans::{Broken, elements, members};
 use super::teller::Teller;
-use super::{ImportOptions, Input, Sink, Step, StepEntry};
+use super::{ImportOptions, Input, Sink, Step, StepEntry, parts};
 use crate::error::Result;
-use crate::model::{Message, Millis, Usage};
+use crate::model::{Message, Millis, Role, Usage};
 use crate::wire::Notes;
-use crate::wire::json::string;
 
 /// How a format's object is read; what is known on the way.
 pub(super) trait Document: Default {
@@ -22,9 +21,22 @@ pub(super) trait Document: Default {
     const RECORDS: &'static str;
     /// What the object lacks of what the model was sent.
     const LACKING: &'static [&'static str] = &["system prompt", "tool definitions"];
+    /// With what these begin.
+    const OPEN: u8 = b'[';
+    /// Other members that are lists.
+    const LISTS: &'static [&'static str] = &[];
 
     /// A member beside the records; false where it is not read.
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool;
+
+    /// Where the records stand whose list begins at `start`.
+    fn records(&mut self, bytes: &[u8], start: usize) -> (Vec<Range<usize>>, Option<Broken>) {
+        elements(bytes, start)
+    }
+
+    /// A member that is a list: where its elements stand.
+    #[allow(unused_variables)]
+    fn list(&mut self, key: &str, found: Vec<Range<usize>>, teller: &mut ObjectTeller<'_, '_>) {}
 
     /// What is told before the records: the session, where no record says which it is.
     #[allow(unused_variables)]
@@ -52,7 +64,7 @@ pub(super) struct Member<'m> {
 impl Member<'_> {
     /// Its text, where it is one and not empty.
     pub(super) fn word(&self) -> Option<String> {
-        string(Some(self.raw)).filter(|word| !word.is_empty())
+        parts::said(Some(self.raw))
     }
 }
 
@@ -63,38 +75,99 @@ pub(super) fn import<D: Document>(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let held = Held::read(input)?;
-    let text = held.text();
-    let (keys, mut broken) = members(text.bytes, held.start);
-    let (mut document, mut records) = (D::default(), Vec::new());
     let teller = Teller::of(options.stem, D::LACKING, sink);
-    let mut teller = ObjectTeller::of(text, teller);
-    for (key, at) in keys {
-        if key == D::RECORDS {
-            let (found, torn) = elements(text.bytes, at.start);
-            records = found;
-            broken = torn.or(broken);
-        } else if let Ok((raw, lone)) = text.decode(&at) {
-            let member = Member {
-                key: &key,
-                raw: &raw,
-                at: &at,
-            };
-            let is_read = document.member(&member, &mut teller);
-            teller.end.lone_surrogates += if is_read { lone } else { 0 };
+    let mut teller = ObjectTeller::of(held.text(), teller);
+    let mut opened = Opened::<D>::read(held.start, &mut teller);
+    let records = opened.tell(&mut teller)?;
+    teller.close(&held, opened.broken, records)
+}
+
+/// An object whose members were read.
+pub(super) struct Opened<D> {
+    pub(super) document: D,
+    pub(super) records: Vec<Range<usize>>,
+    /// Whether there is a list of records.
+    pub(super) is_listed: bool,
+    /// Why there may be more.
+    pub(super) broken: Option<Broken>,
+}
+
+impl<D: Document> Opened<D> {
+    /// Reads the members of the object that begins at `start`.
+    pub(super) fn read(start: usize, teller: &mut ObjectTeller<'_, '_>) -> Self {
+        let text = teller.text;
+        teller.begins = start;
+        let (keys, broken) = members(text.bytes, start);
+        let mut opened = Self {
+            document: D::default(),
+            records: Vec::new(),
+            is_listed: false,
+            broken,
+        };
+        for (key, at) in keys {
+            if key == D::RECORDS {
+                let (found, torn) = opened.document.records(text.bytes, at.start);
+                opened.is_listed = text.bytes.get(at.start) == Some(&D::OPEN);
+                opened.broken = torn.or(opened.broken);
+                opened.records = found;
+            } else if D::LISTS.contains(&key.as_str()) {
+                let (found, torn) = elements(text.bytes, at.start);
+                opened.broken = torn.or(opened.broken);
+                opened.document.list(&key, found, teller);
+            } else if let Ok((raw, lone)) = text.decode(&at) {
+                let member = Member {
+                    key: &key,
+                    raw: &raw,
+                    at: &at,
+                };
+                let is_read = opened.document.member(&member, teller);
+                teller.end.lone_surrogates += if is_read { lone } else { 0 };
+            }
         }
+        opened
     }
-    document.begin(&records, &mut teller)?;
-    for (number, at) in records.iter().enumerate() {
-        teller.next = records.get(number + 1).cloned();
-        document.record(at, &mut teller)?;
+
+    /// Reads the members of an object inside the session's own: what is known of that one stays as it is.
+    pub(super) fn inside(start: usize, teller: &mut ObjectTeller<'_, '_>) -> Self {
+        let end = std::mem::take(&mut teller.end);
+        let opened = Self::read(start, teller);
+        teller.end = end;
+        opened
     }
-    document.finish(&mut teller)?;
-    teller.close(&held, broken, records.len() as u64)
+
+    /// Tells of what it says; returns how many records it has.
+    pub(super) fn tell(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<u64> {
+        let Self {
+            document, records, ..
+        } = self;
+        document.begin(records, teller)?;
+        for (number, at) in records.iter().enumerate() {
+            teller.next = records.get(number + 1).cloned();
+            document.record(at, teller)?;
+        }
+        document.finish(teller)?;
+        Ok(records.len() as u64)
+    }
+}
+
+/// What a record says, where that is messages alone.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) messages: Vec<Message>,
+    /// What the record is where it says nothing.
+    pub(super) kind: String,
+    pub(super) time: Option<Millis>,
+    /// What was counted for the reply among them.
+    pub(super) usage: Option<Usage>,
+    /// The model that holds from here on, as JSON.
+    pub(super) model: Option<String>,
 }
 
 /// What tells a sink of a document.
 pub(super) struct ObjectTeller<'t, 's> {
     pub(super) text: Text<'t>,
+    /// Where the object begins.
+    pub(super) begins: usize,
     /// Where the record behind the one that is read stands.
     pub(super) next: Option<Range<usize>>,
     teller: Teller<'s>,
@@ -118,6 +191,7 @@ impl<'t, 's> ObjectTeller<'t, 's> {
     pub(super) fn of(text: Text<'t>, teller: Teller<'s>) -> Self {
         Self {
             text,
+            begins: 0,
             next: None,
             teller,
         }
@@ -129,6 +203,11 @@ impl<'t, 's> ObjectTeller<'t, 's> {
         held.end(broken, teller.sink)?;
         teller.sink.progress(self.text.bytes.len() as u64, records);
         teller.close()
+    }
+
+    /// Tells that the session ends, where more may follow.
+    pub(super) fn end(self) -> Result<()> {
+        self.teller.close()
     }
 
     /// Reads a record, which must be an object; none where that cannot be, which is told.
@@ -147,6 +226,19 @@ impl<'t, 's> ObjectTeller<'t, 's> {
     pub(super) fn problem(&mut self, at: &Range<usize>, reason: impl Into<String>) -> Result<()> {
         let problem = self.text.problem(at.start, reason);
         self.teller.sink.problem(problem)
+    }
+
+    /// Tells of what a record says.
+    pub(super) fn tell(&mut self, said: Said, at: &Range<usize>) -> Result<()> {
+        self.set("model", said.model);
+        if said.messages.is_empty() {
+            self.teller.end.other(said.kind);
+        }
+        for message in said.messages {
+            let usage = said.usage.filter(|_| message.role == Role::Assistant);
+            self.append(message, at, said.time, usage)?;
+        }
+        Ok(())
     }
 
     /// Tells of a message at the end, by a record.

@@ -41,10 +41,8 @@ fn is_amp(message: Keys<'_>) -> bool {
 pub fn called(input: &dyn Input) -> Result<Option<&'static str>> {
     let bytes = front(input)?;
     let bytes = without_mark(&bytes);
-    let container = CONTAINERS
-        .iter()
-        .find(|(start, _)| bytes.starts_with(start));
-    if let Some((_, name)) = container {
+    let mut containers = CONTAINERS.iter();
+    if let Some((_, name)) = containers.find(|(start, _)| bytes.starts_with(start)) {
         return Ok(Some(name));
     }
     let start = skip_space(bytes, 0);
@@ -69,29 +67,17 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 
 /// By the keys of a file that is one object.
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
-    let has = |keys: &[&str]| keys.iter().all(|key| object.has(key));
-    let named = [(
-        has(&["exportedAt", "prompts"]),
-        "a debug log of Copilot Chat",
-    )];
-    let mut named = named.into_iter();
-    named.find(|(is, _)| *is).map(|(_, name)| name)
+    let is_log = object.has("exportedAt") && object.has("prompts");
+    is_log.then_some("a debug log of Copilot Chat")
 }
 
 /// By one record of a file of lines.
 fn of_record(record: &Keys<'_>) -> Option<&'static str> {
-    let named = [
-        (
-            record.is("type", "metadata") && record.has("protocol_version"),
-            "a log of Kimi CLI",
-        ),
-        (
-            record.has("step_index") && record.has("source"),
-            "an Antigravity session",
-        ),
-    ];
-    let mut named = named.into_iter();
-    named.find(|(is, _)| *is).map(|(_, name)| name)
+    if record.is("type", "metadata") && record.has("protocol_version") {
+        return Some("a log of Kimi CLI");
+    }
+    let is_step = record.has("step_index") && record.has("source");
+    is_step.then_some("an Antigravity session")
 }
 
 #[cfg(test)]

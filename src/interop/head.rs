@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Input;
+use super::records::without_mark;
 use super::spans::{elements, members, skip_space, skip_value};
 use super::sse;
 use crate::error::{Error, Result};
@@ -24,6 +25,15 @@ pub(super) fn front(input: &dyn Input) -> Result<Vec<u8>> {
 /// Whether the bytes are one JSON value.
 pub(super) fn is_complete(bytes: &[u8]) -> bool {
     skip_value(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+}
+
+/// The keys of the object on a source's first line, as far as they are there, and whether it ends with the line.
+pub(super) fn first_line(front: &[u8]) -> (Vec<String>, bool) {
+    let front = without_mark(front);
+    let line = front[skip_space(front, 0)..].split(|byte| *byte == b'\n');
+    let line = line.into_iter().next().unwrap_or_default();
+    let keys = members(line, 0).0.into_iter().map(|(key, _)| key);
+    (keys.collect(), skip_value(line, 0).is_ok())
 }
 
 /// The first records of a source, as a format looks at them.

@@ -19,7 +19,6 @@ mod anthropic;
 mod anthropic_stream;
 mod atif;
 mod bodies;
-mod calls;
 mod chat;
 mod chatgpt;
 mod claude_ai;
@@ -56,6 +55,7 @@ mod openai;
 mod openai_agents;
 mod openai_stream;
 mod opencode;
+mod parts;
 mod pi;
 mod places;
 mod qwen;
@@ -267,6 +267,14 @@ impl StepId {
             replacement: None,
         }
     }
+
+    /// The entry of one of its replacements, where it is a hide.
+    pub fn replacement(self, number: usize) -> StepEntry {
+        StepEntry {
+            step: self,
+            replacement: Some(number),
+        }
+    }
 }
 
 /// An entry that a step made: an appended message, or one of a hide's replacements.
@@ -305,6 +313,17 @@ impl<M> Step<M> {
             settings: self.settings,
             records: self.records,
             usage: self.usage,
+        }
+    }
+}
+
+impl BranchStart {
+    /// A root of its own.
+    pub fn root(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            after: None,
+            title: None,
         }
     }
 }

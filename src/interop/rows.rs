@@ -6,11 +6,16 @@
 
 use std::collections::HashMap;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::model::Millis;
 use crate::model::base64::{self, BYTES};
+use crate::wire::json::Object;
+
+/// A row, by column.
+pub type Row = Map<String, Value>;
 
 /// The rows of a database at one moment.
 pub trait Rows {
@@ -19,12 +24,7 @@ pub trait Rows {
 
     /// The rows of a table in an order of columns, as JSON objects by column: those that hold a text in a
     /// column, or all. Bytes that are no text are left out.
-    fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>>;
+    fn rows(&self, table: &str, holding: Option<(&str, &str)>, order: &[&str]) -> Result<Vec<Row>>;
 
     /// The same of these columns alone; bytes in them are an object whose one member, `base64`, is their text.
     fn picked(
@@ -33,7 +33,7 @@ pub trait Rows {
         columns: &[&str],
         holding: Option<(&str, &str)>,
         order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>>;
+    ) -> Result<Vec<Row>>;
 
     /// For each value of the column `by`: how many rows of a table hold it, how many bytes their texts in the
     /// column `text` have, and the greatest number in the column `newest`.
@@ -87,11 +87,7 @@ impl Tables {
     /// Whatever keeps it from being read.
     pub fn are_in(&self, rows: &dyn Rows) -> Result<bool> {
         for (table, needed) in self.shown_by {
-            let columns = rows.columns(table)?;
-            if !needed
-                .iter()
-                .all(|name| columns.iter().any(|it| it == name))
-            {
+            if !has(rows, table, needed)? {
                 return Ok(false);
             }
         }
@@ -128,6 +124,59 @@ fn depths(sessions: &[StoredSession]) -> HashMap<String, usize> {
         }
     }
     depths
+}
+
+/// Whether there is a table with all of these columns.
+pub(super) fn has(rows: &dyn Rows, table: &str, needed: &[&str]) -> Result<bool> {
+    let columns = rows.columns(table)?;
+    let is_there = |name: &&str| columns.iter().any(|column| column == name);
+    Ok(!columns.is_empty() && needed.iter().all(is_there))
+}
+
+/// How long the texts are in a column of the rows that hold each value of another.
+pub(super) fn sizes(
+    rows: &dyn Rows,
+    [table, by, column]: [&str; 3],
+) -> Result<HashMap<String, u64>> {
+    let sums = rows.summed(table, by, column, by)?.into_iter();
+    Ok(sums.map(|(value, _, bytes, _)| (value, bytes)).collect())
+}
+
+/// The text in a column of a row.
+pub(super) fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
+    row.get(column)?.as_str()
+}
+
+/// How long the texts are in a column of these rows, in bytes.
+pub(super) fn length(rows: &[Row], column: &str) -> u64 {
+    let texts = rows.iter().filter_map(|row| text(row, column));
+    texts.map(|text| text.len() as u64).sum()
+}
+
+/// When that was, by the text in a column, in milliseconds since 1970; else 0.
+pub(super) fn moment(row: &Row, column: &str) -> i64 {
+    text(row, column).and_then(time).map_or(0, |time| time.0)
+}
+
+/// Whether a text is JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
+}
+
+/// What stands in these columns, but for what is null. What a column is called there, and whether it holds JSON, which
+/// is put in as it is, is for `named` to say.
+pub(super) fn object<'r>(
+    columns: impl IntoIterator<Item = (&'r String, &'r Value)>,
+    named: impl Fn(&'r str) -> (&'r str, bool),
+) -> Object {
+    let here = columns.into_iter().filter(|(_, value)| !value.is_null());
+    here.fold(Object::new(), |object, (column, value)| {
+        let (name, holds_json) = named(column);
+        match value.as_str().filter(|text| holds_json && is_json(text)) {
+            Some(json) => object.raw(name, json),
+            None => object.raw(name, &value.to_string()),
+        }
+    })
 }
 
 /// What a column of a row that was [picked](Rows::picked) holds, a text or bytes, as bytes; nothing of anything else.

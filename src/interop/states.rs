@@ -5,21 +5,39 @@
 //! appended. Deliberately absent: how a format says which messages a state has.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use imbl::Vector;
-use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::calls::Calls;
-use super::records::{Held, Text};
-use super::spans::{Broken, elements, members};
-use super::ways::{Behind, Steps, Walker, Ways, walk};
-use super::{Action, Cover, HideStep, SessionEnd, Sink, Step, StepEntry};
+use super::document::{Document, Member, ObjectTeller};
+use super::teller::Teller;
+use super::ways::{Behind, Walker, Ways, walk};
+use super::{Action, Cover, HideStep, Step, StepEntry, parts};
 use crate::error::Result;
 use crate::model::{HideKind, Message, Millis, Settings, Usage};
 use crate::wire::Notes;
-use crate::wire::json::decode;
+use crate::wire::json::{Object, decode, string};
+
+/// How a format's conversation is read of which states are kept.
+pub(super) trait States: Default {
+    /// The members of its object: what is known of it, its messages, its states.
+    const ABOUT: &'static str;
+    const MESSAGES: &'static str;
+    const STATES: &'static str;
+    /// What a state is called.
+    const STATE: &'static str;
+    /// Whether a state names the one before it; else they stand in their order.
+    const IS_LINKED: bool;
+
+    /// Takes what is known of the conversation.
+    fn about(raw: &RawValue, teller: &mut Teller<'_>);
+
+    /// What a message's record says.
+    fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String>;
+}
 
 /// What a message's record says.
 pub(super) struct Said {
@@ -29,113 +47,111 @@ pub(super) struct Said {
     pub(super) model: Option<String>,
 }
 
-/// A message where it stands, and what it says; nothing of one that cannot be read.
-pub(super) type Placed = (Range<usize>, Option<Said>);
-
-/// The object of such a conversation, as far as it is whole.
+/// The object of such a conversation.
 #[derive(Default)]
-pub(super) struct Document<A> {
-    /// What is known of the conversation.
-    pub(super) about: A,
-    messages: Vec<Range<usize>>,
-    /// Where the states stand.
-    pub(super) states: Vec<Range<usize>>,
-    /// What keeps the rest from being read.
-    pub(super) broken: Option<Broken>,
-}
-
-impl<A: Default + DeserializeOwned> Document<A> {
-    /// An object's members by their names: what is known of it, its messages, its states.
-    pub(super) fn of(held: &Held, [about, messages, states]: [&str; 3]) -> Self {
-        let text = held.text();
-        let (keys, broken) = members(text.bytes, held.start);
-        let mut document = Self {
-            broken,
-            ..Self::default()
-        };
-        for (key, at) in keys {
-            if key == about {
-                let decoded = text.decode(&at).ok();
-                let known = decoded.and_then(|(raw, _)| decode(Some(&raw)));
-                document.about = known.unwrap_or_default();
-            } else if key == messages || key == states {
-                let (found, torn) = elements(text.bytes, at.start);
-                document.broken = torn.or(document.broken);
-                match key == messages {
-                    true => document.messages = found,
-                    false => document.states = found,
-                }
-            }
-        }
-        document
-    }
-
-    /// Reads the messages.
-    pub(super) fn messages(
-        &mut self,
-        text: Text<'_>,
-        said: impl Fn(&RawValue, &mut Notes) -> Result<Said, String>,
-        end: &mut SessionEnd,
-        sink: &mut dyn Sink,
-    ) -> Result<Vec<Placed>> {
-        let (mut notes, mut found) = (Notes::default(), Vec::new());
-        for at in self.messages.drain(..) {
-            let read = |raw: &RawValue| said(raw, &mut notes);
-            let said = text.message(&at, &mut end.lone_surrogates, sink, read)?;
-            found.push((at, said));
-        }
-        end.opaque_blocks = notes.opaque_blocks;
-        Ok(found)
-    }
+pub(super) struct Conversation<S> {
+    /// A message where it stands, and what it says; nothing of one that cannot be read.
+    messages: Vec<(Range<usize>, Option<Said>)>,
+    places: Vec<Range<usize>>,
+    states: Vec<Kept>,
+    format: PhantomData<S>,
 }
 
 /// A state: how many messages of the one before it it has, and which follow.
 #[derive(Default)]
-pub(super) struct Kept {
-    /// Where its record stands.
-    pub(super) at: Range<usize>,
-    pub(super) time: Option<Millis>,
+struct Kept {
+    id: Option<String>,
+    /// The id of the one before it.
+    parent: Option<String>,
+    time: Option<Millis>,
     /// The messages by their numbers; none where it has those of the one before it.
-    pub(super) change: Option<(usize, Vec<usize>)>,
+    change: Option<(usize, Vec<usize>)>,
     /// A message that stands in the place of what went.
-    pub(super) summary: Option<usize>,
+    summary: Option<usize>,
 }
 
-/// Tells of the way to the newest state, then of those that leave it.
-pub(super) fn tell(
-    text: Text<'_>,
-    messages: Vec<Placed>,
-    states: Vec<Kept>,
-    ways: Ways,
-    end: SessionEnd,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let last = states.len().checked_sub(1);
-    let mut telling = Telling {
-        text,
-        messages,
-        states,
-        calls: Calls::default(),
-        steps: Steps::of(sink),
-    };
-    walk(ways, last, &mut telling)?;
-    telling.steps.sink.end(end)
+/// A state's object, with these messages by their numbers, behind one that had others.
+pub(super) fn written(state: Object, now: &[usize], before: &[usize]) -> Object {
+    let pairs = now.iter().zip(before);
+    let keeps = pairs.take_while(|(one, other)| one == other).count();
+    let state = state.raw("keeps", &keeps.to_string());
+    state.raw("then", &json!(now[keeps..]).to_string())
+}
+
+impl<S: States> Document for Conversation<S> {
+    const RECORDS: &'static str = S::MESSAGES;
+    const LACKING: &'static [&'static str] = &["tool definitions"];
+    const LISTS: &'static [&'static str] = &[S::STATES];
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        if member.key == S::ABOUT {
+            S::about(member.raw, teller);
+        }
+        false
+    }
+
+    fn list(&mut self, _: &str, found: Vec<Range<usize>>, _: &mut ObjectTeller<'_, '_>) {
+        self.places = found;
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        self.messages.push((at.clone(), teller.read(at, S::said)?));
+        Ok(())
+    }
+
+    /// Tells of the way to the newest state, then of those that leave it.
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        for at in &self.places {
+            self.states.push(Kept::read(at, S::STATE, teller)?);
+        }
+        let all = self.states.iter().enumerate();
+        let ids = all.filter_map(|(at, state)| Some((state.id.as_deref()?, at)));
+        let by_id: HashMap<&str, usize> = ids.collect();
+        let parents = self
+            .states
+            .iter()
+            .enumerate()
+            .map(|(at, state)| match S::IS_LINKED {
+                true => by_id.get(state.parent.as_deref()?).copied(),
+                false => at.checked_sub(1),
+            });
+        let parents: Vec<Option<usize>> = parents.collect();
+        let last = parents.len().checked_sub(1);
+        walk(parents, last, self, teller)
+    }
+}
+
+impl Kept {
+    fn read(at: &Range<usize>, what: &str, teller: &mut ObjectTeller<'_, '_>) -> Result<Self> {
+        lazy! {
+            struct Record { checkpoint_id, parent_checkpoint_id, ts, keeps, then, summary, unread }
+        }
+        let decoded = teller.text.decode(at).ok();
+        let record = decoded.as_ref();
+        let record = record.and_then(|(raw, _)| decode::<Record<'_>>(Some(raw)));
+        if record.is_none() {
+            teller.problem(at, format!("a {what} that is no object"))?;
+        }
+        let record = record.unwrap_or_default();
+        if let Some(reason) = string(record.unread) {
+            teller.problem(at, reason)?;
+        }
+        Ok(Self {
+            id: string(record.checkpoint_id),
+            parent: string(record.parent_checkpoint_id),
+            time: parts::time(record.ts),
+            change: decode(record.keeps).zip(decode(record.then)),
+            summary: decode(record.summary),
+        })
+    }
 }
 
 /// The messages behind a state, by their numbers, with the entries that they made: none of one that cannot
 /// be read.
 #[derive(Clone, Default)]
-struct State {
+pub(super) struct State {
     messages: Vector<(usize, Option<StepEntry>)>,
     model: Option<String>,
-}
-
-struct Telling<'t, 's> {
-    text: Text<'t>,
-    messages: Vec<Placed>,
-    states: Vec<Kept>,
-    calls: Calls,
-    steps: Steps<'s>,
 }
 
 /// What becomes of the messages of a state that are not the first ones of the one before it.
@@ -203,21 +219,22 @@ impl Fate {
     }
 }
 
-impl Telling<'_, '_> {
+impl<S> Conversation<S> {
     /// A step for a message at the end.
     fn append(
         &mut self,
         number: usize,
         time: Option<Millis>,
         behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<()> {
         let found = self.messages.get(number);
         let Some((at, Some(said))) = found else {
             behind.state.messages.push_back((number, None));
             return Ok(());
         };
-        let (message, usage, span) = (said.message.clone(), said.usage, self.text.span(at));
-        self.calls.pair(&message, self.text, at, self.steps.sink)?;
+        let text = teller.text;
+        teller.pair(&said.message, text, at)?;
         let mut settings = Settings::new();
         if said.model.is_some() && behind.state.model != said.model {
             behind.state.model.clone_from(&said.model);
@@ -225,11 +242,11 @@ impl Telling<'_, '_> {
         }
         let step = Step {
             time,
-            usage,
+            usage: said.usage,
             settings,
-            ..Step::new(Action::Append(message), span)
+            ..Step::append(said.message.clone(), text.span(at))
         };
-        self.steps.tell(step, &mut behind.last)?;
+        teller.follow(step, &mut behind.last)?;
         let entry = behind.last.map(|step| step.entry());
         behind.state.messages.push_back((number, entry));
         Ok(())
@@ -243,6 +260,7 @@ impl Telling<'_, '_> {
         fate: &Fate,
         time: Option<Millis>,
         behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<()> {
         let tail = behind.state.messages.split_off(keeps);
         let tail: Vec<(usize, Option<StepEntry>)> = tail.into_iter().collect();
@@ -256,7 +274,7 @@ impl Telling<'_, '_> {
             for came in between {
                 match came {
                     Came::Stays(place) => behind.state.messages.push_back(tail[*place]),
-                    Came::New(number) => self.append(*number, time, behind)?,
+                    Came::New(number) => self.append(*number, time, behind, teller)?,
                 }
             }
             return Ok(());
@@ -271,9 +289,9 @@ impl Telling<'_, '_> {
                 }
                 Came::New(number) => {
                     if let Some((at, Some(said))) = self.messages.get(*number) {
-                        let message = said.message.clone();
-                        self.calls.pair(&message, self.text, at, self.steps.sink)?;
-                        open.push(message);
+                        let text = teller.text;
+                        teller.pair(&said.message, text, at)?;
+                        open.push(said.message.clone());
                     }
                 }
             }
@@ -291,9 +309,9 @@ impl Telling<'_, '_> {
         };
         let step = Step {
             time,
-            ..Step::new(Action::Hide(hide), self.text.span(at))
+            ..Step::new(Action::Hide(hide), teller.text.span(at))
         };
-        self.steps.tell(step, &mut behind.last)?;
+        teller.follow(step, &mut behind.last)?;
         // What came between stands there by this step.
         let mut made = 0;
         for came in between {
@@ -302,10 +320,8 @@ impl Telling<'_, '_> {
                 Came::New(number) => {
                     let said = self.messages.get(*number).map(|(_, said)| said);
                     let is_told = matches!(said, Some(Some(_)));
-                    let entry = behind.last.filter(|_| is_told).map(|step| StepEntry {
-                        step,
-                        replacement: Some(made),
-                    });
+                    let step = behind.last.filter(|_| is_told);
+                    let entry = step.map(|step| step.replacement(made));
                     made += usize::from(is_told);
                     (*number, entry)
                 }
@@ -316,34 +332,36 @@ impl Telling<'_, '_> {
     }
 }
 
-impl<'s> Walker<'s> for Telling<'_, 's> {
+impl<S: States> Walker for Conversation<S> {
+    const RECORD: &'static str = S::STATE;
     type State = State;
 
-    fn steps(&mut self) -> &mut Steps<'s> {
-        &mut self.steps
+    fn place(&self, at: usize) -> &Range<usize> {
+        &self.places[at]
     }
 
-    fn tell(&mut self, way: &[usize], _: &Ways, behind: &mut Behind<State>) -> Result<usize> {
+    fn tell(
+        &mut self,
+        way: &[usize],
+        _: &Ways,
+        behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<usize> {
         let kept = &mut self.states[way[0]];
         let Some((keeps, then)) = kept.change.take() else {
             return Ok(1);
         };
-        let (at, time, summary) = (kept.at.clone(), kept.time, kept.summary);
-        let keeps = keeps.min(behind.state.messages.len());
-        let before: Vec<usize> = behind
-            .state
-            .messages
-            .iter()
-            .skip(keeps)
-            .map(|it| it.0)
-            .collect();
+        let (at, time, summary) = (self.places[way[0]].clone(), kept.time, kept.summary);
+        let messages = &behind.state.messages;
+        let keeps = keeps.min(messages.len());
+        let before: Vec<usize> = messages.iter().skip(keeps).map(|it| it.0).collect();
         let fate = Fate::of(&before, &then, summary);
         if fate.stay.len() < before.len() {
-            self.change(&at, keeps, &fate, time, behind)?;
+            self.change(&at, keeps, &fate, time, behind, teller)?;
         }
         for came in &fate.then[fate.between..] {
             if let Came::New(number) = came {
-                self.append(*number, time, behind)?;
+                self.append(*number, time, behind, teller)?;
             }
         }
         Ok(1)

@@ -2,11 +2,13 @@
 //!
 //! Deliberately absent: where records come from, and what they say.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use super::calls::Calls;
 use super::records::Text;
-use super::{Action, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId};
+use super::{
+    Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry, StepId,
+};
 use crate::error::Result;
 use crate::model::{Message, Settings};
 use crate::wire::Notes;
@@ -22,7 +24,10 @@ pub(super) struct Teller<'s> {
     pub(super) settings: Settings,
     /// Those that the next step brings.
     pub(super) due: Settings,
-    calls: Calls,
+    /// The calls that results may answer.
+    pub(super) calls: HashSet<String>,
+    /// The branch that is due: a way on which nothing is said is none.
+    pub(super) branch: Option<String>,
     steps: usize,
     is_open: bool,
 }
@@ -37,10 +42,16 @@ impl<'s> Teller<'s> {
             notes: Notes::default(),
             settings: Settings::new(),
             due: Settings::new(),
-            calls: Calls::default(),
+            calls: HashSet::new(),
+            branch: None,
             steps: 0,
             is_open: false,
         }
+    }
+
+    /// Takes the session's own id, if it says one.
+    pub(super) fn name(&mut self, id: Option<String>) {
+        self.start.id = id.unwrap_or_else(|| std::mem::take(&mut self.start.id));
     }
 
     /// Tells of the session, once.
@@ -79,12 +90,12 @@ impl<'s> Teller<'s> {
         text: Text<'_>,
         at: &Range<usize>,
     ) -> Result<()> {
-        self.calls.pair(message, text, at, self.sink)
-    }
-
-    /// Whether there were any calls.
-    pub(super) fn has_calls(&self) -> bool {
-        self.calls.any()
+        self.calls.extend(message.calls().map(str::to_owned));
+        for call in message.results().filter(|call| !self.calls.contains(*call)) {
+            let reason = format!("a tool result without its call '{call}'");
+            self.sink.problem(text.problem(at.start, reason))?;
+        }
+        Ok(())
     }
 
     /// Tells of a step, which brings the settings that are due; gives the first entry that it makes, if it makes one.
@@ -97,6 +108,17 @@ impl<'s> Teller<'s> {
         self.sink.step(step)?;
         self.steps += 1;
         Ok(entry)
+    }
+
+    /// The same behind the last step of its way.
+    pub(super) fn follow(&mut self, step: Step, last: &mut Option<StepId>) -> Result<()> {
+        if let Some(name) = self.branch.take() {
+            let after = *last;
+            let branch = BranchStart::root(name);
+            self.sink.branch(BranchStart { after, ..branch })?;
+        }
+        *last = Some(self.step(step)?.step);
+        Ok(())
     }
 
     /// The number of the next step.

@@ -3,7 +3,10 @@
 //!
 //! Deliberately absent: what a record says, and which way is the main one.
 
-use super::{BranchStart, Sink, Step, StepId};
+use std::ops::Range;
+
+use super::StepId;
+use super::document::ObjectTeller;
 use crate::error::Result;
 
 /// How things stand on a way behind a record.
@@ -16,12 +19,14 @@ pub(super) struct Behind<S> {
 }
 
 /// Tells what records say.
-pub(super) trait Walker<'s> {
+pub(super) trait Walker {
+    /// What a record is called.
+    const RECORD: &'static str;
     /// What is known on a way.
     type State: Clone + Default;
 
-    /// Where the steps go.
-    fn steps(&mut self) -> &mut Steps<'s>;
+    /// Where a record stands.
+    fn place(&self, at: usize) -> &Range<usize>;
 
     /// Tells of the next records of a way; returns how many they are, at least one.
     fn tell(
@@ -29,75 +34,51 @@ pub(super) trait Walker<'s> {
         way: &[usize],
         ways: &Ways,
         behind: &mut Behind<Self::State>,
+        teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<usize>;
 }
 
-/// Steps on their way to a sink.
-pub(super) struct Steps<'s> {
-    pub(super) sink: &'s mut dyn Sink,
-    count: usize,
-    /// The branch that is due: a way on which nothing is said is none.
-    branch: Option<String>,
-}
-
-impl<'s> Steps<'s> {
-    pub(super) fn of(sink: &'s mut dyn Sink) -> Self {
-        Self {
-            sink,
-            count: 0,
-            branch: None,
-        }
-    }
-
-    /// Tells of the next step, behind the last one of its way.
-    pub(super) fn tell(&mut self, step: Step, last: &mut Option<StepId>) -> Result<()> {
-        if let Some(name) = self.branch.take() {
-            self.sink.branch(BranchStart {
-                name,
-                after: *last,
-                title: None,
-            })?;
-        }
-        self.sink.step(step)?;
-        *last = Some(StepId(self.count));
-        self.count += 1;
-        Ok(())
-    }
-}
-
-/// Tells of the way to a record, or to the last leaf, then of those that leave it.
-pub(super) fn walk<'s, W: Walker<'s>>(
-    mut ways: Ways,
+/// Tells of the way to a record, or to the last leaf, then of those that leave it. Each record stands below its
+/// parent.
+pub(super) fn walk<W: Walker>(
+    parents: Vec<Option<usize>>,
     stands: Option<usize>,
     walker: &mut W,
+    teller: &mut ObjectTeller<'_, '_>,
 ) -> Result<()> {
+    let (mut ways, circles) = Ways::of(parents);
+    for at in circles {
+        let reason = format!("a {} that stands below itself", W::RECORD);
+        teller.problem(walker.place(at), reason)?;
+    }
     let mut behind = vec![Behind::default(); ways.parents.len()];
     let leaves = ways.leaves();
     if let Some(leaf) = stands.or(leaves.last().copied()) {
-        to_leaf(&mut ways, leaf, &mut behind, walker)?;
+        to_leaf(&mut ways, leaf, &mut behind, walker, teller)?;
     }
     let mut number = 1;
     for leaf in leaves {
-        walker.steps().branch = Some(format!("leaf-{number}"));
-        to_leaf(&mut ways, leaf, &mut behind, walker)?;
-        number += usize::from(walker.steps().branch.take().is_none());
+        teller.branch = Some(format!("leaf-{number}"));
+        to_leaf(&mut ways, leaf, &mut behind, walker, teller)?;
+        number += usize::from(teller.branch.take().is_none());
     }
     Ok(())
 }
 
 /// Tells of what of the way to a leaf was not told yet.
-fn to_leaf<'s, W: Walker<'s>>(
+fn to_leaf<W: Walker>(
     ways: &mut Ways,
     leaf: usize,
     behind: &mut [Behind<W::State>],
     walker: &mut W,
+    teller: &mut ObjectTeller<'_, '_>,
 ) -> Result<()> {
     let way = ways.new_to(leaf);
     let mut rest = &way[..];
     while let [at, ..] = rest {
         let parent = ways.parents[*at];
         let mut here = parent.map_or_else(Behind::default, |at| behind[at].clone());
-        let count = walker.tell(rest, ways, &mut here)?;
+        let count = walker.tell(rest, ways, &mut here, teller)?;
         let (done, more) = rest.split_at(count);
         for at in done {
             behind[*at] = here.clone();
@@ -117,7 +98,7 @@ pub(super) struct Ways {
 impl Ways {
     /// The tree in which each record stands below its parent, and the records that stood in a circle: there
     /// the way begins anew.
-    pub(super) fn of(mut parents: Vec<Option<usize>>) -> (Self, Vec<usize>) {
+    fn of(mut parents: Vec<Option<usize>>) -> (Self, Vec<usize>) {
         let mut circles = Vec::new();
         // On which walk each was met first; each is met by one walk alone.
         let mut met: Vec<Option<usize>> = vec![None; parents.len()];

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Env, MESSAGES};
 use crate::error::Result;
-use crate::interop::document::{Document, Member, ObjectTeller};
-use crate::model::{Message, Millis, depth};
-use crate::wire::json::{Object, array, decode, quoted, string, tight, word};
+use crate::interop::document::{Document, Member, ObjectTeller, Said};
+use crate::interop::parts::checked;
+use crate::model::{Millis, depth};
+use crate::wire::json::{Object, array, decode, quoted, string, text_or_json, word};
 use crate::wire::{Notes, anthropic};
 
 /// A thread.
@@ -34,59 +34,27 @@ impl Document for Thread {
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let Some(found) = teller.read(at, said)? else {
-            return Ok(());
-        };
-        teller.set("model", found.model);
-        if let Some(message) = found.message {
-            teller.append(message, at, found.time, None)?;
-        } else {
-            teller.end.other(found.kind);
-        }
-        Ok(())
+        let said = teller.read(at, said)?;
+        said.map_or(Ok(()), |said| teller.tell(said, at))
     }
-}
-
-/// What a record says.
-struct Said {
-    /// None where it says nothing to the model.
-    message: Option<Message>,
-    time: Option<Millis>,
-    model: Option<String>,
-    /// Why it is none.
-    kind: &'static str,
 }
 
 fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     lazy! { struct Record { role, content, state, meta, usage } }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Meta {
-        sent_at: Option<i64>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Counted {
-        model: Option<String>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct State {
-        r#type: Option<String>,
-    }
+    lazy! { struct Beside { sent_at = "sentAt", model, r#type } }
     let record: Record<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
-    let meta: Meta = decode(record.meta).unwrap_or_default();
-    let counted: Counted = decode(record.usage).unwrap_or_default();
+    let [meta, counted, state] = [record.meta, record.usage, record.state]
+        .map(|raw| decode::<Beside<'_>>(raw).unwrap_or_default());
     let mut said = Said {
-        message: None,
-        time: meta.sent_at.map(Millis),
-        model: counted.model.as_deref().map(quoted),
-        kind: "message without content",
+        time: decode(meta.sent_at).map(Millis),
+        model: word(counted.model).as_deref().map(quoted),
+        kind: "message without content".to_owned(),
+        ..Said::default()
     };
     let role = string(record.role).unwrap_or_default();
     // Notes of the tool, among them that the thread was summed up.
     if role == "info" {
-        said.kind = "info";
+        said.kind = role;
         return Ok(said);
     }
     let content = record.content.map_or("", RawValue::get);
@@ -101,10 +69,9 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let made = Object::new().string("role", &role).raw("content", &content);
     let made = RawValue::from_string(made.finish()).map_err(|error| error.to_string())?;
     let mut message = anthropic::message(&made, notes)?;
-    let state: State = decode(record.state).unwrap_or_default();
-    message.interrupted = state.r#type.as_deref() == Some("cancelled");
-    depth::check_message(&message).map_err(|error| error.to_string())?;
-    said.message = Some(message);
+    message.interrupted = word(state.r#type).as_deref() == Some("cancelled");
+    checked([&message])?;
+    said.messages.push(message);
     Ok(said)
 }
 
@@ -123,11 +90,7 @@ fn block(raw: &RawValue) -> Option<String> {
         Some("error" | "cancelled" | "rejected-by-user") => true,
         _ => return None,
     };
-    let given = [run.result, run.error, run.progress]
-        .into_iter()
-        .flatten()
-        .find(|raw| raw.get() != "null");
-    let given = given.map(|raw| string(Some(raw)).unwrap_or_else(|| tight(raw.get())));
-    let content = given.map(|text| quoted(&text));
+    let given = run.result.or(run.error).or(run.progress);
+    let content = text_or_json(given).map(|text| quoted(&text));
     Some(anthropic::tool_result(&id, content.as_deref(), is_error))
 }

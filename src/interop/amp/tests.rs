@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::AMP;
-use crate::interop::contract::{Session, read, value_at};
+use crate::interop::contract::{read, sound, value_at};
 use crate::interop::sniff::sniff;
-use crate::model::{Message, Millis, Part};
+use crate::model::{Millis, Part};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/amp/thread.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::Thinking { text, .. } => format!("({text})"),
         Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
@@ -22,26 +22,18 @@ fn sketch(message: &Message) -> String {
         } => format!("{call} = {content:?} {is_error}"),
         Part::Opaque { .. } => "[opaque]".to_owned(),
         other => format!("{other:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 #[test]
 fn a_thread_is_its_messages_and_a_result_that_is_to_come_is_none() {
     assert_eq!(sniff(&THREAD).expect("readable"), Some(&AMP));
-    let told = read(&AMP, THREAD);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&AMP, THREAD);
     assert_eq!(session.start.id, "T-5e0f0c1e-0000-4000-8000-000000000002");
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: How many sacks?",
             "assistant: (Look.) | I look. | toolu_1: Read | toolu_2: Bash | toolu_3: Bash",
@@ -67,9 +59,8 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         {"role": "user", "content": [{"type": "tool_result", "toolUseID": "x", "run": {"status": "done"}}]},
         {"role": "user", "content": "two"}]});
     let told = read(&AMP, source.to_string().as_bytes());
-    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
     assert_eq!(
-        reasons,
+        told.reasons(),
         [
             "unknown role 'nobody'",
             "a message that is no object",
@@ -77,11 +68,11 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(
-        sketches(&told.sessions[0]),
+        told.sessions[0].sketches(part),
         ["user: one | [opaque]", "tool: x = [] false", "user: two"]
     );
     let torn = br#"{"id":"T-1","v":1,"messages":[{"role":"user","content":"a"},{"role":"#;
     let told = read(&AMP, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }

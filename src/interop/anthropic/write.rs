@@ -11,7 +11,7 @@ use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::wire::Repairs;
 use crate::wire::anthropic::{self, Place, block};
-use crate::wire::json::Object;
+use crate::wire::json::{Object, array};
 
 pub(super) fn export(
     messages: &[Outgoing],
@@ -36,7 +36,8 @@ pub(super) fn export(
             items.extend(outgoing.records.iter().map(|record| as_message(record)));
         }
     }
-    let text = document_text(system.as_deref(), &items, &document.settings);
+    let system = ("system", system.as_deref());
+    let text = document_text(system, ("messages", &array(items)), &document.settings);
     write_all(out, &text)?;
     Ok(remarks.into_words())
 }

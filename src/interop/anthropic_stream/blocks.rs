@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::records::rewritten;
@@ -11,18 +10,11 @@ use crate::tree::Happening;
 use crate::wire::json::{Raw, array, decode, string};
 use crate::wire::{Notes, anthropic};
 
-/// One of the provider's streaming events.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(in crate::interop) struct Streamed<'a> {
-    #[serde(rename = "type")]
-    pub(in crate::interop) kind: Raw<'a>,
-    index: Raw<'a>,
-    pub(in crate::interop) message: Raw<'a>,
-    content_block: Raw<'a>,
-    delta: Raw<'a>,
-    pub(in crate::interop) usage: Raw<'a>,
-    pub(in crate::interop) error: Raw<'a>,
+lazy! {
+    /// One of the provider's streaming events.
+    pub(in crate::interop) struct Streamed {
+        kind = "type", index, message, content_block, delta, usage, error,
+    }
 }
 
 lazy! {

@@ -62,9 +62,8 @@ impl EventReader for MessagesReader {
             "error" => {
                 let error: Value = decode(streamed.error).unwrap_or_default();
                 let kind = error["type"].as_str();
-                let text = error["message"].as_str().or(kind);
-                let text = text.unwrap_or("the provider failed").to_owned();
-                self.replies.fail(text, &mut told);
+                self.replies
+                    .fail(error["message"].as_str().or(kind), &mut told);
             }
             _ => told.other = Some(kind),
         }

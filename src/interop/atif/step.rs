@@ -6,9 +6,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::interop::parts::{
+    call, checked, media, opaque, picture, result, said, text, thought, time,
+};
+use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, quoted, string, tight, word};
+use crate::wire::json::{Raw, decode, quoted, string, text_or_json, word};
 use crate::wire::media::attachment;
 
 /// A step, as far as it is read.
@@ -77,9 +80,7 @@ impl TrajectoryStep {
             Said::Instead(message) => std::slice::from_ref(message),
             Said::Nothing(_) => &[],
         };
-        for message in messages {
-            depth::check_message(message).map_err(|error| error.to_string())?;
-        }
+        checked(messages)?;
         let settings = [
             ("model", record.model_name),
             ("reasoning_effort", record.reasoning_effort),
@@ -87,7 +88,7 @@ impl TrajectoryStep {
         let settings = settings.map(|(key, raw)| Some((key.to_owned(), quoted(&string(raw)?))));
         Ok(Self {
             said,
-            time: string(record.timestamp).and_then(|time| Millis::parse(&time)),
+            time: time(record.timestamp),
             settings: settings.into_iter().flatten().collect(),
             usage: usage(&record),
         })
@@ -134,27 +135,16 @@ fn system(record: &Record<'_>, notes: &mut Notes) -> Result<Said, String> {
 }
 
 fn reply(record: &Record<'_>, notes: &mut Notes) -> Result<Said, String> {
-    let mut parts = Vec::new();
-    let thought = string(record.reasoning_content).filter(|text| !text.is_empty());
-    parts.extend(thought.map(|text| Part::Thinking {
-        text,
-        signature: None,
-        provider: None,
-    }));
+    let thought = said(record.reasoning_content).map(thought);
+    let mut parts: Vec<Part> = thought.into_iter().collect();
     parts.extend(content(record.message, notes)?);
     let mut calls = Vec::new();
-    for call in list::<Call<'_>>(record.tool_calls, "its tool calls")? {
-        let id = string(call.tool_call_id).unwrap_or_default();
+    for made in list::<Call<'_>>(record.tool_calls, "its tool calls")? {
+        let id = string(made.tool_call_id).unwrap_or_default();
         calls.push(id.clone());
-        let arguments = string(call.arguments);
         // The object stands with the indents of its document.
-        let raw = || tight(call.arguments.map_or("{}", RawValue::get));
-        parts.push(Part::ToolCall {
-            id,
-            name: string(call.function_name).unwrap_or_default(),
-            arguments: arguments.unwrap_or_else(raw),
-            kind: None,
-        });
+        let arguments = text_or_json(made.arguments);
+        parts.push(call(Some(id), string(made.function_name), arguments));
     }
     let given = observed(&calls, record, notes)?;
     Ok(told(Role::Assistant, parts, given))
@@ -200,11 +190,7 @@ fn observed(calls: &[String], record: &Record<'_>, notes: &mut Notes) -> Result<
     });
     let open: Vec<&String> = open.collect();
     let nameless = names.iter().filter(|name| name.is_none()).count();
-    let result = |call: &str, content| Part::ToolResult {
-        call: call.to_owned(),
-        content,
-        is_error: false,
-    };
+    let result = |call: &String, content| result(Some(call.clone()), content, false);
     let together = match nameless {
         0 => 0,
         nameless => open.len().saturating_sub(nameless),
@@ -239,7 +225,6 @@ fn list<'a, T: Deserialize<'a>>(raw: Raw<'a>, what: &str) -> Result<Vec<T>, Stri
 
 /// A text, or texts and pictures.
 fn content(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, String> {
-    let text = |raw| string(raw).filter(|text| !text.is_empty()).map(Part::text);
     if raw.is_some_and(|raw| raw.get().starts_with('"')) {
         return Ok(text(raw).into_iter().collect());
     }
@@ -250,34 +235,18 @@ fn content(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, String> {
         let source: Place<'_> = decode(piece.source).unwrap_or_default();
         parts.extend(match (&*kind, string(source.path)) {
             ("text", _) => text(piece.text),
-            ("image", Some(path)) => Some(picture(path, string(source.media_type))),
-            (kind, _) => {
-                notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-                Some(Part::Opaque {
-                    provider: PROVIDER.to_owned(),
-                    data: raw.get().to_owned(),
-                })
-            }
+            ("image", Some(path)) => Some(picture_at(path, string(source.media_type))),
+            (kind, _) => Some(opaque(PROVIDER, kind, raw.get().to_owned(), notes)),
         });
     }
     Ok(parts)
 }
 
 /// A picture at an address, or in a file beside the trajectory, of which only the name is here.
-fn picture(path: String, media_type: Option<String>) -> Part {
-    let is_address = ["http://", "https://", "data:"]
-        .iter()
-        .any(|it| path.starts_with(it));
-    match is_address {
-        true => match attachment(path, media_type, None) {
-            Part::File(media) => Part::Image(media),
-            part => part,
-        },
-        false => Part::Image(Media {
-            media_type,
-            name: None,
-            detail: None,
-            source: MediaSource::FileId(path),
-        }),
+fn picture_at(path: String, media_type: Option<String>) -> Part {
+    let mut addresses = ["http://", "https://", "data:"].iter();
+    match addresses.any(|it| path.starts_with(it)) {
+        true => picture(attachment(path, media_type, None)),
+        false => Part::Image(media(MediaSource::FileId(path), media_type, None)),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{ATIF, read::NESTED_MAX};
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Session, read, texts};
+use crate::interop::contract::{Session, read, sound, texts};
 use crate::interop::{Action, Cover, Step};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Usage};
 use crate::wire::json::tight;
@@ -42,9 +42,7 @@ fn branches(session: &Session) -> Vec<(&str, &[Step])> {
 
 #[test]
 fn a_step_is_what_was_said_its_calls_and_what_they_gave() {
-    let told = read(&ATIF, PLAIN);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&ATIF, PLAIN);
     assert_eq!(
         session.start.id, "mill-run-1",
         "a run has several documents"
@@ -116,9 +114,7 @@ fn a_step_is_what_was_said_its_calls_and_what_they_gave() {
 
 #[test]
 fn what_was_replaced_is_hidden_and_what_is_only_told_is_no_message() {
-    let told = read(&ATIF, COMPACTED);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&ATIF, COMPACTED);
     let steps = session.main();
     let Action::Hide(hide) = &steps[3].action else {
         panic!("{:?}", steps[3]);

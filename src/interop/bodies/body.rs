@@ -14,6 +14,7 @@ use crate::interop::responses::RESPONSES;
 use crate::interop::spans::members;
 use crate::interop::{Action, Format, ImportOptions, Problem, SessionEnd, Sink, Step};
 use crate::model::{Message, Part, Role, Settings, Span};
+use crate::wire::json::{decode, string};
 
 /// With what the block begins that a client puts before its system prompt for the provider's own
 /// accounts. It changes with the client's version and the request, and is no word to the model.
@@ -77,7 +78,7 @@ impl Body {
             format,
             is_request: keys
                 .iter()
-                .any(|(key, _)| key == "messages" || key == "input"),
+                .any(|(key, _)| ["messages", "input"].contains(&&**key)),
             model: None,
             steps: Vec::new(),
             settings: Settings::new(),
@@ -164,19 +165,17 @@ impl Asking {
         let Ok(head) = serde_json::from_slice::<Head<'_>>(body) else {
             return Self::default();
         };
-        let metadata = crate::wire::json::decode::<Metadata>(head.metadata);
+        let metadata = decode::<Metadata>(head.metadata);
         let session = metadata.and_then(|metadata| session_in(&metadata.user_id));
-        let blocks: Vec<&RawValue> = crate::wire::json::decode(head.system).unwrap_or_default();
+        let blocks: Vec<&RawValue> = decode(head.system).unwrap_or_default();
         let mut blocks = blocks.into_iter().filter_map(|block| {
             let block: Block = serde_json::from_str(block.get()).ok()?;
             block.text.starts_with(BILLING).then_some(block.text)
         });
         Self {
-            session: session.or_else(|| crate::wire::json::string(head.prompt_cache_key)),
+            session: session.or_else(|| string(head.prompt_cache_key)),
             is_side: blocks.any(|text| text.contains(SUBAGENT)),
-            has_tools: head
-                .tools
-                .is_some_and(|tools| !matches!(tools.get(), "[]" | "null")),
+            has_tools: head.tools.is_some_and(|tools| tools.get() != "[]"),
         }
     }
 }
@@ -189,8 +188,7 @@ fn session_in(user: &str) -> Option<String> {
         session_id: String,
     }
     let named = serde_json::from_str::<User>(user).map(|user| user.session_id);
-    let named = named
-        .ok()
-        .or_else(|| Some(user.rsplit_once("_session_")?.1.to_owned()));
+    let in_name = || Some(user.rsplit_once("_session_")?.1.to_owned());
+    let named = named.ok().or_else(in_name);
     named.filter(|id| !id.is_empty())
 }

@@ -7,7 +7,7 @@ use super::body::{Asking, Body};
 use super::line::Line;
 use crate::hash::ContentHash;
 use crate::interop::conversations::Names;
-use crate::model::{Message, Millis, Part, Role, Span};
+use crate::model::{Message, Millis, Role, Span};
 
 /// A body of a conversation.
 #[derive(Clone)]
@@ -67,12 +67,8 @@ fn said(body: &Body) -> impl Iterator<Item = &Message> {
 }
 
 fn calls(body: &Body) -> HashSet<String> {
-    let parts = said(body).flat_map(|message| &message.parts);
-    let ids = parts.filter_map(|part| match part {
-        Part::ToolCall { id, .. } => Some(id.clone()),
-        _ => None,
-    });
-    ids.collect()
+    let ids = said(body).flat_map(Message::calls);
+    ids.map(str::to_owned).collect()
 }
 
 impl Joined {
@@ -100,10 +96,8 @@ impl Joined {
         if thread.is_open {
             // What it was answered stands in what it says now.
             let answer = now.get(thread.said.len());
-            let known = self
-                .waiting
-                .iter()
-                .position(|waiting| answer == Some(&waiting.key));
+            let mut waiting = self.waiting.iter();
+            let known = waiting.position(|waiting| answer == Some(&waiting.key));
             let known = known.map(|known| self.waiting.remove(known));
             thread.events.extend(known.map(|waiting| waiting.event));
         }

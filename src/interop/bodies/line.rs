@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::interop::records::Record;
 use crate::interop::spans::members;
@@ -73,20 +73,11 @@ impl Line {
 
 impl Headers {
     fn of(json: &[u8]) -> Self {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Header {
-            One(String),
-            Other(serde::de::IgnoredAny),
-        }
-        let all: BTreeMap<String, Header> = serde_json::from_slice(json).unwrap_or_default();
+        let all: BTreeMap<String, Value> = serde_json::from_slice(json).unwrap_or_default();
         let get = |names: &[&str]| {
             let found = names.iter().find_map(|name| {
-                let mut all = all.iter();
-                all.find_map(|(key, value)| match value {
-                    Header::One(value) if key.eq_ignore_ascii_case(name) => Some(value.clone()),
-                    Header::One(_) | Header::Other(_) => None,
-                })
+                let mut all = all.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+                all.find_map(|(_, value)| value.as_str().map(str::to_owned))
             });
             found.filter(|value| !value.is_empty())
         };

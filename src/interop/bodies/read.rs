@@ -8,9 +8,8 @@ use super::line::Line;
 use super::telling::Telling;
 use crate::error::{Error, Result};
 use crate::interop::records::{LineReader, Record, each_line};
-use crate::interop::{
-    Descent, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
-};
+use crate::interop::teller::Teller;
+use crate::interop::{ImportOptions, Input, Problem, Sink, Step};
 use crate::model::{Message, Role};
 
 pub(super) fn import(
@@ -105,15 +104,10 @@ impl Reader<'_> {
 
 /// Tells a sink of a conversation.
 fn tell(input: &dyn Input, thread: Thread, sink: &mut dyn Sink) -> Result<()> {
-    sink.session(SessionStart {
-        descent: Descent {
-            spawned_by: thread.parent,
-            ..Descent::default()
-        },
-        ..SessionStart::new(thread.id)
-    })?;
-    let mut end = SessionEnd::default();
-    let mut telling = Telling::new(sink);
+    let mut teller = Teller::of(&thread.id, &[], sink);
+    teller.start.descent.spawned_by = thread.parent;
+    teller.open()?;
+    let mut telling = Telling::new(teller);
     for Event {
         is_request,
         at,
@@ -124,7 +118,7 @@ fn tell(input: &dyn Input, thread: Thread, sink: &mut dyn Sink) -> Result<()> {
         let Some(body) = Body::read(&bytes, at)? else {
             continue;
         };
-        end.lone_surrogates += body.end.lone_surrogates;
+        telling.teller.end.lone_surrogates += body.end.lone_surrogates;
         match is_request {
             true => telling.request(body.steps, &body.settings, at, time)?,
             false => {
@@ -143,8 +137,8 @@ fn tell(input: &dyn Input, thread: Thread, sink: &mut dyn Sink) -> Result<()> {
         }
     }
     if telling.repeated > 0 {
-        end.other_records
-            .insert("request sent again".to_owned(), telling.repeated);
+        let others = &mut telling.teller.end.other_records;
+        others.insert("request sent again".to_owned(), telling.repeated);
     }
-    sink.end(end)
+    telling.teller.close()
 }

@@ -6,13 +6,13 @@ use super::parts::changed;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::interop::list::{following, matched};
-use crate::interop::{Action, Cover, HideStep, Sink, Step, StepEntry, StepId};
+use crate::interop::teller::Teller;
+use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Millis, Role, Settings, Span};
 
 /// Tells a sink of a conversation.
 pub(super) struct Telling<'s> {
-    sink: &'s mut dyn Sink,
-    steps: usize,
+    pub(super) teller: Teller<'s>,
     /// What the context is, in order.
     told: Vec<Told>,
     settings: Settings,
@@ -59,10 +59,9 @@ impl Fate {
 }
 
 impl<'s> Telling<'s> {
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+    pub(super) fn new(teller: Teller<'s>) -> Self {
         Self {
-            sink,
-            steps: 0,
+            teller,
             told: Vec::new(),
             settings: Settings::new(),
             repeated: 0,
@@ -101,7 +100,7 @@ impl<'s> Telling<'s> {
             last.records.push(body);
         }
         for step in steps {
-            self.tell(Step { time, ..step })?;
+            self.teller.step(Step { time, ..step })?;
         }
         Ok(())
     }
@@ -117,23 +116,19 @@ impl<'s> Telling<'s> {
             message: message.clone(),
             is_pruned: false,
         });
-        self.tell(Step {
+        let step = Step {
             action: Action::Append(message),
             settings: Settings::new(),
             time: time.or(step.time),
             ..step
-        })
-    }
-
-    fn tell(&mut self, step: Step) -> Result<()> {
-        self.steps += 1;
-        self.sink.step(step)
+        };
+        self.teller.step(step).map(drop)
     }
 
     /// The entry that the step behind so many others from here makes.
     fn entry(&self, behind: usize, replacement: Option<usize>) -> StepEntry {
         StepEntry {
-            step: StepId(self.steps + behind),
+            step: StepId(self.teller.next_step().0 + behind),
             replacement,
         }
     }
@@ -163,7 +158,7 @@ impl<'s> Telling<'s> {
         last.is_pruned = false;
         let hide = HideStep {
             replacements: vec![(None, last.message.clone())],
-            ..hide(HideKind::Drop, Cover::Range(was, was))
+            ..HideStep::of(HideKind::Drop, Cover::Range(was, was))
         };
         Some(Step::new(Action::Hide(hide), body))
     }
@@ -225,17 +220,15 @@ impl<'s> Telling<'s> {
             }
             // The one that stood here, if it was only cut.
             let end = found[at..].iter().flatten().next().copied();
-            let here = self
-                .told
-                .get(next)
-                .filter(|_| end.is_none_or(|end| next < end));
+            let here = self.told.get(next);
+            let here = here.filter(|_| end.is_none_or(|end| next < end));
             let is_cut = here.is_some_and(|told| {
                 !told.is_pruned && changed(&told.message, &item.message).is_some()
             });
-            match is_cut {
-                true => fates.push(Fate::Pruned(next)),
-                false => fates.push(Fate::Placed),
-            }
+            fates.push(match is_cut {
+                true => Fate::Pruned(next),
+                false => Fate::Placed,
+            });
             next += 1;
         }
         let is_kept = |fate: &Fate| fate.stays().is_some();
@@ -244,18 +237,14 @@ impl<'s> Telling<'s> {
             stays.is_some_and(|told| told.message.role.is_system())
         };
         let begun = items.iter().position(|item| !item.message.role.is_system());
-        let is_replaced = !self.told.iter().all(|told| told.message.role.is_system())
-            && fates
-                .iter()
-                .filter(|fate| is_kept(fate))
-                .all(is_instruction);
+        let mut kept = fates.iter().filter(|fate| is_kept(fate));
+        let is_replaced =
+            !self.told.iter().all(|told| told.message.role.is_system()) && kept.all(is_instruction);
         // Of what comes in place of all that was said the first message is the summary.
-        let appended = match (is_replaced, fates.iter().rposition(is_kept)) {
-            (true, last) => begun
-                .map_or(0, |at| at + 1)
-                .max(last.map_or(0, |at| at + 1)),
-            (false, last) => last.map_or(0, |at| at + 1),
-        };
+        let last = begun
+            .filter(|_| is_replaced)
+            .max(fates.iter().rposition(is_kept));
+        let appended = last.map_or(0, |at| at + 1);
         for fate in fates.iter_mut().skip(appended) {
             *fate = Fate::Appended;
         }
@@ -269,11 +258,8 @@ impl<'s> Telling<'s> {
             if let Fate::Pruned(at) = fate {
                 let told = &self.told[*at];
                 let found = changed(&told.message, &item.message).unwrap_or_default();
-                parts.extend(
-                    found
-                        .into_iter()
-                        .map(|(part, stub)| (told.entry, part, stub)),
-                );
+                let found = found.into_iter();
+                parts.extend(found.map(|(part, stub)| (told.entry, part, stub)));
             }
         }
         (!parts.is_empty()).then(|| Step::new(Action::Hide(HideStep::prune(parts)), body))
@@ -285,23 +271,19 @@ impl<'s> Telling<'s> {
         let gone = || (0..self.told.len()).filter(|at| !stays.contains(at));
         let places: Vec<Option<usize>> = fates.iter().map(|fate| fate.stays()).collect();
         let following = following(&places);
-        let placed = fates
-            .iter()
-            .enumerate()
-            .filter(|(_, fate)| **fate == Fate::Placed);
-        let replacements: Vec<(Option<StepEntry>, Message)> = placed
-            .map(|(at, _)| {
-                let before = following[at].map(|at| self.told[at].entry);
-                (before, items[at].message.clone())
-            })
-            .collect();
+        let placed = (0..fates.len()).filter(|at| fates[*at] == Fate::Placed);
+        let replacements = placed.map(|at| {
+            let before = following[at].map(|at| self.told[at].entry);
+            (before, items[at].message.clone())
+        });
+        let replacements: Vec<(Option<StepEntry>, Message)> = replacements.collect();
         let (first, last) = match (gone().next(), gone().next_back()) {
             (Some(first), Some(last)) => (first, last),
             _ if replacements.is_empty() => return None,
             _ => {
                 return Some(HideStep {
                     replacements,
-                    ..hide(HideKind::Drop, Cover::Nothing)
+                    ..HideStep::of(HideKind::Drop, Cover::Nothing)
                 });
             }
         };
@@ -311,19 +293,12 @@ impl<'s> Telling<'s> {
             true => HideKind::Compaction,
             false => HideKind::Drop,
         };
+        let cover = Cover::Range(self.told[first].entry, self.told[last].entry);
         let kept = (first..last).filter(|at| stays.contains(at));
         Some(HideStep {
             keep: kept.map(|at| self.told[at].entry).collect(),
             replacements,
-            ..hide(
-                kind,
-                Cover::Range(self.told[first].entry, self.told[last].entry),
-            )
+            ..HideStep::of(kind, cover)
         })
     }
-}
-
-/// A hide of this and nothing else.
-fn hide(kind: HideKind, cover: Cover) -> HideStep {
-    HideStep::of(kind, cover)
 }

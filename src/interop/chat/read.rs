@@ -1,17 +1,17 @@
 //! Finds the conversations of a source and tells the sink their messages.
 
-use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
-
-use serde_json::value::RawValue;
 
 use super::Dialect;
 use super::sniff::is_lines;
 use crate::error::Result;
+use crate::interop::conversations::Names;
+use crate::interop::document::ObjectTeller;
 use crate::interop::records::{Held, LineReader, Record, Text, each_line};
 use crate::interop::spans::{Broken, elements, members, skip_value};
-use crate::interop::{BranchStart, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Part, Settings, depth};
+use crate::interop::teller::Teller;
+use crate::interop::{BranchStart, ImportOptions, Input, Sink, Step};
+use crate::model::{Message, Settings, depth};
 use crate::wire::Notes;
 
 /// The settings of a fine-tuning row; its other keys are counted and stay in the source.
@@ -29,21 +29,20 @@ pub(crate) fn read(
         sink,
         stem: options.stem,
         records: 0,
-        ids: BTreeMap::new(),
+        names: Names::default(),
     };
     if is_lines(input)? {
-        return each_line(input, &mut reader).map(|_| ());
+        return each_line(input, &mut reader).map(drop);
     }
     let held = Held::read(input)?;
     let text = held.text();
     match text.bytes.get(held.start) {
         Some(b'[') => reader.list(text, held.start)?,
-        _ => reader.value(text, held.start, options.stem.to_owned(), false)?,
+        _ => reader.value(text, held.start, options.stem, false)?,
     }
     held.end(None, reader.sink)?;
-    reader
-        .sink
-        .progress(text.bytes.len() as u64, reader.records.max(1));
+    let records = reader.records.max(1);
+    reader.sink.progress(text.bytes.len() as u64, records);
     Ok(())
 }
 
@@ -53,21 +52,16 @@ struct Reader<'a> {
     stem: &'a str,
     /// Messages read, of a document.
     records: u64,
-    /// How often a session id was given.
-    ids: BTreeMap<String, u64>,
+    names: Names,
 }
 
-/// A conversation: what is found of it, and then what was seen while it is told.
+/// What is found of a conversation before it is told.
 #[derive(Default)]
 struct Conversation {
-    id: String,
     system: Option<Range<usize>>,
     messages: Vec<Range<usize>>,
     broken: Option<Broken>,
     settings: Settings,
-    end: SessionEnd,
-    notes: Notes,
-    calls: HashSet<String>,
 }
 
 impl LineReader for Reader<'_> {
@@ -84,11 +78,16 @@ impl LineReader for Reader<'_> {
         if record.number > 1 {
             id = format!("{id}-{}", record.number);
         }
-        self.value(record.text, record.at.start, id, true)
+        self.value(record.text, record.at.start, &id, true)
     }
 }
 
 impl Reader<'_> {
+    /// What tells of a conversation that is called so.
+    fn teller<'t>(&mut self, text: Text<'t>, id: &str) -> ObjectTeller<'t, '_> {
+        ObjectTeller::of(text, Teller::of(id, &[], self.sink))
+    }
+
     /// A list of messages, or of recorded runs.
     fn list(&mut self, text: Text<'_>, start: usize) -> Result<()> {
         let bytes = text.bytes;
@@ -98,9 +97,7 @@ impl Reader<'_> {
             keys.iter().any(|(key, _)| key == "traj")
         };
         if !items.iter().any(is_run) {
-            let mut found = Conversation::new(self.stem.to_owned());
-            (found.messages, found.broken) = (items, broken);
-            return self.tell(text, found);
+            return self.messages(text, self.stem, (items, broken), &[]);
         }
         for item in items {
             let (keys, _) = members(bytes, item.start);
@@ -109,7 +106,8 @@ impl Reader<'_> {
                 found.map(|(_, span)| span.clone())
             };
             let Some(run) = get("traj") else {
-                self.problem(text, item.start, "an entry without 'traj'")?;
+                let problem = text.problem(item.start, "an entry without 'traj'");
+                self.sink.problem(problem)?;
                 continue;
             };
             let word = |name| get(name).map(|span| plain_word(&bytes[span]));
@@ -117,39 +115,52 @@ impl Reader<'_> {
             if let Some(trial) = word("trial") {
                 id = format!("{id}-trial-{trial}");
             }
-            let times = self.ids.entry(id.clone()).or_default();
-            *times += 1;
-            if *times > 1 {
-                id = format!("{id}-{times}");
-            }
-            let mut found = Conversation::new(id);
-            (found.messages, found.broken) = elements(bytes, run.start);
-            for (key, _) in keys.iter().filter(|(key, _)| key != "traj") {
-                found.end.other(key);
-            }
-            self.tell(text, found)?;
+            let id = self.names.of(id);
+            let others = keys.iter().map(|(key, _)| key.as_str());
+            let others: Vec<&str> = others.filter(|key| *key != "traj").collect();
+            self.messages(text, &id, elements(bytes, run.start), &others)?;
         }
         match broken {
-            Some(broken) => self.problem(text, bytes.len(), broken.reason()),
+            Some(broken) => self
+                .sink
+                .problem(text.problem(bytes.len(), broken.reason())),
             None => Ok(()),
         }
     }
 
+    /// A conversation of which nothing is read but its messages, beside others.
+    fn messages(
+        &mut self,
+        text: Text<'_>,
+        id: &str,
+        (messages, broken): (Vec<Range<usize>>, Option<Broken>),
+        others: &[&str],
+    ) -> Result<()> {
+        self.records += messages.len() as u64;
+        let found = Conversation {
+            messages,
+            broken,
+            ..Conversation::default()
+        };
+        let dialect = self.dialect;
+        let mut teller = self.teller(text, id);
+        others.iter().for_each(|key| teller.end.other(*key));
+        tell(dialect, teller, found)
+    }
+
     /// An object: a request, a response, a row; or an array of messages on a line.
-    fn value(&mut self, text: Text<'_>, start: usize, id: String, row: bool) -> Result<()> {
+    fn value(&mut self, text: Text<'_>, start: usize, id: &str, row: bool) -> Result<()> {
         let bytes = text.bytes;
         match bytes.get(start) {
             Some(b'{') => {}
-            Some(b'[') => {
-                let mut found = Conversation::new(id);
-                (found.messages, found.broken) = elements(bytes, start);
-                return self.tell(text, found);
-            }
-            Some(_) => return self.problem(text, start, "not an object"),
+            Some(b'[') => return self.messages(text, id, elements(bytes, start), &[]),
+            Some(_) => return self.sink.problem(text.problem(start, "not an object")),
             None => return Ok(()),
         }
+        let dialect = self.dialect;
+        let mut teller = self.teller(text, id);
         let (keys, broken) = members(bytes, start);
-        let mut found = Conversation::new(id);
+        let mut found = Conversation::default();
         let is_request = !row || keys.iter().any(|(key, _)| key == "model");
         let mut has_messages = false;
         let last = keys.len();
@@ -161,174 +172,136 @@ impl Reader<'_> {
                 }
                 // A value that the text ends in is not worth keeping.
                 _ if broken.is_some() && at + 1 == last => {}
-                "system"
-                    if self
-                        .system(text, span, &mut Conversation::default())
-                        .is_some() =>
-                {
+                "system" if system(dialect, text, span, &mut Notes::default()).is_some() => {
                     found.system = Some(span.clone());
                 }
                 _ if is_request || ROW_SETTINGS.contains(&key.as_str()) => {
-                    if let Ok((raw, lone)) = text.decode(span) {
-                        found.end.lone_surrogates += lone;
-                        match depth::check_json(key, raw.get(), 1) {
-                            Ok(()) => {
-                                found.settings.insert(key.clone(), raw.get().to_owned());
-                            }
-                            Err(error) => {
-                                found.end.other(key);
-                                self.problem(text, span.start, &error.to_string())?;
-                            }
+                    let Ok((raw, lone)) = text.decode(span) else {
+                        continue;
+                    };
+                    teller.end.lone_surrogates += lone;
+                    match depth::check_json(key, raw.get(), 1) {
+                        Ok(()) => {
+                            found.settings.insert(key.clone(), raw.get().to_owned());
+                        }
+                        Err(error) => {
+                            teller.end.other(key);
+                            teller.problem(span, error.to_string())?;
                         }
                     }
                 }
-                _ => found.end.other(key),
+                _ => teller.end.other(key),
             }
         }
         if !has_messages {
-            return self.reply(text, start, found.id);
+            return reply(dialect, self.teller(text, id), start);
         }
         found.broken = found.broken.or(broken);
-        self.tell(text, found)
-    }
-
-    /// The message of a top-level `system`; none if that is no content.
-    fn system(
-        &self,
-        text: Text<'_>,
-        at: &Range<usize>,
-        told: &mut Conversation,
-    ) -> Option<Message> {
-        let (raw, lone) = text.decode(at).ok()?;
-        let message = (self.dialect.system)(&raw, &mut told.notes)?;
-        told.end.lone_surrogates += lone;
-        Some(message)
-    }
-
-    /// A response body.
-    fn reply(&mut self, text: Text<'_>, start: usize, id: String) -> Result<()> {
-        let bytes = text.bytes;
-        let end = match skip_value(bytes, start) {
-            Ok(end) => end,
-            Err(broken) => return self.problem(text, start, broken.reason()),
-        };
-        let (raw, _) = match text.decode(&(start..end)) {
-            Ok(decoded) => decoded,
-            Err(reason) => return self.problem(text, start, &reason),
-        };
-        let Some(reply) = (self.dialect.reply)(&raw) else {
-            return self.problem(text, start, "an object without messages");
-        };
-        let mut spans = Vec::new();
-        match reply.choices {
-            None => spans.push(start..end),
-            Some(key) => {
-                let (keys, _) = members(bytes, start);
-                for (_, list) in keys.iter().filter(|(name, _)| name == key) {
-                    for choice in elements(bytes, list.start).0 {
-                        let (keys, _) = members(bytes, choice.start);
-                        let message = keys.into_iter().find(|(name, _)| name == "message");
-                        spans.extend(message.map(|(_, span)| span));
-                    }
-                }
-            }
-        }
-        let mut told = Conversation::new(id);
-        self.sink.session(SessionStart::new(&*told.id))?;
-        for (number, span) in spans.into_iter().enumerate() {
-            let Some(message) = self.message(text, &span, &mut told)? else {
-                continue;
-            };
-            if number > 0 {
-                self.sink.branch(BranchStart {
-                    name: format!("choice-{}", number + 1),
-                    after: None,
-                    title: None,
-                })?;
-            }
-            self.sink.step(Step {
-                time: reply.time,
-                settings: reply.settings.clone(),
-                usage: reply.usage.filter(|_| number == 0),
-                ..Step::append(message, text.span(&span))
-            })?;
-        }
-        self.sink.end(told.end())
-    }
-
-    /// Tells the sink a conversation.
-    fn tell(&mut self, text: Text<'_>, mut found: Conversation) -> Result<()> {
-        self.sink.session(SessionStart::new(&*found.id))?;
-        let system = found.system.take();
-        let mut held = system.and_then(|span| {
-            let message = self.system(text, &span, &mut found)?;
-            Some(Step::append(message, text.span(&span)))
-        });
-        for span in std::mem::take(&mut found.messages) {
-            self.records += 1;
-            if let Some(message) = self.message(text, &span, &mut found)?
-                && let Some(step) = held.replace(Step::append(message, text.span(&span)))
-            {
-                self.sink.step(step)?;
-            }
-        }
-        if let Some(broken) = found.broken {
-            self.problem(text, text.bytes.len(), broken.reason())?;
-        }
-        if let Some(mut step) = held {
-            step.settings = std::mem::take(&mut found.settings);
-            self.sink.step(step)?;
-        }
-        self.sink.end(found.end())
-    }
-
-    /// Reads a message; what is wrong with it is told to the sink.
-    fn message(
-        &mut self,
-        text: Text<'_>,
-        at: &Range<usize>,
-        told: &mut Conversation,
-    ) -> Result<Option<Message>> {
-        let (dialect, notes) = (self.dialect, &mut told.notes);
-        let read = |raw: &RawValue| (dialect.message)(raw, notes);
-        let Some(message) = text.message(at, &mut told.end.lone_surrogates, self.sink, read)?
-        else {
-            return Ok(None);
-        };
-        for part in &message.parts {
-            match part {
-                Part::ToolCall { id, .. } => {
-                    told.calls.insert(id.clone());
-                }
-                Part::ToolResult { call, .. } if !told.calls.contains(call) => {
-                    let reason = format!("a tool result without its call '{call}'");
-                    self.problem(text, at.start, &reason)?;
-                }
-                _ => {}
-            }
-        }
-        Ok(Some(message))
-    }
-
-    fn problem(&mut self, text: Text<'_>, at: usize, reason: &str) -> Result<()> {
-        self.sink.problem(text.problem(at, reason))
+        let records = found.messages.len() as u64;
+        tell(dialect, teller, found)?;
+        self.records += records;
+        Ok(())
     }
 }
 
-impl Conversation {
-    fn new(id: String) -> Self {
-        Self {
-            id,
-            ..Self::default()
-        }
-    }
+/// The message of a top-level `system`, with its lone surrogates; none if that is no content.
+fn system(
+    dialect: &Dialect,
+    text: Text<'_>,
+    at: &Range<usize>,
+    notes: &mut Notes,
+) -> Option<(Message, u64)> {
+    let (raw, lone) = text.decode(at).ok()?;
+    Some(((dialect.system)(&raw, notes)?, lone))
+}
 
-    fn end(self) -> SessionEnd {
-        SessionEnd {
-            opaque_blocks: self.notes.opaque_blocks,
-            ..self.end
+/// Tells of a response body.
+fn reply(dialect: &Dialect, mut teller: ObjectTeller<'_, '_>, start: usize) -> Result<()> {
+    let text = teller.text;
+    let bytes = text.bytes;
+    let end = match skip_value(bytes, start) {
+        Ok(end) => end,
+        Err(broken) => return teller.problem(&(start..start), broken.reason()),
+    };
+    let (raw, _) = match text.decode(&(start..end)) {
+        Ok(decoded) => decoded,
+        Err(reason) => return teller.problem(&(start..end), reason),
+    };
+    let Some(reply) = (dialect.reply)(&raw) else {
+        return teller.problem(&(start..end), "an object without messages");
+    };
+    let mut spans = Vec::new();
+    match reply.choices {
+        None => spans.push(start..end),
+        Some(key) => {
+            let (keys, _) = members(bytes, start);
+            for (_, list) in keys.iter().filter(|(name, _)| name == key) {
+                for choice in elements(bytes, list.start).0 {
+                    let (keys, _) = members(bytes, choice.start);
+                    let message = keys.into_iter().find(|(name, _)| name == "message");
+                    spans.extend(message.map(|(_, span)| span));
+                }
+            }
         }
     }
+    teller.open()?;
+    for (number, at) in spans.iter().enumerate() {
+        let Some(message) = message(dialect, at, &mut teller)? else {
+            continue;
+        };
+        if number > 0 {
+            let branch = BranchStart::root(format!("choice-{}", number + 1));
+            teller.sink.branch(branch)?;
+        }
+        teller.step(Step {
+            time: reply.time,
+            settings: reply.settings.clone(),
+            usage: reply.usage.filter(|_| number == 0),
+            ..Step::append(message, text.span(at))
+        })?;
+    }
+    teller.end()
+}
+
+/// Tells of a conversation.
+fn tell(dialect: &Dialect, mut teller: ObjectTeller<'_, '_>, found: Conversation) -> Result<()> {
+    let text = teller.text;
+    teller.open()?;
+    let mut held = found.system.and_then(|at| {
+        let (message, lone) = system(dialect, text, &at, &mut teller.notes)?;
+        teller.end.lone_surrogates += lone;
+        Some(Step::append(message, text.span(&at)))
+    });
+    for at in &found.messages {
+        if let Some(message) = message(dialect, at, &mut teller)?
+            && let Some(step) = held.replace(Step::append(message, text.span(at)))
+        {
+            teller.step(step)?;
+        }
+    }
+    if let Some(broken) = found.broken {
+        let end = text.bytes.len();
+        teller.problem(&(end..end), broken.reason())?;
+    }
+    if let Some(step) = held {
+        teller.due = found.settings;
+        teller.step(step)?;
+    }
+    teller.end()
+}
+
+/// Reads a message; what is wrong with it is told.
+fn message(
+    dialect: &Dialect,
+    at: &Range<usize>,
+    teller: &mut ObjectTeller<'_, '_>,
+) -> Result<Option<Message>> {
+    let message = teller.read(at, dialect.message)?;
+    if let Some(message) = &message {
+        let text = teller.text;
+        teller.pair(message, text, at)?;
+    }
+    Ok(message)
 }
 
 /// A JSON number or string as a word that can stand in a name.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::interop::Outgoing;
 use crate::interop::remarks::Remarks;
 use crate::model::{Message, Part, Role, Settings};
-use crate::wire::json::{Object, array};
+use crate::wire::json::Object;
 
 /// A message with the results of its calls.
 pub(crate) struct Answered<'a> {
@@ -60,22 +60,22 @@ pub(crate) fn with_results<'a>(
     found
 }
 
-/// A request of these messages and settings.
+/// A request of these settings, and of what is said by the names for it: first, where there is any, to the system.
 pub(crate) fn document_text(
-    system: Option<&str>,
-    messages: &[String],
+    system: (&str, Option<&str>),
+    said: (&str, &str),
     settings: &Settings,
 ) -> String {
     let mut object = Object::new();
     if let Some(model) = settings.get("model") {
         object = object.raw("model", model);
     }
-    if let Some(system) = system {
-        object = object.raw("system", system);
+    if let (name, Some(system)) = system {
+        object = object.raw(name, system);
     }
-    object = object.raw("messages", &array(messages));
+    object = object.raw(said.0, said.1);
     for (key, value) in settings {
-        if !["model", "messages", "system"].contains(&key.as_str()) {
+        if !["model", system.0, said.0].contains(&key.as_str()) {
             object = object.raw(key, value);
         }
     }

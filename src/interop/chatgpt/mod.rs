@@ -14,9 +14,9 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-use super::conversations::each_conversation;
+use super::conversations;
 use super::format::{Format, Shape};
-use super::head::Keys;
+use read::Conversation;
 
 /// Whose blocks these are.
 const PROVIDER: &str = "chatgpt";
@@ -25,13 +25,11 @@ const PROVIDER: &str = "chatgpt";
 pub static CHATGPT: Format = Format {
     tools: &["ChatGPT"],
     seen: "exports of 2023 to 2025",
-    sniff: |head| {
-        let is_conversation = |item: &Keys<'_>| item.has(read::NODES);
-        let is_one = head.object().is_some_and(is_conversation);
-        (is_one || head.lists(is_conversation)).then_some(0)
-    },
+    sniff: conversations::sniff::<Conversation>,
     attaches: true,
-    ..Format::only_read("chatgpt", Shape::Document, |input, options, sink| {
-        each_conversation(input, options, sink, (read::NODES, tell::tell))
-    })
+    ..Format::only_read(
+        "chatgpt",
+        Shape::Document,
+        conversations::import::<Conversation>,
+    )
 };

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Millis, Part, Role};
+use crate::interop::parts::{self, media, opaque, text};
+use crate::model::{MediaSource, Millis, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
@@ -91,12 +92,6 @@ lazy! {
     struct Attachment { id, name, mime_type, older_mime_type = "mimeType" }
 }
 
-/// A time in seconds.
-pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
-    let seconds: f64 = decode(raw)?;
-    Some(Millis((seconds * 1000.0) as i64))
-}
-
 /// Reads a node.
 pub(super) fn node(raw: &RawValue, notes: &mut Notes) -> Result<Node, String> {
     lazy! { struct Links { message, parent, children } }
@@ -126,17 +121,17 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     if decode::<f64>(inner.weight) == Some(0.0) && role != Role::Tool {
         return Ok(Said::Nothing(format!("{role} {kind} (not sent)")));
     }
-    let mut parts = parts(&kind, &content, inner.content, notes);
-    parts.extend(attachments(metadata.attachments, &parts));
-    let is_empty = parts.is_empty();
+    let mut said = content_parts(&kind, &content, inner.content, notes);
+    said.extend(attachments(metadata.attachments, &said));
+    let is_empty = said.is_empty();
     let is_context = kind.ends_with("_editable_context");
     let may_call = matches!(&*kind, "text" | "code" | "multimodal_text");
     let text = Text {
         role: if is_context { Role::User } else { role },
         attached: is_context.then(|| kind.clone()),
-        parts,
+        parts: said,
         is_error: kind == "system_error",
-        time: time(inner.create_time),
+        time: parts::seconds(inner.create_time),
         model: string(metadata.model_slug).filter(|_| role == Role::Assistant),
     };
     let recipient = string(inner.recipient).filter(|to| to != "all");
@@ -163,16 +158,12 @@ fn author(raw: Raw<'_>) -> Result<(Role, Option<String>), String> {
 }
 
 /// What a content says; nothing of it that is empty, or that only the screen shows.
-fn parts(kind: &str, content: &Content<'_>, raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
-    let texts = |texts: &[Raw<'_>]| -> Vec<Part> {
-        let texts = texts.iter().filter_map(|text| string(*text));
-        let texts = texts.filter(|text| !text.is_empty());
-        texts.map(Part::text).collect()
-    };
+fn content_parts(kind: &str, content: &Content<'_>, raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
+    let texts = |texts: &[Raw<'_>]| texts.iter().filter_map(|raw| text(*raw)).collect();
     match kind {
         "text" | "multimodal_text" => {
-            let parts = content.parts.iter().map(|raw| piece(raw, notes));
-            parts.flatten().collect()
+            let pieces = content.parts.iter().map(|raw| piece(raw, notes));
+            pieces.flatten().collect()
         }
         "code" | "execution_output" | "system_error" => texts(&[content.text]),
         "tether_browsing_display" => texts(&[content.result, content.summary]),
@@ -181,32 +172,18 @@ fn parts(kind: &str, content: &Content<'_>, raw: Raw<'_>, notes: &mut Notes) -> 
         "reasoning_recap" => Vec::new(),
         "user_editable_context" => texts(&[content.user_profile, content.user_instructions]),
         "model_editable_context" => texts(&[content.model_set_context]),
-        other => match raw {
-            Some(raw) => {
-                notes.opaque(other);
-                vec![opaque(raw)]
-            }
-            None => Vec::new(),
-        },
+        other => {
+            let block = raw.map(|raw| opaque(PROVIDER, other, raw.get().to_owned(), notes));
+            block.into_iter().collect()
+        }
     }
 }
 
 fn thought(thought: &Thought<'_>) -> Option<Part> {
-    let texts = [thought.summary, thought.content].map(string);
-    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-    let text = texts.collect::<Vec<_>>().join("\n");
-    (!text.is_empty()).then_some(Part::Thinking {
-        text,
-        signature: None,
-        provider: None,
-    })
-}
-
-fn opaque(raw: &RawValue) -> Part {
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: raw.get().to_owned(),
-    }
+    let texts = [thought.summary, thought.content];
+    let texts: Vec<String> = texts.into_iter().filter_map(parts::said).collect();
+    let text = texts.join("\n");
+    (!text.is_empty()).then(|| parts::thought(text))
 }
 
 /// One of several parts: a text, a picture, or what was said aloud.
@@ -218,29 +195,19 @@ fn piece(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
     let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
     let kind = word(piece.content_type).unwrap_or_default();
     match (&*kind, string(piece.asset_pointer), string(piece.text)) {
-        ("image_asset_pointer", Some(pointer), _) => Some(Part::Image(media(pointer, None, None))),
-        ("audio_transcription", _, Some(text)) => Some(Part::text(text)),
-        (kind, ..) => {
-            notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-            Some(opaque(raw))
+        ("image_asset_pointer", Some(pointer), _) => {
+            Some(Part::Image(media(MediaSource::FileId(pointer), None, None)))
         }
-    }
-}
-
-fn media(id: String, media_type: Option<String>, name: Option<String>) -> Media {
-    Media {
-        media_type,
-        name,
-        detail: None,
-        source: MediaSource::FileId(id),
+        ("audio_transcription", _, Some(text)) => Some(Part::text(text)),
+        (kind, ..) => Some(opaque(PROVIDER, kind, raw.get().to_owned(), notes)),
     }
 }
 
 /// The files beside a prompt that no part of it points to.
-fn attachments(raw: Raw<'_>, parts: &[Part]) -> Vec<Part> {
+fn attachments(raw: Raw<'_>, shown: &[Part]) -> Vec<Part> {
     let found: Vec<Attachment<'_>> = decode(raw).unwrap_or_default();
     let is_shown = |id: &str| {
-        parts.iter().any(|part| match part {
+        shown.iter().any(|part| match part {
             Part::Image(media) => {
                 matches!(&media.source, MediaSource::FileId(pointer) if pointer.ends_with(id))
             }
@@ -248,16 +215,10 @@ fn attachments(raw: Raw<'_>, parts: &[Part]) -> Vec<Part> {
         })
     };
     let found = found.into_iter().filter_map(|file| {
-        let id = string(file.id).filter(|id| !id.is_empty() && !is_shown(id))?;
+        let id = parts::said(file.id).filter(|id| !is_shown(id))?;
         let media_type = string(file.mime_type).or_else(|| string(file.older_mime_type));
-        let is_image = media_type
-            .as_deref()
-            .is_some_and(|it| it.starts_with("image/"));
-        let media = media(id, media_type, string(file.name));
-        Some(match is_image {
-            true => Part::Image(media),
-            false => Part::File(media),
-        })
+        let media = media(MediaSource::FileId(id), media_type, string(file.name));
+        Some(parts::by_type(media))
     });
     found.collect()
 }

@@ -1,45 +1,20 @@
 //! The ways through a conversation as steps, and which call a tool's message answers.
 
+use std::ops::Range;
 use std::rc::Rc;
 
-use super::read::Conversation;
+use super::read::{Conversation, Exchange};
 use super::said::{Said, Text};
 use crate::error::Result;
-use crate::interop::conversations::{Names, Place};
-use crate::interop::ways::{Behind, Steps, Walker, Ways, walk};
-use crate::interop::{Sink, Step};
-use crate::model::{Message, Part, Role, Settings, depth};
+use crate::interop::Step;
+use crate::interop::document::ObjectTeller;
+use crate::interop::parts::{self, checked};
+use crate::interop::ways::{Behind, Walker, Ways};
+use crate::model::{Message, Part, Role, Settings};
 use crate::wire::json::{is_object, quoted};
 
 /// How many calls and answers before it are looked at for the one that a tool's message answers.
 const EXCHANGES_MAX: usize = 128;
-
-/// Tells of what stands at a place: of how many nodes; none where that is no conversation.
-pub(super) fn tell(
-    place: Place<'_>,
-    names: &mut Names,
-    sink: &mut dyn Sink,
-) -> Result<Option<u64>> {
-    let Some(mut found) = Conversation::read(place, sink)? else {
-        return Ok(None);
-    };
-    found.start.id = names.of(std::mem::take(&mut found.start.id));
-    let count = found.nodes.len() as u64;
-    let (ways, stands) = found.begin(sink)?;
-    let mut telling = Telling::of(found, Steps::of(sink));
-    walk(ways, stands, &mut telling)?;
-    telling.end()?;
-    Ok(Some(count))
-}
-
-/// A call, or that one was answered, and what of the kind came before it on the way.
-struct Exchange {
-    /// The node that calls.
-    call: usize,
-    /// The tool that it calls; none: it is an answer.
-    tool: Option<String>,
-    before: Option<usize>,
-}
 
 /// How things stand on the way behind a node.
 #[derive(Clone, Default)]
@@ -49,67 +24,45 @@ pub(super) struct State {
     exchange: Option<usize>,
 }
 
-/// A conversation on its way to a sink.
-pub(super) struct Telling<'t, 's> {
-    found: Conversation<'t>,
-    steps: Steps<'s>,
-    exchanges: Vec<Exchange>,
-    /// Pictures and files, whose bytes are elsewhere.
-    media: u64,
-}
-
-impl<'s> Walker<'s> for Telling<'_, 's> {
+impl Walker for Conversation {
+    const RECORD: &'static str = "node";
     type State = State;
 
-    fn steps(&mut self) -> &mut Steps<'s> {
-        &mut self.steps
+    fn place(&self, at: usize) -> &Range<usize> {
+        &self.nodes[at].at
     }
 
-    fn tell(&mut self, way: &[usize], ways: &Ways, behind: &mut Behind<State>) -> Result<usize> {
+    fn tell(
+        &mut self,
+        way: &[usize],
+        ways: &Ways,
+        behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<usize> {
         let at = way[0];
-        match self.found.nodes[at].said.take() {
+        match self.nodes[at].said.take() {
             None => {}
-            Some(Said::Nothing(what)) => self.found.end.other(what),
+            Some(Said::Nothing(what)) => teller.end.other(what),
             Some(Said::Message(text)) => {
                 if text.role == Role::User && text.attached.is_none() {
                     behind.state.exchange = None;
                 }
-                self.append(text, &[at], behind)?;
+                self.append(text, &[at], behind, teller)?;
             }
             Some(Said::Call { tool, text }) => {
                 let text = self.call(at, &tool, text);
                 self.exchange(at, Some(tool), &mut behind.state);
-                self.append(text, &[at], behind)?;
+                self.append(text, &[at], behind, teller)?;
             }
             Some(Said::Result { tool, text }) => {
-                return self.result((way, ways), tool, text, behind);
+                return self.result((way, ways), tool, text, behind, teller);
             }
         }
         Ok(1)
     }
 }
 
-impl<'t, 's> Telling<'t, 's> {
-    pub(super) fn of(found: Conversation<'t>, steps: Steps<'s>) -> Self {
-        Self {
-            found,
-            steps,
-            exchanges: Vec::new(),
-            media: 0,
-        }
-    }
-
-    /// Tells of the end.
-    pub(super) fn end(mut self) -> Result<()> {
-        let media = match self.media {
-            0 => None,
-            1 => Some("1 picture or file".to_owned()),
-            count => Some(format!("{count} pictures and files")),
-        };
-        self.found.end.absent.extend(media);
-        self.steps.sink.end(self.found.end)
-    }
-
+impl Conversation {
     /// The message that calls a tool: what of it is text are the arguments.
     fn call(&self, at: usize, tool: &str, text: Text) -> Text {
         let (mut parts, mut arguments) = (Vec::new(), String::new());
@@ -120,7 +73,7 @@ impl<'t, 's> Telling<'t, 's> {
             }
         }
         parts.push(Part::ToolCall {
-            id: self.found.nodes[at].key.clone(),
+            id: self.nodes[at].key.clone(),
             name: tool.to_owned(),
             kind: (!is_object(&arguments)).then(|| "custom".to_owned()),
             arguments,
@@ -164,10 +117,11 @@ impl<'t, 's> Telling<'t, 's> {
         tool: String,
         mut text: Text,
         behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<usize> {
         let Some(call) = self.answered(&tool, &behind.state) else {
             if text.parts.is_empty() {
-                self.found.end.other("tool (empty)");
+                teller.end.other("tool (empty)");
                 return Ok(1);
             }
             let attached = Text {
@@ -175,7 +129,7 @@ impl<'t, 's> Telling<'t, 's> {
                 attached: Some(tool),
                 ..text
             };
-            self.append(attached, &way[..1], behind)?;
+            self.append(attached, &way[..1], behind, teller)?;
             return Ok(1);
         };
         let mut count = 1;
@@ -184,49 +138,46 @@ impl<'t, 's> Telling<'t, 's> {
             && let Some(Said::Result {
                 tool: same,
                 text: more,
-            }) = &mut self.found.nodes[*next].said
+            }) = &mut self.nodes[*next].said
             && *same == tool
         {
             text.parts.append(&mut more.parts);
             text.is_error |= more.is_error;
-            self.found.nodes[*next].said = None;
+            self.nodes[*next].said = None;
             count += 1;
         }
         self.exchange(call, None, &mut behind.state);
-        let result = Part::ToolResult {
-            call: self.found.nodes[call].key.clone(),
-            content: std::mem::take(&mut text.parts),
-            is_error: text.is_error,
-        };
-        text.parts.push(result);
-        self.append(text, &way[..count], behind)?;
+        let id = self.nodes[call].key.clone();
+        let content = std::mem::take(&mut text.parts);
+        text.parts = vec![parts::result(Some(id), content, text.is_error)];
+        self.append(text, &way[..count], behind, teller)?;
         Ok(count)
     }
 
     /// Tells of a message.
-    fn append(&mut self, text: Text, nodes: &[usize], behind: &mut Behind<State>) -> Result<()> {
+    fn append(
+        &mut self,
+        text: Text,
+        nodes: &[usize],
+        behind: &mut Behind<State>,
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<()> {
         let message = Message {
             attached: text.attached,
             ..Message::new(text.role, text.parts)
         };
-        if let Err(error) = depth::check_message(&message) {
-            let place = self.found.nodes[nodes[0]].at.start;
-            let problem = self.found.text.problem(place, error.to_string());
-            return self.steps.sink.problem(problem);
+        if let Err(reason) = checked([&message]) {
+            return teller.problem(&self.nodes[nodes[0]].at, reason);
         }
         let mut settings = Settings::new();
         let state = &mut behind.state;
-        if let Some(model) = text
-            .model
-            .filter(|model| state.model.as_deref() != Some(model))
-        {
+        let model = text.model;
+        if let Some(model) = model.filter(|model| state.model.as_deref() != Some(model)) {
             settings.insert("model".to_owned(), quoted(&model));
             state.model = Some(model.into());
         }
         self.media += media(&message.parts);
-        let spans = nodes
-            .iter()
-            .map(|at| self.found.text.span(&self.found.nodes[*at].at));
+        let spans = nodes.iter().map(|at| teller.text.span(&self.nodes[*at].at));
         let records = spans.collect::<Vec<_>>();
         let step = Step {
             time: text.time,
@@ -234,7 +185,7 @@ impl<'t, 's> Telling<'t, 's> {
             records: records.clone(),
             ..Step::append(message, records[0])
         };
-        self.steps.tell(step, &mut behind.last)
+        teller.follow(step, &mut behind.last)
     }
 }
 

@@ -15,9 +15,9 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use super::conversations::each_conversation;
+use super::conversations;
 use super::format::{Format, Shape};
-use super::head::Keys;
+use read::Conversation;
 
 /// Whose blocks these are.
 const PROVIDER: &str = "claude-ai";
@@ -27,13 +27,11 @@ pub static CLAUDE_AI: Format = Format {
     tools: &["Claude.ai"],
     seen: "none: what several readers of such files agree on",
     unproven: true,
-    sniff: |head| {
-        let is_conversation = |item: &Keys<'_>| item.has(read::MESSAGES);
-        let is_one = head.object().is_some_and(is_conversation);
-        (is_one || head.lists(is_conversation)).then_some(0)
-    },
+    sniff: conversations::sniff::<Conversation>,
     attaches: true,
-    ..Format::only_read("claude-ai", Shape::Document, |input, options, sink| {
-        each_conversation(input, options, sink, (read::MESSAGES, read::tell))
-    })
+    ..Format::only_read(
+        "claude-ai",
+        Shape::Document,
+        conversations::import::<Conversation>,
+    )
 };

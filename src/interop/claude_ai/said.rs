@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, depth};
+use crate::interop::parts::{call, checked, media, opaque, result, said, text, thought, time};
+use crate::model::{MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
@@ -28,7 +29,7 @@ lazy! { struct Block { r#type, text, thinking, id, name, input, tool_use_id, con
 lazy! { struct Beside { file_name, file_type, file_uuid, extracted_content } }
 
 /// Reads a record.
-pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
+pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let bad = |error: serde_json::Error| error.to_string();
     let record: Record<'_> = serde_json::from_str(raw.get()).map_err(bad)?;
     let id = string(record.uuid);
@@ -37,27 +38,22 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         Some("assistant") => reply(&record, id.as_deref().unwrap_or("call"), notes)?,
         sender => return Err(format!("unknown sender '{}'", sender.unwrap_or_default())),
     };
-    for message in &messages {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
+    checked(&messages)?;
     Ok(Said {
         is_read: true,
         id,
         parent: string(record.parent_message_uuid),
-        time: word(record.created_at).and_then(|time| Millis::parse(&time)),
+        time: time(record.created_at),
         messages,
     })
 }
 
 /// The blocks of a message; an older one has its text alone.
 fn blocks<'a>(record: &Record<'a>) -> Result<Vec<&'a RawValue>, String> {
-    let found: Vec<&RawValue> = match record.content {
-        Some(content) => {
-            serde_json::from_str(content.get()).map_err(|error| format!("its content: {error}"))?
-        }
-        None => Vec::new(),
+    let Some(content) = record.content else {
+        return Ok(Vec::new());
     };
-    Ok(found)
+    serde_json::from_str(content.get()).map_err(|error| format!("its content: {error}"))
 }
 
 /// What a user said, with the files that are named, and then the texts of those that are attached.
@@ -75,9 +71,8 @@ fn prompt(record: &Record<'_>, notes: &mut Notes) -> Result<Vec<Message>, String
     }
     let attached: Vec<Beside<'_>> = decode(record.attachments).unwrap_or_default();
     for beside in attached {
-        let texts = [beside.file_name, beside.extracted_content].map(string);
-        let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-        let parts: Vec<Part> = texts.map(Part::text).collect();
+        let texts = [beside.file_name, beside.extracted_content];
+        let parts: Vec<Part> = texts.into_iter().filter_map(text).collect();
         if !parts.is_empty() {
             messages.push(Message::attached("attachment", parts));
         }
@@ -88,20 +83,15 @@ fn prompt(record: &Record<'_>, notes: &mut Notes) -> Result<Vec<Message>, String
 /// The flat copy, where there is nothing else.
 fn or_text(parts: &mut Vec<Part>, record: &Record<'_>) {
     if parts.is_empty() {
-        let text = string(record.text).filter(|text| !text.is_empty());
-        parts.extend(text.map(Part::text));
+        parts.extend(text(record.text));
     }
 }
 
 fn file(beside: &Beside<'_>) -> Option<Part> {
     let name = string(beside.file_name);
     let id = string(beside.file_uuid).or_else(|| name.clone())?;
-    Some(Part::File(Media {
-        media_type: string(beside.file_type),
-        name,
-        detail: None,
-        source: MediaSource::FileId(id),
-    }))
+    let media_type = string(beside.file_type);
+    Some(Part::File(media(MediaSource::FileId(id), media_type, name)))
 }
 
 fn block(raw: &RawValue) -> Result<Block<'_>, String> {
@@ -115,30 +105,22 @@ fn reply(record: &Record<'_>, id: &str, notes: &mut Notes) -> Result<Vec<Message
         let block = block(raw)?;
         match word(block.r#type).as_deref() {
             Some("tool_use") => {
-                let call = named(block.id).unwrap_or_else(|| format!("{id}-{number}"));
+                let id = said(block.id).unwrap_or_else(|| format!("{id}-{number}"));
                 let name = string(block.name).unwrap_or_default();
-                found.open.push_back((call.clone(), name.clone()));
-                found.says(Part::ToolCall {
-                    id: call,
-                    name,
-                    arguments: block.input.map_or("{}", RawValue::get).to_owned(),
-                    kind: None,
-                });
+                found.open.push_back((id.clone(), name.clone()));
+                let arguments = block.input.map(|input| input.get().to_owned());
+                found.says(call(Some(id), Some(name), arguments));
             }
             Some("tool_result") => {
-                let call = found.answered(named(block.tool_use_id), string(block.name));
-                let result = Part::ToolResult {
-                    call: call.unwrap_or_else(|| format!("{id}-{number}")),
-                    content: given(block.content, notes)?,
-                    is_error: decode(block.is_error) == Some(true),
-                };
-                found.results.push(result);
+                let call = found.answered(said(block.tool_use_id), string(block.name));
+                let call = call.unwrap_or_else(|| format!("{id}-{number}"));
+                let content = given(block.content, notes)?;
+                let is_error = decode(block.is_error) == Some(true);
+                found.results.push(result(Some(call), content, is_error));
             }
-            _ => {
-                if let Some(part) = part(&block, raw, notes) {
-                    found.says(part);
-                }
-            }
+            _ => part(&block, raw, notes)
+                .into_iter()
+                .for_each(|part| found.says(part)),
         }
     }
     found.turn();
@@ -151,11 +133,6 @@ fn reply(record: &Record<'_>, id: &str, notes: &mut Notes) -> Result<Vec<Message
         }
     }
     Ok(messages)
-}
-
-/// An id that is one.
-fn named(raw: Raw<'_>) -> Option<String> {
-    string(raw).filter(|id| !id.is_empty())
 }
 
 /// A reply in the making.
@@ -192,23 +169,12 @@ impl Reply {
     /// The call that a result answers: the one that it names, else the first open one of its tool, else the
     /// first.
     fn answered(&mut self, id: Option<String>, tool: Option<String>) -> Option<String> {
-        let by_id = || {
-            self.open
-                .iter()
-                .position(|(call, _)| Some(call) == id.as_ref())
+        let mut open = self.open.iter();
+        let at = match (&id, tool) {
+            (Some(id), _) => open.position(|(call, _)| call == id),
+            (None, Some(tool)) => open.position(|(_, name)| *name == tool).or(Some(0)),
+            (None, None) => Some(0),
         };
-        let by_tool = || {
-            self.open
-                .iter()
-                .position(|(_, name)| Some(name) == tool.as_ref())
-        };
-        let at = by_id().or_else(|| {
-            if id.is_some() {
-                None
-            } else {
-                by_tool().or(Some(0))
-            }
-        });
         let found = at.and_then(|at| self.open.remove(at));
         found.map(|(call, _)| call).or(id)
     }
@@ -234,20 +200,9 @@ fn given(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, String> {
 /// A block as a part; none of one that says nothing.
 fn part(block: &Block<'_>, raw: &RawValue, notes: &mut Notes) -> Option<Part> {
     let kind = word(block.r#type).unwrap_or_default();
-    let text = |raw| string(raw).filter(|text| !text.is_empty());
     match &*kind {
-        "text" => text(block.text).map(Part::text),
-        "thinking" => text(block.thinking).map(|text| Part::Thinking {
-            text,
-            signature: None,
-            provider: None,
-        }),
-        kind => {
-            notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-            Some(Part::Opaque {
-                provider: PROVIDER.to_owned(),
-                data: raw.get().to_owned(),
-            })
-        }
+        "text" => text(block.text),
+        "thinking" => said(block.thinking).map(thought),
+        kind => Some(opaque(PROVIDER, kind, raw.get().to_owned(), notes)),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CLAUDE_AI;
-use crate::interop::contract::{Session, read};
+use crate::interop::contract::{Session, read, sound};
 use crate::model::{MediaSource, Message, Millis, Part};
 
 const FILE: &[u8] = include_bytes!("../../../tests/data/claude-ai/conversations.json");
@@ -46,9 +46,7 @@ fn sketches(session: &Session) -> Vec<String> {
 
 #[test]
 fn a_list_is_read_in_its_order_and_results_by_theirs() {
-    let told = read(&CLAUDE_AI, FILE);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&CLAUDE_AI, FILE);
     assert_eq!(session.start.id, "0e0e0e00-1111-4222-8333-444455556666");
     assert_eq!(session.start.descent.begun, Some(Millis(1_772_438_400_250)));
     assert_eq!(session.end.title.as_deref(), Some("The wheel"));

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{PROVIDER, SUMMARY};
+use crate::interop::parts::{self, opaque, picture, result, said, usage};
 use crate::model::{Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::anthropic;
-use crate::wire::json::{Object, Raw, decode, string};
+use crate::wire::json::{Raw, decode, string};
 use crate::wire::media::attachment;
 
 /// What is said where a call was called off.
@@ -95,13 +96,6 @@ struct Log<'a> {
 
 lazy! { struct Options { model } }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Counts {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-}
-
 impl Item {
     /// Reads an item.
     pub(super) fn of(text: &str, notes: &mut Notes) -> Result<Self, String> {
@@ -118,7 +112,7 @@ impl Item {
             },
             role,
             model: model(source.prompt_logs),
-            usage: usage(source.message.usage),
+            usage: usage(source.message.usage, &["promptTokens", "completionTokens"]),
             ..Self::default()
         };
         item.read(&source, notes);
@@ -133,11 +127,11 @@ impl Item {
         let message = &source.message;
         match self.speaker {
             Speaker::User => {
-                let said = content(message.content, notes);
+                let asked = content(message.content, notes);
                 // Without a prompt it is not sent, whatever stands beside it.
                 if !is_blank(message.content) {
                     self.parts.extend(context(source.context_items));
-                    self.parts.extend(said);
+                    self.parts.extend(asked);
                 }
             }
             Speaker::Reply => {
@@ -152,11 +146,11 @@ impl Item {
                     .extend(results(source.tool_call_states, is_made));
             }
             Speaker::Thought => self.parts.extend(thought(message, notes)),
-            Speaker::Tool => self.results.push(Part::ToolResult {
-                call: string(message.tool_call_id).unwrap_or_default(),
-                content: content(message.content, notes),
-                is_error: false,
-            }),
+            Speaker::Tool => {
+                let call = string(message.tool_call_id);
+                let content = content(message.content, notes);
+                self.results.push(result(call, content, false));
+            }
             Speaker::Unsent => {}
         }
     }
@@ -283,16 +277,10 @@ fn content(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
         let (kind, text) = (string(piece.r#type), string(piece.text));
         match (kind.as_deref(), text, string(piece.image_url.url)) {
             (Some("text"), Some(text), _) => Part::Text { text },
-            (Some("imageUrl"), _, Some(url)) => match attachment(url, None, None) {
-                Part::File(media) => Part::Image(media),
-                part => part,
-            },
+            (Some("imageUrl"), _, Some(url)) => picture(attachment(url, None, None)),
             (kind, ..) => {
-                notes.opaque(kind.unwrap_or("(no type)"));
-                Part::Opaque {
-                    provider: PROVIDER.to_owned(),
-                    data: raw.get().to_owned(),
-                }
+                let data = raw.get().to_owned();
+                opaque(PROVIDER, kind.unwrap_or("(no type)"), data, notes)
             }
         }
     });
@@ -315,23 +303,14 @@ fn contents(items: Raw<'_>) -> Vec<String> {
 
 /// What a model thought within its reply.
 fn reasoning(raw: Raw<'_>) -> Option<Part> {
-    let text = string(decode::<Piece<'_>>(raw)?.text).filter(|text| !text.is_empty())?;
-    Some(Part::Thinking {
-        text,
-        signature: None,
-        provider: None,
-    })
+    said(decode::<Piece<'_>>(raw)?.text).map(parts::thought)
 }
 
 /// What was thought before a reply; only Anthropic's models seal it.
 fn thought(message: &Said<'_>, notes: &mut Notes) -> Vec<Part> {
-    if let Some(data) = string(message.redacted_thinking).filter(|data| !data.is_empty()) {
+    if let Some(data) = said(message.redacted_thinking) {
         notes.opaque("redacted_thinking");
-        let data = Object::typed("redacted_thinking")
-            .string("data", &data)
-            .finish();
-        let provider = anthropic::PROVIDER.to_owned();
-        return vec![Part::Opaque { provider, data }];
+        return vec![parts::redacted(&data)];
     }
     let parts = content(message.content, notes).into_iter();
     let texts = parts.filter_map(|part| match part {
@@ -339,15 +318,11 @@ fn thought(message: &Said<'_>, notes: &mut Notes) -> Vec<Part> {
         _ => None,
     });
     let text: String = texts.collect();
-    let signature = string(message.signature).filter(|signature| !signature.is_empty());
-    if text.is_empty() && signature.is_none() {
+    let seal = said(message.signature);
+    if text.is_empty() && seal.is_none() {
         return Vec::new();
     }
-    vec![Part::Thinking {
-        text,
-        provider: signature.is_some().then(|| anthropic::PROVIDER.to_owned()),
-        signature,
-    }]
+    vec![parts::sealed(text, seal, anthropic::PROVIDER)]
 }
 
 /// The elements of a list; one of another shape is as one that says nothing.
@@ -358,11 +333,10 @@ fn each<'a, T: Deserialize<'a> + Default>(raw: Raw<'a>) -> impl Iterator<Item = 
 }
 
 fn calls(raw: Raw<'_>) -> Vec<Part> {
-    let calls = each::<Call<'_>>(raw).map(|call| Part::ToolCall {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.function.name).unwrap_or_default(),
-        arguments: string(call.function.arguments).unwrap_or_default(),
-        kind: None,
+    let calls = each::<Call<'_>>(raw).map(|call| {
+        let Function { name, arguments } = call.function;
+        let arguments = string(arguments).unwrap_or_default();
+        parts::call(string(call.id), string(name), Some(arguments))
     });
     calls.collect()
 }
@@ -377,11 +351,8 @@ fn results(states: Raw<'_>, is_made: impl Fn(&str) -> bool) -> Vec<Part> {
             ("done" | "errored", _) | (_, Some(_)) => contents(state.output),
             _ => return None,
         };
-        Some(Part::ToolResult {
-            call,
-            content: texts.into_iter().map(Part::text).collect(),
-            is_error: status == "errored",
-        })
+        let content = texts.into_iter().map(Part::text).collect();
+        Some(result(Some(call), content, status == "errored"))
     });
     results.collect()
 }
@@ -389,12 +360,4 @@ fn results(states: Raw<'_>, is_made: impl Fn(&str) -> bool) -> Vec<Part> {
 fn model(logs: Raw<'_>) -> Option<String> {
     let log = each::<Log<'_>>(logs).last()?;
     string(log.completion_options.model).or_else(|| string(log.model_title))
-}
-
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    let counts: Counts = decode(raw)?;
-    Some(Usage {
-        input_tokens: counts.prompt_tokens,
-        output_tokens: counts.completion_tokens,
-    })
 }

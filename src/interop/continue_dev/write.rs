@@ -131,10 +131,7 @@ fn anew(answered: &Answered<'_>, items: &mut Vec<String>, remarks: &mut Remarks)
     let (own, results) = answered.parts.split_at(answered.own);
     if answered.outgoing.message.role != Role::Assistant {
         let content = content(own, remarks);
-        items.push(
-            json!({"message": {"role": "user", "content": content}, "contextItems": []})
-                .to_string(),
-        );
+        items.push(item(json!({"role": "user", "content": content})).to_string());
         return;
     }
     let (mut text, mut calls, mut states) = (Vec::new(), Vec::new(), Vec::new());
@@ -154,14 +151,14 @@ fn anew(answered: &Answered<'_>, items: &mut Vec<String>, remarks: &mut Remarks)
                 if let Some(signature) = own {
                     message["signature"] = json!(signature);
                 }
-                items.push(json!({"message": message, "contextItems": []}).to_string());
+                items.push(item(message).to_string());
             }
             Part::Opaque { provider, data } if provider == anthropic::PROVIDER => {
                 match text_at(data, "data") {
                     Some(data) => {
                         let message =
                             json!({"role": "thinking", "content": "", "redactedThinking": data});
-                        items.push(json!({"message": message, "contextItems": []}).to_string());
+                        items.push(item(message).to_string());
                     }
                     None => remarks.add("a block of another provider"),
                 }
@@ -188,13 +185,17 @@ fn anew(answered: &Answered<'_>, items: &mut Vec<String>, remarks: &mut Remarks)
         [Part::Text { text }] if !text.trim().is_empty() => Value::from(text.clone()),
         parts => content(parts, remarks),
     };
-    let mut item =
-        json!({"message": {"role": "assistant", "content": content}, "contextItems": []});
+    let mut item = item(json!({"role": "assistant", "content": content}));
     if !calls.is_empty() {
         item["message"]["toolCalls"] = Value::from(calls);
         item["toolCallStates"] = Value::from(states);
     }
     items.push(item.to_string());
+}
+
+/// An item of a message beside which the editor put nothing.
+fn item(message: Value) -> Value {
+    json!({"message": message, "contextItems": []})
 }
 
 fn content(parts: &[&Part], remarks: &mut Remarks) -> Value {

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{BUBBLES, CHAT, LACKING};
+use super::{BUBBLES, CHAT};
 use crate::error::Result;
-use crate::interop::document::{Document, Member, ObjectTeller};
-use crate::model::{Message, Millis, Part, Role, Usage, depth};
+use crate::interop::document::{Document, Member, ObjectTeller, Said};
+use crate::interop::parts::{self, call, checked, said as not_empty, text, usage};
+use crate::model::{Message, Millis, Part, Role};
 use crate::wire::json::{Raw, decode, quoted, string, text_or_json};
 
 /// A chat.
@@ -22,7 +22,6 @@ pub(super) struct Chat {
 
 impl Document for Chat {
     const RECORDS: &'static str = BUBBLES;
-    const LACKING: &'static [&'static str] = LACKING;
 
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
         if member.key != CHAT {
@@ -30,9 +29,8 @@ impl Document for Chat {
         }
         let about: Value = decode(Some(member.raw)).unwrap_or_default();
         let word = |key: &str| about.get(key)?.as_str().filter(|it| !it.is_empty());
-        if let Some(id) = word("composerId").or_else(|| word("tabId")) {
-            id.clone_into(&mut teller.start.id);
-        }
+        let id = word("composerId").or_else(|| word("tabId"));
+        teller.name(id.map(str::to_owned));
         let title = word("name").or_else(|| word("chatTitle"));
         teller.end.title = title.map(str::to_owned);
         let config = about.get("modelConfig").and_then(|it| it.get("modelName"));
@@ -48,21 +46,8 @@ impl Document for Chat {
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let Some(found) = teller.read(at, |raw, _| said(raw, &mut self.made))? else {
-            return Ok(());
-        };
-        if found.is_missing {
-            return teller.problem(at, "a bubble that is not in the database");
-        }
-        teller.set("model", found.model);
-        if found.messages.is_empty() {
-            teller.end.other("empty bubble");
-        }
-        for message in found.messages {
-            let usage = found.usage.filter(|_| message.role == Role::Assistant);
-            teller.append(message, at, found.time, usage)?;
-        }
-        Ok(())
+        let said = teller.read(at, |raw, _| said(raw, &mut self.made))?;
+        said.map_or(Ok(()), |said| teller.tell(said, at))
     }
 }
 
@@ -76,50 +61,32 @@ lazy! {
 
 lazy! { struct Tool { name, id = "toolCallId", raw_args = "rawArgs", params, result, error, status } }
 
-/// What a bubble says.
-#[derive(Default)]
-struct Said {
-    messages: Vec<Message>,
-    time: Option<Millis>,
-    usage: Option<Usage>,
-    model: Option<String>,
-    is_missing: bool,
-}
-
 /// Reads a bubble; `made` counts the ids that were made.
 fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
     let bubble: Bubble<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+    if bubble.missing.is_some() {
+        return Err("a bubble that is not in the database".to_owned());
+    }
+    // The editor writes zeros where it was told nothing.
+    let usage = usage(bubble.counted, &["inputTokens", "outputTokens"]);
     let mut said = Said {
-        time: time(bubble.created_at),
-        usage: usage(bubble.counted),
+        kind: "empty bubble".to_owned(),
+        time: parts::time(bubble.created_at).or_else(|| decode(bubble.created_at).map(Millis)),
+        usage: usage.filter(|usage| usage.input_tokens > 0),
         model: model(&bubble),
-        is_missing: bubble.missing.is_some(),
         ..Said::default()
     };
-    if said.is_missing {
-        return Ok(said);
-    }
     let is_users = match bubble.r#type.map(RawValue::get) {
         Some("1" | "\"user\"") => true,
         Some("2" | "\"ai\"") => false,
         kind => {
-            return Err(format!(
-                "a bubble of an unknown kind {}",
-                kind.unwrap_or("null")
-            ));
+            let kind = kind.unwrap_or("null");
+            return Err(format!("a bubble of an unknown kind {kind}"));
         }
     };
-    let not_empty = |raw| string(raw).filter(|text| !text.is_empty());
-    let text = not_empty(bubble.text).or_else(|| not_empty(bubble.raw_text));
-    let mut parts: Vec<Part> = Vec::new();
-    if !is_users && let Some(text) = thought(bubble.thinking) {
-        parts.push(Part::Thinking {
-            text,
-            signature: None,
-            provider: None,
-        });
-    }
-    parts.extend(text.map(Part::text));
+    let thought = thought(bubble.thinking).filter(|_| !is_users);
+    let mut parts: Vec<Part> = thought.map(parts::thought).into_iter().collect();
+    parts.extend(text(bubble.text).or_else(|| text(bubble.raw_text)));
     let tool: Tool<'_> = decode(bubble.tool).unwrap_or_default();
     let name = not_empty(tool.name).filter(|_| !is_users);
     let mut result = None;
@@ -130,26 +97,18 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
         });
         let arguments = not_empty(tool.raw_args).or_else(|| said_or_json(tool.params));
         result = given(&tool, &id);
-        parts.push(Part::ToolCall {
-            id,
-            name,
-            arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-            kind: None,
-        });
+        parts.push(call(Some(id), Some(name), arguments));
     }
-    let role = if is_users {
-        Role::User
-    } else {
-        Role::Assistant
+    let role = match is_users {
+        true => Role::User,
+        false => Role::Assistant,
     };
     if !parts.is_empty() {
         said.messages.push(Message::new(role, parts));
     }
     said.messages
         .extend(result.map(|it| Message::new(Role::Tool, vec![it])));
-    for message in &said.messages {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
+    checked(&said.messages)?;
     Ok(said)
 }
 
@@ -160,11 +119,8 @@ fn given(tool: &Tool<'_>, id: &str) -> Option<Part> {
     let status = string(tool.status).unwrap_or_default();
     let is_error = error.is_some() || ["error", "cancelled"].contains(&status.as_str());
     let is_over = is_error || result.is_some() || status == "completed";
-    is_over.then(|| Part::ToolResult {
-        call: id.to_owned(),
-        content: result.or(error).map(Part::text).into_iter().collect(),
-        is_error,
-    })
+    let content = result.or(error).map(Part::text).into_iter().collect();
+    is_over.then(|| parts::result(Some(id.to_owned()), content, is_error))
 }
 
 /// A text as it is, anything else as its JSON; none of nothing, nor of an empty text.
@@ -174,41 +130,14 @@ fn said_or_json(raw: Raw<'_>) -> Option<String> {
 
 /// A thought, which is a text or has one.
 fn thought(raw: Raw<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Held {
-        text: String,
-    }
-    let text = string(raw).or_else(|| decode::<Held>(raw).map(|it| it.text));
-    text.filter(|text| !text.is_empty())
-}
-
-fn time(raw: Raw<'_>) -> Option<Millis> {
-    let text = string(raw).and_then(|text| Millis::parse(&text));
-    text.or_else(|| decode(raw).map(Millis))
-}
-
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Counted {
-        input_tokens: u64,
-        output_tokens: u64,
-    }
-    let counted: Counted = decode(raw)?;
-    // The editor writes zeros where it was told nothing.
-    (counted.input_tokens > 0).then_some(Usage {
-        input_tokens: counted.input_tokens,
-        output_tokens: counted.output_tokens,
-    })
+    lazy! { struct Held { text } }
+    let held: Held<'_> = decode(raw).unwrap_or_default();
+    not_empty(raw).or_else(|| not_empty(held.text))
 }
 
 fn model(bubble: &Bubble<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Named {
-        model_name: String,
-    }
-    let named = decode::<Named>(bubble.model_info).map(|it| it.model_name);
-    let named = named.or_else(|| string(bubble.model_type));
+    lazy! { struct Named { name = "modelName" } }
+    let named: Named<'_> = decode(bubble.model_info).unwrap_or_default();
+    let named = string(named.name).or_else(|| string(bubble.model_type));
     named.filter(|it| !it.is_empty()).map(|it| quoted(&it))
 }

@@ -2,12 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::LACKING;
 use crate::error::Result;
+use crate::interop::document::Document;
+use crate::interop::parts::{call, checked, opaque, role};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::teller::Teller;
 use crate::interop::{ImportOptions, Input, Sink, Step};
-use crate::model::{Message, Part, Role, depth};
+use crate::model::{Message, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string, tight, word};
 
@@ -17,7 +18,7 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let mut reader = Reader {
-        teller: Teller::of(options.stem, LACKING, sink),
+        teller: Teller::of(options.stem, super::chat::Chat::LACKING, sink),
         calls: 0,
     };
     reader.teller.open()?;
@@ -44,12 +45,7 @@ impl Reader<'_> {
         let Some(message) = line.message else {
             return Ok(None);
         };
-        let role = match word(line.role).as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("system") => Role::System,
-            role => return Err(format!("unknown role '{}'", role.unwrap_or_default())),
-        };
+        let role = role(line.role, &[Role::User, Role::Assistant, Role::System])?;
         let message: Line<'_> = decode(Some(message)).unwrap_or_default();
         let mut parts = Vec::new();
         if let Some(text) = string(message.content) {
@@ -63,24 +59,17 @@ impl Reader<'_> {
                 (Some("text"), Some(text)) => Part::text(text),
                 (Some("tool_use"), _) => {
                     calls += 1;
-                    Part::ToolCall {
-                        id: format!("call-{calls}"),
-                        name: string(block.name).unwrap_or_default(),
-                        arguments: block.input.map_or("{}".to_owned(), |it| tight(it.get())),
-                        kind: None,
-                    }
+                    let arguments = block.input.map(|it| tight(it.get()));
+                    call(Some(format!("call-{calls}")), string(block.name), arguments)
                 }
                 (kind, _) => {
-                    found.opaque(kind.unwrap_or("(no type)"));
-                    Part::Opaque {
-                        provider: "cursor".to_owned(),
-                        data: tight(raw.get()),
-                    }
+                    let data = tight(raw.get());
+                    opaque("cursor", kind.unwrap_or("(no type)"), data, &mut found)
                 }
             });
         }
         let message = Message::new(role, parts);
-        depth::check_message(&message).map_err(|error| error.to_string())?;
+        checked([&message])?;
         self.teller.notes.merge(found);
         self.calls = calls;
         Ok(Some(message))

@@ -19,17 +19,12 @@ mod tests;
 
 use super::document;
 use super::format::{FRONT_BYTES, Format, Home, Shape};
-use super::head::Keys;
-use super::records::without_mark;
-use super::spans::{members, skip_space, skip_value};
+use super::head::{Keys, first_line};
 use crate::error::Error;
 
 /// The members of a chat's object: what is known of it, and its bubbles.
 const CHAT: &str = "cursor_chat";
 const BUBBLES: &str = "bubbles";
-
-/// What a session lacks of what the model was sent.
-const LACKING: &[&str] = &["system prompt", "tool definitions"];
 
 /// The format.
 pub static CURSOR: Format = Format {
@@ -83,15 +78,9 @@ fn slug(cwd: &str) -> String {
 
 /// Whether a source that begins so is a chat: its first value holds the bubbles, or does not end with its line.
 fn is_document(front: &[u8]) -> bool {
-    let front = without_mark(front);
-    let start = skip_space(front, 0);
-    let end = memchr::memchr(b'\n', &front[start..]).map_or(front.len(), |end| start + end);
-    let line = &front[start..end];
-    match skip_value(line, 0) {
-        Ok(_) => members(line, 0).0.iter().any(|(key, _)| key == CHAT),
-        Err(_) => members(line, 0)
-            .0
-            .first()
-            .is_some_and(|(key, _)| key == CHAT),
+    let (keys, is_whole) = first_line(front);
+    match is_whole {
+        true => keys.iter().any(|key| key == CHAT),
+        false => keys.first().is_some_and(|key| key == CHAT),
     }
 }

@@ -3,14 +3,11 @@
 //! A workspace's has its older chats and composers whole, under one key each; newer versions have those of all
 //! workspaces in one database, each bubble under a key of its own.
 
-use std::collections::HashMap;
-
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{BUBBLES, CHAT};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes, has, is_json, sizes};
 use crate::wire::json::{Object, array};
 
 /// How chats stand in a database.
@@ -104,10 +101,7 @@ fn older(rows: &dyn Rows) -> Result<Vec<Older>> {
 
 /// Whether there is the table of newer versions.
 fn is_newer(rows: &dyn Rows) -> Result<bool> {
-    let columns = rows.columns(NEWER)?;
-    Ok([KEY, VALUE]
-        .iter()
-        .all(|it| columns.iter().any(|column| column == it)))
+    has(rows, NEWER, &[KEY, VALUE])
 }
 
 /// A chat of newer versions: what is known of it, and which bubbles it has.
@@ -156,8 +150,7 @@ impl Newer {
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let mut found: Vec<StoredSession> = Vec::new();
     if is_newer(rows)? {
-        let sums = rows.summed(NEWER, KEY, VALUE, KEY)?.into_iter();
-        let sizes: HashMap<String, u64> = sums.map(|(key, _, bytes, _)| (key, bytes)).collect();
+        let sizes = sizes(rows, [NEWER, KEY, VALUE])?;
         let mut ids: Vec<&str> = sizes
             .keys()
             .filter_map(|it| it.strip_prefix(COMPOSER))
@@ -196,11 +189,15 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     }
     let chat = older(rows)?.into_iter().find(|it| it.stored.id == id);
     Ok(chat.map(|chat| {
-        let document = Object::new()
-            .raw(CHAT, &Value::Object(chat.about).to_string())
-            .raw(BUBBLES, &array(chat.bubbles.iter().map(Value::to_string)));
-        (chat.stored, document.finish())
+        let bubbles = array(chat.bubbles.iter().map(Value::to_string));
+        (chat.stored, object(chat.about, &bubbles))
     }))
+}
+
+/// A chat's object.
+fn object(about: Map<String, Value>, bubbles: &str) -> String {
+    let object = Object::new().raw(CHAT, &Value::Object(about).to_string());
+    object.raw(BUBBLES, bubbles).finish()
 }
 
 /// A chat of newer versions with its bubbles; none that has no row beside its own.
@@ -211,8 +208,7 @@ fn newer(rows: &dyn Rows, mut chat: Newer) -> Result<Option<WithDocument>> {
         if let Some(text) = &text {
             chat.count(text.len() as u64);
         }
-        let is_json = |text: &String| serde_json::from_str::<&RawValue>(text).is_ok();
-        bubbles.push(match text.filter(is_json) {
+        bubbles.push(match text.filter(|text| is_json(text)) {
             Some(text) => text,
             None => Object::new()
                 .string("bubbleId", &bubble)
@@ -220,9 +216,6 @@ fn newer(rows: &dyn Rows, mut chat: Newer) -> Result<Option<WithDocument>> {
                 .finish(),
         });
     }
-    let document = Object::new()
-        .raw(CHAT, &Value::Object(chat.about).to_string())
-        .raw(BUBBLES, &array(bubbles));
     let has_some = chat.stored.rows > 1;
-    Ok(has_some.then(|| (chat.stored, document.finish())))
+    Ok(has_some.then(|| (chat.stored, object(chat.about, &array(bubbles)))))
 }

@@ -3,16 +3,16 @@
 use serde_json::json;
 
 use super::{CURSOR, slug};
-use crate::interop::contract::{Session, read, value_at};
-use crate::model::{Message, Millis, Part, Usage};
+use crate::interop::contract::{read, sound, value_at};
+use crate::model::{Millis, Part, Usage};
 
 const TRANSCRIPT: &[u8] = include_bytes!("../../../tests/data/cursor/transcript.jsonl");
 const COMPOSER: &[u8] = include_bytes!("../../../tests/data/cursor/composer.json");
 const TAB: &[u8] = include_bytes!("../../../tests/data/cursor/tab.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::Thinking { text, .. } => format!("({text})"),
         Part::ToolCall {
@@ -27,23 +27,15 @@ fn sketch(message: &Message) -> String {
             is_error,
         } => format!("{call} = {content:?} {is_error}"),
         other => format!("{other:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 #[test]
 fn the_calls_of_a_transcript_get_ids_and_no_results_are_made_up() {
-    let told = read(&CURSOR, TRANSCRIPT);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&CURSOR, TRANSCRIPT);
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: <user_query>\nHow many sacks?\n</user_query>",
             r#"assistant: I look. | call-1: Shell {"command":"ls sacks"} | call-2: Read {"path":"a"}"#,
@@ -56,13 +48,11 @@ fn the_calls_of_a_transcript_get_ids_and_no_results_are_made_up() {
 
 #[test]
 fn a_chat_is_its_bubbles_and_a_call_has_its_result_beside_it() {
-    let told = read(&CURSOR, COMPOSER);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&CURSOR, COMPOSER);
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000003");
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: How many sacks?",
             "assistant: (Look.)",
@@ -96,7 +86,10 @@ fn an_older_chat_is_read_too() {
     let session = &told.sessions[0];
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000004");
     assert_eq!(session.end.title.as_deref(), Some("Wood"));
-    assert_eq!(sketches(session), ["user: Which wood?", "assistant: Oak."]);
+    assert_eq!(
+        session.sketches(part),
+        ["user: Which wood?", "assistant: Oak."]
+    );
     assert_eq!(session.steps[1].settings["model"], "\"claude-3.5-sonnet\"");
 }
 
@@ -106,19 +99,21 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         {"type": 1, "text": "one"}, 7, {"type": 3, "text": "x"},
         {"bubbleId": "b9", "missing": true}, {"type": 2, "text": "two"}]});
     let told = read(&CURSOR, source.to_string().as_bytes());
-    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
     assert_eq!(
-        reasons,
+        told.reasons(),
         [
             "a message that is no object",
             "a bubble of an unknown kind 3",
             "a bubble that is not in the database"
         ]
     );
-    assert_eq!(sketches(&told.sessions[0]), ["user: one", "assistant: two"]);
+    assert_eq!(
+        told.sessions[0].sketches(part),
+        ["user: one", "assistant: two"]
+    );
     let torn = br#"{"cursor_chat":{},"bubbles":[{"type":1,"text":"a"},{"type":"#;
     let told = read(&CURSOR, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
     let lines = b"{\"role\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"new\"}]}}\n[1]\n{\"role\":\"nobody\",\"message\":{}}\n{\"role\":\"user\"}\n{\"role\":\"assi";
     let told = read(&CURSOR, lines);

@@ -18,7 +18,9 @@ mod said;
 #[cfg(test)]
 mod tests;
 
+use super::document;
 use super::format::{Format, Home, Shape};
+use super::states::Conversation;
 
 /// The members of a conversation's object: what is known of it, its messages, and which stood when.
 const AGENT: &str = "cursor_agent";
@@ -43,5 +45,9 @@ pub static CURSOR_CLI: Format = Format {
         ..Home::of(".cursor", "chats", 2, |name| name == DATABASE)
     }),
     tables: Some(rows::TABLES),
-    ..Format::only_read("cursor-cli", Shape::Document, read::import)
+    ..Format::only_read(
+        "cursor-cli",
+        Shape::Document,
+        document::import::<Conversation<read::Agent>>,
+    )
 };

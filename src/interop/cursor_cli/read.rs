@@ -1,75 +1,47 @@
-//! The importer: from state to state, what came to the messages and what a summary stands for.
-
-use std::ops::Range;
+//! The importer: what is known of a conversation; its states say the rest.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::said::said;
 use super::{AGENT, MESSAGES, STATES};
-use crate::error::Result;
 use crate::interop::places;
-use crate::interop::records::{Held, Text};
-use crate::interop::states::{Document, Kept, tell};
-use crate::interop::ways::Ways;
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink};
+use crate::interop::states::{Said, States};
+use crate::interop::teller::Teller;
+use crate::wire::Notes;
 use crate::wire::json::decode;
 
 /// What the tool calls a conversation that has no name.
 const UNNAMED: &str = "New Agent";
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let text = held.text();
-    let mut document: Document<Agent> = Document::of(&held, [AGENT, MESSAGES, STATES]);
-    let about = std::mem::take(&mut document.about);
-    let mut end = SessionEnd::lacking(&["tool definitions"]);
-    end.title = about
-        .name
-        .filter(|name| !name.is_empty() && name != UNNAMED);
-    end.cwd = about.workspace.as_deref().map(places::path);
-    let id = about.id.filter(|id| !id.is_empty());
-    sink.session(SessionStart::new(
-        id.unwrap_or_else(|| options.stem.to_owned()),
-    ))?;
-    let messages = document.messages(text, said, &mut end, sink)?;
-    let mut kept = Vec::new();
-    for at in document.states {
-        kept.push(state(text, at, sink)?);
-    }
-    held.end(document.broken, sink)?;
-    sink.progress(text.bytes.len() as u64, messages.len() as u64);
-    let parents = (0..kept.len()).map(|at| at.checked_sub(1)).collect();
-    let (ways, _) = Ways::of(parents);
-    tell(text, messages, kept, ways, end, sink)
-}
+/// A conversation.
+#[derive(Default)]
+pub(super) struct Agent;
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Agent {
-    #[serde(rename = "agentId")]
-    id: Option<String>,
-    name: Option<String>,
-    workspace: Option<String>,
-}
+impl States for Agent {
+    const ABOUT: &'static str = AGENT;
+    const MESSAGES: &'static str = MESSAGES;
+    const STATES: &'static str = STATES;
+    const STATE: &'static str = "state";
+    const IS_LINKED: bool = false;
 
-fn state(text: Text<'_>, at: Range<usize>, sink: &mut dyn Sink) -> Result<Kept> {
-    lazy! { struct Record { keeps, then, summary } }
-    let decoded = text.decode(&at).ok();
-    let record = decoded
-        .as_ref()
-        .and_then(|(raw, _)| decode::<Record<'_>>(Some(raw)));
-    if record.is_none() {
-        sink.problem(text.problem(at.start, "a state that is no object"))?;
+    fn about(raw: &RawValue, teller: &mut Teller<'_>) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct About {
+            #[serde(rename = "agentId")]
+            id: Option<String>,
+            name: Option<String>,
+            workspace: Option<String>,
+        }
+        let about: About = decode(Some(raw)).unwrap_or_default();
+        teller.name(about.id.filter(|id| !id.is_empty()));
+        let name = about.name.filter(|name| !name.is_empty());
+        teller.end.title = name.filter(|name| name != UNNAMED);
+        teller.end.cwd = about.workspace.as_deref().map(places::path);
     }
-    let record = record.unwrap_or_default();
-    Ok(Kept {
-        change: decode(record.keeps).zip(decode(record.then)),
-        summary: decode(record.summary),
-        time: None,
-        at,
-    })
+
+    fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
+        said(raw, notes)
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::protobuf::fields;
 use super::{AGENT, DATABASE, MESSAGES, STATES};
 use crate::error::Result;
 use crate::interop::places;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes, is_json, sizes};
+use crate::interop::states::written;
 use crate::wire::json::{Object, array, is_object};
 
 /// How the conversation stands in the database.
@@ -185,8 +185,7 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let Some(conversation) = Conversation::of(rows)? else {
         return Ok(Vec::new());
     };
-    let sums = rows.summed(BLOBS, ID, DATA, ID)?.into_iter();
-    let sizes: HashMap<String, u64> = sums.map(|(id, _, bytes, _)| (id, bytes)).collect();
+    let sizes = sizes(rows, [BLOBS, ID, DATA])?;
     let messages = conversation.messages().into_iter();
     let stored = conversation.stored(messages.map(|id| sizes.get(id).copied().unwrap_or(0)));
     Ok(stored.into_iter().collect())
@@ -202,7 +201,6 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         sizes.push(held.as_ref().map_or(0, |bytes| bytes.len() as u64));
         let is_whole = held.is_some();
         let text = held.and_then(|bytes| String::from_utf8(bytes).ok());
-        let is_json = |text: &String| serde_json::from_str::<&RawValue>(text).is_ok();
         numbers.insert(id, messages.len());
         messages.push(match text.filter(|text| is_object(text) && is_json(text)) {
             Some(text) => text,
@@ -215,11 +213,7 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     let mut before: Vec<usize> = Vec::new();
     let states = conversation.states.iter().map(|state| {
         let list: Vec<usize> = state.messages.iter().map(|id| numbers[id]).collect();
-        let pairs = list.iter().zip(&before);
-        let keeps = pairs.take_while(|(one, other)| one == other).count();
-        let mut object = Object::new()
-            .raw("keeps", &keeps.to_string())
-            .raw("then", &json!(list[keeps..]).to_string());
+        let mut object = written(Object::new(), &list, &before);
         if let Some(summary) = state.summary.as_ref().and_then(|id| numbers.get(id)) {
             object = object.raw("summary", &summary.to_string());
         }

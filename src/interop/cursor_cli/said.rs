@@ -1,12 +1,12 @@
 //! A message in the form of the framework that the tool is made with (AI SDK).
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::interop::parts::{self, checked, role};
 use crate::interop::states::Said;
-use crate::model::{Media, MediaSource, Message, Part, Role, depth};
+use crate::model::{MediaSource, Message, Part, Role};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, string, text_or_json, tight, word};
+use crate::wire::json::{Raw, decode, string, text_or_json, tight, word};
 use crate::wire::media::attachment;
 
 /// Whose opaque blocks these are.
@@ -31,13 +31,10 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     if let Some(id) = string(record.unread) {
         return Err(format!("a message that is no JSON object: {id}"));
     }
-    let role = match word(record.role).as_deref() {
-        Some("system") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool") => Role::Tool,
-        role => return Err(format!("unknown role '{}'", role.unwrap_or_default())),
-    };
+    let role = role(
+        record.role,
+        &[Role::System, Role::User, Role::Assistant, Role::Tool],
+    )?;
     let mut found = Notes::default();
     let has_failed = has_failed(record.options);
     let parts = match string(record.content) {
@@ -49,7 +46,7 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         }
     };
     let message = Message::new(role, parts);
-    depth::check_message(&message).map_err(|error| error.to_string())?;
+    checked([&message])?;
     notes.merge(found);
     Ok(Said {
         message,
@@ -60,24 +57,15 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
 
 /// Whether the tool says beside a result that its call failed.
 fn has_failed(options: Raw<'_>) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Options {
-        cursor: Cursor,
+    lazy! {
+        struct Options { cursor }
+        struct Cursor { result = "highLevelToolCallResult" }
+        struct Outcome { is_error = "isError" }
     }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Cursor {
-        #[serde(rename = "highLevelToolCallResult")]
-        result: Outcome,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default, rename_all = "camelCase")]
-    struct Outcome {
-        is_error: Option<bool>,
-    }
-    let options: Options = decode(options).unwrap_or_default();
-    options.cursor.result.is_error == Some(true)
+    let options: Options<'_> = decode(options).unwrap_or_default();
+    let cursor: Cursor<'_> = decode(options.cursor).unwrap_or_default();
+    let outcome: Outcome<'_> = decode(cursor.result).unwrap_or_default();
+    decode(outcome.is_error) == Some(true)
 }
 
 fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
@@ -88,33 +76,22 @@ fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
         // Whose the seal is is not said.
         "reasoning" => string(block.text).map(|text| Part::Thinking {
             text,
-            signature: string(block.signature).filter(|seal| !seal.is_empty()),
+            signature: parts::said(block.signature),
             provider: None,
         }),
-        "tool-call" => Some(Part::ToolCall {
-            id: string(block.tool_call_id).unwrap_or_default(),
-            name: string(block.tool_name).unwrap_or_default(),
-            arguments: text_or_json(block.args).unwrap_or_else(|| "{}".to_owned()),
-            kind: None,
-        }),
-        "tool-result" => Some(Part::ToolResult {
-            call: string(block.tool_call_id).unwrap_or_default(),
-            content: given(&block, notes),
-            is_error: has_failed || decode(block.is_error).unwrap_or_default(),
-        }),
+        "tool-call" => {
+            let (id, name) = (string(block.tool_call_id), string(block.tool_name));
+            Some(parts::call(id, name, text_or_json(block.args)))
+        }
+        "tool-result" => {
+            let is_error = has_failed || decode(block.is_error).unwrap_or_default();
+            let content = given(&block, notes);
+            Some(parts::result(string(block.tool_call_id), content, is_error))
+        }
         "image" | "file" => media(&block, &kind),
         _ => None,
     };
-    known.unwrap_or_else(|| {
-        notes.opaque(if kind.is_empty() { "(no type)" } else { &kind });
-        Part::Opaque {
-            provider: PROVIDER.to_owned(),
-            data: match raw.get().starts_with('{') {
-                true => tight(raw.get()),
-                false => Object::new().raw("value", raw.get()).finish(),
-            },
-        }
-    })
+    known.unwrap_or_else(|| parts::opaque(PROVIDER, &kind, parts::object(raw.get()), notes))
 }
 
 /// What a call gave: its blocks where it has some, which are what is sent, else the value beside them.
@@ -147,15 +124,10 @@ fn media(block: &Block<'_>, kind: &str) -> Option<Part> {
     let (media_type, name) = (string(block.mime_type), string(block.filename));
     let part = match held.contains(':') {
         true => attachment(held, media_type, name),
-        false => Part::File(Media {
-            media_type,
-            name,
-            detail: None,
-            source: MediaSource::Base64(held),
-        }),
+        false => Part::File(parts::media(MediaSource::Base64(held), media_type, name)),
     };
-    Some(match part {
-        Part::File(media) if kind == "image" => Part::Image(media),
-        part => part,
+    Some(match kind {
+        "image" => parts::picture(part),
+        _ => part,
     })
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::CURSOR_CLI;
-use crate::interop::contract::{Session, read, value_at};
+use crate::interop::contract::{Session, read, sound, value_at};
 use crate::interop::{Action, Cover};
 use crate::model::{HideKind, Message, Part};
 
@@ -50,9 +50,7 @@ fn standing(session: &Session) -> Vec<String> {
 
 #[test]
 fn what_was_said_comes_in_with_what_the_model_was_sent_of_it() {
-    let told = read(&CURSOR_CLI, CHAT);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&CURSOR_CLI, CHAT);
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000007");
     assert_eq!(session.end.title.as_deref(), Some("Sacks"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/the mill"));

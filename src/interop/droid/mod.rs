@@ -9,11 +9,11 @@
 mod tests;
 
 use super::format::{Format, Home, Shape};
+use super::parts::time;
 use super::straight::{Line, Straight};
-use crate::model::Millis;
 use crate::wire::Notes;
 use crate::wire::anthropic;
-use crate::wire::json::{decode, string};
+use crate::wire::json::{decode, string, word};
 
 /// The format.
 pub static DROID: Format = Format {
@@ -84,23 +84,19 @@ fn line(text: &str, notes: &mut Notes) -> Result<Line, String> {
     }
     let record: Record<'_> = serde_json::from_str(text).map_err(|error| format!("{error}"))?;
     let kind = string(record.r#type).unwrap_or_else(|| "(no type)".to_owned());
-    let message = record.message.filter(|_| kind == "message");
-    let Some(message) = message else {
-        return Ok(Line {
-            kind,
-            ..Line::default()
-        });
+    let mut line = Line {
+        kind,
+        ..Line::default()
+    };
+    let Some(message) = record.message.filter(|_| line.kind == "message") else {
+        return Ok(line);
     };
     let shown: Shown<'_> = decode(Some(message)).unwrap_or_default();
-    if string(shown.visibility).as_deref() == Some("user_only") {
-        return Ok(Line {
-            kind: "message (for the user alone)".to_owned(),
-            ..Line::default()
-        });
+    if word(shown.visibility).as_deref() == Some("user_only") {
+        line.kind = "message (for the user alone)".to_owned();
+        return Ok(line);
     }
-    Ok(Line {
-        message: Some(anthropic::message(message, notes)?),
-        time: string(record.timestamp).and_then(|time| Millis::parse(&time)),
-        ..Line::default()
-    })
+    line.message = Some(anthropic::message(message, notes)?);
+    line.time = time(record.timestamp);
+    Ok(line)
 }

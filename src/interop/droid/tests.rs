@@ -2,7 +2,7 @@
 
 use super::DROID;
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Told, read, values};
+use crate::interop::contract::{Told, read, sound, values};
 use crate::interop::sniff::sniff;
 use crate::interop::{ImportOptions, Midway};
 use crate::model::{Millis, Part, Role, Settings};
@@ -11,9 +11,7 @@ const PLAIN: &[u8] = include_bytes!("../../../tests/data/droid/plain.jsonl");
 
 #[test]
 fn a_session_is_read() {
-    let told = read(&DROID, PLAIN);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&DROID, PLAIN);
     assert_eq!(session.start.id, "1a1a1a00-1111-4222-8333-444455556666");
     assert_eq!(session.end.title.as_deref(), Some("Mend the wheel"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));

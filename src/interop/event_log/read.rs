@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::interop::stream::{EventReader, Telling};
 use crate::model::{HideKind, Millis, Part, Role};
 use crate::tree::{Ending, Event, EventPlace, Happening};
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{Raw, decode, string, word};
 
 /// The types that only this log has.
 pub(super) const TYPES: [&str; 25] = [
@@ -64,19 +64,20 @@ lazy! {
 impl Body<'_> {
     /// What it says, by whichever name.
     fn said(&self) -> String {
-        let names = [
-            self.text,
-            self.delta,
-            self.chunk,
-            self.content,
-            self.message,
-            self.transcription,
-        ];
-        names.into_iter().find_map(string).unwrap_or_default()
+        let names = [self.text, self.delta, self.chunk, self.content];
+        let mut names = names.into_iter().chain([self.message, self.transcription]);
+        names.find_map(string).unwrap_or_default()
     }
 
     fn parts(&self) -> Vec<Part> {
         vec![Part::text(self.said())]
+    }
+
+    fn prompt(&self) -> Happening {
+        Happening::User {
+            parts: self.parts(),
+            from: string(self.from_agent_id),
+        }
     }
 
     fn call(&self) -> String {
@@ -100,27 +101,22 @@ impl Body<'_> {
 
     /// A result, and how it ended.
     fn result(&self) -> (Vec<Part>, Ending) {
-        let error: Option<Value> = decode(self.error).filter(|error: &Value| !error.is_null());
+        let error: Option<Value> = decode(self.error);
         let failed = error.is_some() || is(self.ok, "false");
         let ending = match error.as_ref().map(|error| &error["code"]) {
             Some(code) if code == "tool_interrupted" => Ending::Interrupted,
             _ => Ending::of(failed),
         };
-        let given = self.result.filter(|result| result.get() != "null");
         let told = error.as_ref().and_then(|error| match error {
             Value::String(text) => Some(text.clone()),
             error => error["message"].as_str().map(str::to_owned),
         });
-        let text = match given {
-            Some(result) => string(Some(result)).unwrap_or_else(|| result.get().to_owned()),
-            None => told.unwrap_or_default(),
-        };
-        let content = if text.is_empty() {
-            Vec::new()
-        } else {
-            vec![Part::text(text)]
-        };
-        (content, ending)
+        let given = self
+            .result
+            .map(|raw| string(Some(raw)).unwrap_or_else(|| raw.get().to_owned()));
+        let text = given.or(told).unwrap_or_default();
+        let text = Some(text).filter(|text| !text.is_empty());
+        (text.map(Part::text).into_iter().collect(), ending)
     }
 
     /// The agent that speaks or is spoken to.
@@ -190,36 +186,31 @@ impl EventReader for LogReader {
 
 /// What a record of this type tells; nothing if it tells nothing of the conversation.
 fn happened(kind: &str, body: &Body<'_>) -> Vec<Happening> {
-    let text = || body.said();
-    let phase = || string(body.phase);
-    let interrupted = || {
-        let interrupt = Happening::Interrupt { said: Vec::new() };
-        is(body.interrupted, "true").then_some(interrupt)
+    let what = said(kind, body).or_else(|| of_call(kind, body));
+    let what = what.or_else(|| of_agent(kind, body));
+    let may_be_cut = matches!(kind, "assistant_done" | "text_done" | "assistant_message");
+    let interrupt = Happening::Interrupt { said: Vec::new() };
+    let cut = (may_be_cut && is(body.interrupted, "true")).then_some(interrupt);
+    what.into_iter().chain(cut).collect()
+}
+
+/// What is said in the conversation itself.
+fn said(kind: &str, body: &Body<'_>) -> Option<Happening> {
+    let (text, phase) = (|| body.said(), || string(body.phase));
+    let note = |role| Happening::Note {
+        role,
+        parts: body.parts(),
     };
-    let call = || body.call();
-    let whole = || Happening::Call {
-        call: call(),
-        name: body.name(),
-        arguments: body.arguments().unwrap_or_else(|| "{}".to_owned()),
-    };
-    let what = match kind {
+    Some(match kind {
         "turn_start" => Happening::TurnStart,
         "turn_end" => Happening::TurnEnd,
-        "user_message" | "user_audio" => Happening::User {
-            parts: body.parts(),
-            from: string(body.from_agent_id),
-        },
-        "custom_message" => Happening::Note {
-            role: string(body.role)
-                .and_then(|role| role.parse().ok())
-                .unwrap_or(Role::User),
-            parts: body.parts(),
-        },
-        "summary_message" if string(body.summary_type).as_deref() == Some("branch_summary") => {
-            Happening::Note {
-                role: Role::User,
-                parts: body.parts(),
-            }
+        "user_message" | "user_audio" => body.prompt(),
+        "custom_message" => {
+            let role = string(body.role).and_then(|role| role.parse().ok());
+            note(role.unwrap_or(Role::User))
+        }
+        "summary_message" if word(body.summary_type).as_deref() == Some("branch_summary") => {
+            note(Role::User)
         }
         "summary_message" => Happening::Marker {
             kind: HideKind::Compaction,
@@ -231,79 +222,80 @@ fn happened(kind: &str, body: &Body<'_>) -> Vec<Happening> {
             text: text(),
             phase: phase(),
         },
-        "assistant_done" | "text_done" => {
-            let done = Happening::TextDone {
-                text: text(),
-                phase: phase(),
-            };
-            return [done].into_iter().chain(interrupted()).collect();
-        }
-        "assistant_message" => {
-            let reply = Happening::Reply { text: text() };
-            return [reply].into_iter().chain(interrupted()).collect();
-        }
+        "assistant_done" | "text_done" => Happening::TextDone {
+            text: text(),
+            phase: phase(),
+        },
+        "assistant_message" => Happening::Reply { text: text() },
         "thinking_start" => Happening::ThinkingStart,
         "thinking_chunk" | "thinking_delta" => Happening::ThinkingDelta { text: text() },
         "thinking_done" => Happening::ThinkingDone { text: text() },
-        "tool_call" => whole(),
-        "tool_call_start" | "tool_input_start" | "tool_input_done" => match body.arguments() {
-            Some(arguments) if !arguments.is_empty() => whole(),
-            _ if kind == "tool_input_done" => return Vec::new(),
-            _ => Happening::CallStart {
-                call: call(),
-                name: body.name(),
-            },
+        "interrupt" | "output_cancelled" => Happening::Interrupt { said: Vec::new() },
+        "error" => {
+            let text = Some(text()).filter(|text| !text.is_empty());
+            let text = text.or_else(|| string(body.code)).unwrap_or_default();
+            Happening::Fault { text }
+        }
+        _ => return None,
+    })
+}
+
+/// What is done with a tool.
+fn of_call(kind: &str, body: &Body<'_>) -> Option<Happening> {
+    let (call, name, text, offset) = (body.call(), body.name(), body.said(), body.offset());
+    let arguments = body.arguments().filter(|it| !it.is_empty());
+    Some(match (kind, arguments) {
+        ("tool_call", _) => Happening::Call {
+            call,
+            name,
+            arguments: body.arguments().unwrap_or_else(|| "{}".to_owned()),
         },
-        "tool_input_chunk" | "tool_input_delta" => Happening::CallInput {
-            call: call(),
-            text: text(),
-            offset: body.offset(),
-        },
-        "tool_output_chunk" | "tool_output_delta" => Happening::Output {
-            call: call(),
-            text: text(),
-            offset: body.offset(),
-        },
-        "tool_result" => {
+        ("tool_call_start" | "tool_input_start" | "tool_input_done", Some(arguments)) => {
+            Happening::Call {
+                call,
+                name,
+                arguments,
+            }
+        }
+        ("tool_call_start" | "tool_input_start", None) => Happening::CallStart { call, name },
+        ("tool_input_chunk" | "tool_input_delta", _) => Happening::CallInput { call, text, offset },
+        ("tool_output_chunk" | "tool_output_delta", _) => Happening::Output { call, text, offset },
+        ("tool_result", _) => {
             let (content, ending) = body.result();
             Happening::Answer {
-                call: call(),
+                call,
                 content,
                 ending,
             }
         }
-        "agent_message" => match (body.partner(), body.exchange()) {
+        _ => return None,
+    })
+}
+
+/// What agents say to each other.
+fn of_agent(kind: &str, body: &Body<'_>) -> Option<Happening> {
+    match kind {
+        "agent_message" => Some(match (body.partner(), body.exchange()) {
             (Some(to), Some(exchange)) => Happening::Sent {
                 exchange,
                 to,
-                text: text(),
+                text: body.said(),
                 waits: is(body.wait, "true"),
             },
-            _ => Happening::User {
-                parts: body.parts(),
-                from: string(body.from_agent_id),
-            },
-        },
+            _ => body.prompt(),
+        }),
         "agent_callback" | "agent_callback_result" => {
             let (mut content, ending) = body.result();
             if content.is_empty() {
                 content = body.parts();
             }
-            Happening::Callback {
+            Some(Happening::Callback {
                 exchange: body.exchange(),
                 from: string(body.from_agent_id),
                 content,
                 is_error: ending != Ending::Success,
-            }
+            })
         }
-        "interrupt" | "output_cancelled" => Happening::Interrupt { said: Vec::new() },
-        "error" => Happening::Fault {
-            text: Some(text())
-                .filter(|text| !text.is_empty())
-                .or_else(|| string(body.code))
-                .unwrap_or_default(),
-        },
-        _ => return Vec::new(),
-    };
-    vec![what]
+        _ => None,
+    }
 }

@@ -58,10 +58,8 @@ impl LogWriter<'_> {
                         false => quoted(arguments),
                     };
                     let call = Object::new().string("toolCallId", id);
-                    Some((
-                        "tool_call",
-                        call.string("toolName", name).raw("args", &arguments),
-                    ))
+                    let call = call.string("toolName", name).raw("args", &arguments);
+                    Some(("tool_call", call))
                 }
                 (
                     _,
@@ -73,36 +71,25 @@ impl LogWriter<'_> {
                 ) => {
                     let texts = content.iter().filter_map(|part| text_of(part, remarks));
                     let texts: Vec<&str> = texts.collect();
-                    let text = quoted(&texts.join("\n"));
-                    let result = Object::new()
-                        .string("toolCallId", call)
-                        .raw("result", &text);
-                    let failure = Object::new()
-                        .string("code", "tool_error")
-                        .string("message", "");
-                    Some((
-                        "tool_result",
-                        match is_error {
-                            true => result.raw("error", &failure.finish()),
-                            false => result,
-                        },
-                    ))
+                    let result = Object::new().string("toolCallId", call);
+                    let result = result.string("result", &texts.join("\n"));
+                    let failure = Object::new().string("code", "tool_error");
+                    let failure = failure.string("message", "").finish();
+                    Some(match is_error {
+                        true => ("tool_result", result.raw("error", &failure)),
+                        false => ("tool_result", result),
+                    })
                 }
                 (_, Part::Thinking { text: thought, .. }) => Some(("thinking_done", text(thought))),
-                (Role::Assistant, part) => {
-                    text_of(part, remarks).map(|said| ("assistant_done", text(said)))
-                }
-                (_, part) if outgoing.is_summary => text_of(part, remarks).map(|said| {
-                    (
-                        "summary_message",
-                        text(said).string("summaryType", "compaction"),
-                    )
+                (role, part) => text_of(part, remarks).map(|said| match role {
+                    Role::Assistant => ("assistant_done", text(said)),
+                    _ if outgoing.is_summary => {
+                        let summary = text(said).string("summaryType", "compaction");
+                        ("summary_message", summary)
+                    }
+                    Role::User => ("user_message", text(said)),
+                    role => ("custom_message", text(said).string("role", role.as_str())),
                 }),
-                (Role::User, part) => {
-                    text_of(part, remarks).map(|said| ("user_message", text(said)))
-                }
-                (role, part) => text_of(part, remarks)
-                    .map(|said| ("custom_message", text(said).string("role", role.as_str()))),
             };
             let Some((kind, payload)) = said else {
                 continue;

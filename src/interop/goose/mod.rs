@@ -21,9 +21,7 @@ use serde::Deserialize;
 
 use super::Descent;
 use super::format::{Format, Home, Shape};
-use super::head::Keys;
-use super::records::without_mark;
-use super::spans::{members, skip_space, skip_value};
+use super::head::{Keys, first_line};
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "goose";
@@ -82,12 +80,6 @@ fn is_session(name: &str) -> bool {
 /// Whether a source that begins so is one object: its first value holds the messages, or does not end with
 /// its line.
 fn is_document(front: &[u8]) -> bool {
-    let front = without_mark(front);
-    let start = skip_space(front, 0);
-    let end = memchr::memchr(b'\n', &front[start..]).map_or(front.len(), |end| start + end);
-    let line = &front[start..end];
-    match skip_value(line, 0) {
-        Ok(_) => members(line, 0).0.iter().any(|(key, _)| key == MESSAGES),
-        Err(_) => true,
-    }
+    let (keys, is_whole) = first_line(front);
+    !is_whole || keys.iter().any(|key| key == MESSAGES)
 }

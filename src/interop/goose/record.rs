@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, depth};
-use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, string, tight};
+use crate::interop::parts;
+use crate::model::{MediaSource, Message, Millis, Part, Role, depth};
+use crate::wire::json::{Raw, decode, string, tight};
+use crate::wire::{Notes, anthropic};
 
 /// Times of some clients are in milliseconds: whatever is later than the year 5138 in seconds.
 const SECONDS_MAX: i64 = 100_000_000_000;
@@ -132,14 +133,13 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
         "image" => image(&block),
         "toolRequest" | "frontendToolRequest" => call(&block),
         "toolResponse" => result(&block, notes),
-        "thinking" => thought(text(block.thinking), string(block.signature)),
-        "reasoning" => thought(text(block.text), None),
-        "redactedThinking" => Part::Opaque {
-            provider: "anthropic".to_owned(),
-            data: Object::typed("redacted_thinking")
-                .string("data", &text(block.data))
-                .finish(),
-        },
+        // Where it bears a seal, that is Anthropic's.
+        "thinking" => {
+            let seal = string(block.signature);
+            parts::sealed(text(block.thinking), seal, anthropic::PROVIDER)
+        }
+        "reasoning" => parts::thought(text(block.text)),
+        "redactedThinking" => parts::redacted(&text(block.data)),
         // What the user is asked or told, and marks of older versions.
         "toolConfirmationRequest"
         | "actionRequired"
@@ -152,11 +152,7 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
 }
 
 fn opaque(raw: &RawValue, kind: &str, notes: &mut Notes) -> Part {
-    notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: tight(raw.get()),
-    }
+    parts::opaque(PROVIDER, kind, tight(raw.get()), notes)
 }
 
 /// Whether something is meant for the user alone.
@@ -170,36 +166,17 @@ fn is_users(block: &Block<'_>) -> bool {
 }
 
 fn image(block: &Block<'_>) -> Part {
-    Part::Image(Media {
-        media_type: string(block.mime_type),
-        name: None,
-        detail: None,
-        source: MediaSource::Base64(string(block.data).unwrap_or_default()),
-    })
-}
-
-/// What was thought: where it bears a seal, that is Anthropic's.
-fn thought(text: String, signature: Option<String>) -> Part {
-    let signature = signature.filter(|signature| !signature.is_empty());
-    Part::Thinking {
-        text,
-        provider: signature.as_ref().map(|_| "anthropic".to_owned()),
-        signature,
-    }
+    let source = MediaSource::Base64(string(block.data).unwrap_or_default());
+    Part::Image(parts::media(source, string(block.mime_type), None))
 }
 
 fn call(block: &Block<'_>) -> Part {
     lazy! { struct Call { name, arguments } }
     let outcome: Outcome<'_> = decode(block.tool_call).unwrap_or_default();
     let call: Call<'_> = decode(outcome.value).unwrap_or_default();
-    let arguments = call.arguments.map(RawValue::get);
-    let arguments = arguments.filter(|arguments| *arguments != "null");
-    Part::ToolCall {
-        id: string(block.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_else(|| UNREADABLE.to_owned()),
-        arguments: tight(arguments.unwrap_or("{}")),
-        kind: None,
-    }
+    let name = string(call.name).unwrap_or_else(|| UNREADABLE.to_owned());
+    let arguments = call.arguments.map(|arguments| tight(arguments.get()));
+    parts::call(string(block.id), Some(name), arguments)
 }
 
 fn result(block: &Block<'_>, notes: &mut Notes) -> Part {
@@ -224,11 +201,7 @@ fn result(block: &Block<'_>, notes: &mut Notes) -> Part {
     let error = string(outcome.error);
     let is_error = error.is_some() || given.is_error == Some(true);
     content.extend(error.map(Part::text));
-    Part::ToolResult {
-        call: string(block.id).unwrap_or_default(),
-        content,
-        is_error,
-    }
+    parts::result(string(block.id), content, is_error)
 }
 
 /// What is sent of an item that a tool gave; none of what is meant for the user alone.

@@ -10,13 +10,13 @@
 
 use std::collections::HashMap;
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
 use super::MESSAGES;
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, starters_first, time};
-use crate::wire::json::{Object, array};
+use crate::interop::rows::{
+    Row, Rows, StoredSession, Tables, WithDocument, has, length, moment, object, starters_first,
+    text,
+};
+use crate::wire::json::array;
 
 /// How sessions stand in the database.
 pub(super) const TABLES: Tables = Tables {
@@ -54,9 +54,6 @@ const NAMED: [(&str, &str); 2] = [("message_id", "id"), (CREATED, "created")];
 /// Those of a message that are left out.
 const LEFT_OUT: [&str; 3] = ["id", OWNER, "timestamp"];
 
-/// A row, by column.
-type Row = Map<String, Value>;
-
 /// How many rows a session's messages are, and how long their texts are.
 type Sum = (u64, u64);
 
@@ -66,7 +63,7 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
         sums.insert(id, (count, bytes));
     }
     // What a compaction changes stands there alone.
-    if rows.columns(TABLE)?.iter().any(|it| it == METADATA) {
+    if has(rows, TABLE, &[METADATA])? {
         for (id, _, bytes, _) in rows.summed(TABLE, OWNER, METADATA, CREATED)? {
             sums.entry(id).or_default().1 += bytes;
         }
@@ -81,19 +78,14 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     Ok(found)
 }
 
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
-}
-
 fn stored(row: &Row, (rows, size_bytes): Sum) -> Option<StoredSession> {
-    let updated = text(row, "updated_at").and_then(time);
     Some(StoredSession {
         id: text(row, "id")?.to_owned(),
         spawned_by: text(row, "parent_session_id").map(str::to_owned),
         cwd: text(row, "working_dir").map(str::to_owned),
         rows: rows + 1,
         size_bytes,
-        updated: updated.map_or(0, |time| time.0),
+        updated: moment(row, "updated_at"),
     })
 }
 
@@ -103,37 +95,21 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         return Ok(None);
     };
     let messages = rows.rows(TABLE, Some((OWNER, id)), &[CREATED, "id"])?;
-    let texts = messages
-        .iter()
-        .flat_map(|row| [CONTENT, METADATA].map(|it| text(row, it)));
-    let bytes = texts.flatten().map(|text| text.len() as u64).sum();
+    let bytes = length(&messages, CONTENT) + length(&messages, METADATA);
     let found = stored(&session, (messages.len() as u64, bytes));
     let messages = messages.iter().map(|row| {
-        let left = row
-            .iter()
-            .filter(|(it, _)| !LEFT_OUT.contains(&it.as_str()));
-        object(left).finish()
+        let left = row.iter();
+        let left = left.filter(|(it, _)| !LEFT_OUT.contains(&it.as_str()));
+        object(left, named).finish()
     });
-    let document = object(session.iter()).raw(MESSAGES, &array(messages));
+    let document = object(&session, named).raw(MESSAGES, &array(messages));
     Ok(found.map(|found| (found, document.finish())))
 }
 
-/// What is in these columns, by the names of an export.
-fn object<'r>(columns: impl Iterator<Item = (&'r String, &'r Value)>) -> Object {
-    let here = columns.filter(|(_, value)| !value.is_null());
-    here.fold(Object::new(), |object, (column, value)| {
-        let named = |names: &[(&str, &'static str)]| {
-            let found = names.iter().find(|(it, _)| it == column);
-            found.map(|(_, name)| *name)
-        };
-        match (named(&JSON), value.as_str()) {
-            (Some(name), Some(json)) if serde_json::from_str::<&RawValue>(json).is_ok() => {
-                object.raw(name, json)
-            }
-            (json, _) => {
-                let name = json.or_else(|| named(&NAMED)).unwrap_or(column.as_str());
-                object.raw(name, &value.to_string())
-            }
-        }
-    })
+/// The name that an export has for a column, and whether it holds JSON.
+fn named(column: &str) -> (&str, bool) {
+    let all = JSON.iter().chain(&NAMED);
+    let name = all.into_iter().find(|(it, _)| *it == column);
+    let is_json = JSON.iter().any(|(it, _)| *it == column);
+    (name.map_or(column, |(_, name)| name), is_json)
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::GOOSE;
 use super::rows::TABLES;
 use crate::error::Result;
-use crate::interop::contract::{Session, read};
+use crate::interop::contract::{Session, read, sound};
 use crate::interop::rows::Rows;
 use crate::interop::{Action, Cover, HideStep, StepId};
 use crate::model::{HideKind, Message, Millis, Part};
@@ -66,9 +66,7 @@ fn hides(session: &Session) -> Vec<(usize, &HideStep)> {
 
 #[test]
 fn an_export_says_what_was_sent_and_what_is_sent_no_more() {
-    let told = read(&GOOSE, EXPORT);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&GOOSE, EXPORT);
     assert_eq!(session.start.id, "20260302_1");
     assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
@@ -89,9 +87,7 @@ fn an_export_says_what_was_sent_and_what_is_sent_no_more() {
 
 #[test]
 fn lines_of_before_the_database_are_read_alike() {
-    let told = read(&GOOSE, LINES);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&GOOSE, LINES);
     assert_eq!(session.end.title.as_deref(), Some("Wood for the wheel"));
     assert_eq!(
         sketches(session),

@@ -11,8 +11,9 @@ use super::said::{entry, summary};
 use super::{HISTORY, ID};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::parts;
 use crate::model::{Message, Millis, Part, depth};
-use crate::wire::json::{Object, Raw, array, decode, quoted, tight};
+use crate::wire::json::{Raw, array, decode, quoted};
 
 /// A conversation.
 #[derive(Default)]
@@ -31,11 +32,7 @@ impl Document for Conversation {
     fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
         let raw = member.raw;
         match member.key {
-            ID => {
-                if let Some(id) = member.word() {
-                    teller.start.id = id;
-                }
-            }
+            ID => teller.name(member.word()),
             "latest_summary" => {
                 let told: Vec<Value> = decode(Some(raw)).unwrap_or_default();
                 let told = told.first().and_then(Value::as_str).map(str::to_owned);
@@ -144,12 +141,8 @@ fn tools(raw: &RawValue) -> Option<String> {
         };
         let schema = decode::<Schema<'_>>(tool.input_schema).and_then(|it| it.json);
         let schema = schema.map_or("{}", RawValue::get);
-        let function = Object::new()
-            .string("name", &tool.name)
-            .optional("description", tool.description.as_deref())
-            .raw("parameters", &tight(schema));
-        let framed = Object::typed("function").raw("function", &function.finish());
-        found.push((tool.name, framed.finish()));
+        let offered = parts::tool(&tool.name, tool.description.as_deref(), schema);
+        found.push((tool.name, offered));
     }
     found.sort();
     let tools = array(found.into_iter().map(|(_, tool)| tool));

@@ -2,11 +2,13 @@
 //!
 //! Older versions have one conversation for each directory, newer ones as many as there are.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{DATABASE, ID};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
+use crate::interop::rows::{
+    Row, Rows, StoredSession, Tables, WithDocument, has, length, sizes, text,
+};
 use crate::wire::json::text_at;
 
 /// How conversations stand in the database.
@@ -28,20 +30,9 @@ const PLACE: &str = "key";
 const VALUE: &str = "value";
 const UPDATED: &str = "updated_at";
 
-/// A row, by column.
-type Row = Map<String, Value>;
-
 /// Whether there is the table of newer versions.
 fn is_newer(rows: &dyn Rows) -> Result<bool> {
-    let columns = rows.columns(NEWER)?;
-    let needed = [PLACE, VALUE, ID, UPDATED];
-    Ok(needed
-        .iter()
-        .all(|name| columns.iter().any(|column| column == name)))
-}
-
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
+    has(rows, NEWER, &[PLACE, VALUE, ID, UPDATED])
 }
 
 /// A row of older versions as a session; none where it holds no conversation.
@@ -70,11 +61,10 @@ fn newer(row: &Row, size_bytes: u64) -> Option<StoredSession> {
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let mut found: Vec<StoredSession> = Vec::new();
     if is_newer(rows)? {
-        let sums = rows.summed(NEWER, ID, VALUE, UPDATED)?;
+        let sizes = sizes(rows, [NEWER, ID, VALUE])?;
         for row in rows.picked(NEWER, &[PLACE, ID, UPDATED], None, &[UPDATED, PLACE])? {
-            let sum = sums.iter().find(|(id, ..)| Some(&**id) == text(&row, ID));
-            let session = newer(&row, sum.map_or(0, |(_, _, bytes, _)| *bytes));
-            found.extend(session);
+            let size = text(&row, ID).and_then(|id| sizes.get(id));
+            found.extend(newer(&row, size.copied().unwrap_or_default()));
         }
     }
     for row in rows.rows(OLDER, None, &[PLACE])? {
@@ -89,8 +79,7 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     if is_newer(rows)? {
         let all = rows.rows(NEWER, Some((ID, id)), &[UPDATED, PLACE])?;
-        let bytes = all.iter().filter_map(|row| text(row, VALUE));
-        let bytes = bytes.map(|value| value.len() as u64).sum();
+        let bytes = length(&all, VALUE);
         let found = all.into_iter().next().and_then(|row| {
             let value = text(&row, VALUE)?.to_owned();
             Some((newer(&row, bytes)?, value))

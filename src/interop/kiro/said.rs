@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, base64, depth};
-use crate::wire::json::{Raw, decode, string, tight};
+use crate::interop::parts::{self, call, checked, media, said, text};
+use crate::model::{MediaSource, Message, Millis, Part, Role, base64};
+use crate::wire::json::{Raw, decode, string, tight, word};
 
 /// How the tool frames what it tells beside a prompt, and a prompt beside which it tells something.
 const BESIDE: [&str; 2] = [
@@ -85,9 +86,7 @@ pub(super) fn entry(raw: &RawValue) -> Result<Entry, String> {
         model: metadata.model_id,
         cwd: cwd(user.env_context),
     };
-    for message in entry.given.iter().chain(&entry.reply) {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
+    checked(entry.given.iter().chain(&entry.reply))?;
     Ok(entry)
 }
 
@@ -96,8 +95,8 @@ pub(super) fn summary(text: &str) -> [Message; 2] {
     let [begin, end] = BESIDE;
     let said = format!("{begin}{SUMMED_UP}{text}\n{end}");
     [
-        Message::new(Role::User, vec![Part::text(said.trim().to_owned())]),
-        Message::new(Role::Assistant, vec![Part::text(ANSWER.to_owned())]),
+        Message::text(Role::User, said.trim()),
+        Message::text(Role::Assistant, ANSWER),
     ]
 }
 
@@ -108,14 +107,9 @@ fn cwd(context: Raw<'_>) -> Option<String> {
 }
 
 fn given(user: &User<'_>, time: Option<&str>) -> Result<Vec<Message>, String> {
-    let content: Content<'_> = match user.content {
-        Some(raw) if raw.get().starts_with('{') => decode(Some(raw)).unwrap_or_default(),
-        _ => Content::default(),
-    };
-    let known = [content.prompt, content.cancelled, content.results];
-    let held = known.into_iter().flatten().next();
-    let is_other = user.content.is_some_and(|raw| raw.get() != "null");
-    if held.is_none() && is_other {
+    let content: Content<'_> = decode(user.content).unwrap_or_default();
+    let held = content.prompt.or(content.cancelled).or(content.results);
+    if held.is_none() && user.content.is_some() {
         return Err("a message of an unknown kind".to_owned());
     }
     let given: Given<'_> = decode(held).unwrap_or_default();
@@ -126,11 +120,8 @@ fn given(user: &User<'_>, time: Option<&str>) -> Result<Vec<Message>, String> {
         messages.push(Message::new(Role::Tool, results));
     }
     let text = in_context(user, string(given.prompt), time);
-    let mut parts: Vec<Part> = Some(text)
-        .filter(|text| !text.is_empty())
-        .map(Part::text)
-        .into_iter()
-        .collect();
+    let text = Some(text).filter(|text| !text.is_empty());
+    let mut parts: Vec<Part> = text.map(Part::text).into_iter().collect();
     parts.extend(images(user.images));
     // An entry without a message goes on with what the model said before.
     if !parts.is_empty() && held.is_some() {
@@ -146,7 +137,7 @@ fn in_context(user: &User<'_>, prompt: Option<String>, time: Option<&str>) -> St
         let [begin, end] = BESIDE;
         text += &format!("{begin}Current time: {time}\n{end}");
     }
-    if let Some(context) = string(user.additional_context).filter(|text| !text.is_empty()) {
+    if let Some(context) = said(user.additional_context) {
         text += &format!("{context}\n");
     }
     match (text.is_empty(), prompt) {
@@ -195,12 +186,9 @@ fn images(raw: Raw<'_>) -> Vec<Part> {
     }
     let blocks: Vec<Block> = decode(raw).unwrap_or_default();
     let image = |block: Block| {
-        Part::Image(Media {
-            media_type: Some(format!("image/{}", block.format.to_ascii_lowercase())),
-            name: None,
-            detail: None,
-            source: MediaSource::Base64(base64::encode(&block.source.bytes)),
-        })
+        let media_type = format!("image/{}", block.format.to_ascii_lowercase());
+        let source = MediaSource::Base64(base64::encode(&block.source.bytes));
+        Part::Image(media(source, Some(media_type), None))
     };
     blocks.into_iter().map(image).collect()
 }
@@ -211,34 +199,25 @@ fn result(result: &Exchange<'_>) -> Part {
     let texts = blocks
         .iter()
         .filter_map(|block| string(block.text).or_else(|| Some(tight(block.json?.get()))));
-    Part::ToolResult {
-        call: string(result.tool_use_id).unwrap_or_default(),
-        content: texts.map(Part::text).collect(),
-        is_error: string(result.status).is_some_and(|status| status == "Error"),
-    }
+    let is_error = word(result.status).as_deref() == Some("Error");
+    let content = texts.map(Part::text).collect();
+    parts::result(string(result.tool_use_id), content, is_error)
 }
 
 fn reply(raw: Raw<'_>) -> Result<Option<Message>, String> {
-    let Some(raw) = raw.filter(|raw| raw.get() != "null") else {
+    if raw.is_none() {
         return Ok(None);
-    };
-    let content: Content<'_> = decode(Some(raw)).unwrap_or_default();
+    }
+    let content: Content<'_> = decode(raw).unwrap_or_default();
     let Some(held) = content.response.or(content.tool_use) else {
         return Err("a reply of an unknown kind".to_owned());
     };
     let held: Given<'_> = decode(Some(held)).unwrap_or_default();
-    let text = string(held.content).filter(|text| !text.is_empty());
-    let mut parts: Vec<Part> = text.map(Part::text).into_iter().collect();
+    let mut parts: Vec<Part> = text(held.content).into_iter().collect();
     let calls: Vec<Exchange<'_>> = decode(held.tool_uses).unwrap_or_default();
-    parts.extend(calls.iter().map(|call| {
-        Part::ToolCall {
-            id: string(call.id).unwrap_or_default(),
-            name: string(call.name).unwrap_or_default(),
-            arguments: call
-                .args
-                .map_or_else(|| "{}".to_owned(), |args| tight(args.get())),
-            kind: None,
-        }
+    parts.extend(calls.iter().map(|made| {
+        let arguments = made.args.map(|args| tight(args.get()));
+        call(string(made.id), string(made.name), arguments)
     }));
     Ok((!parts.is_empty()).then(|| Message::new(Role::Assistant, parts)))
 }

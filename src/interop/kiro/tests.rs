@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::KIRO;
-use crate::interop::contract::{Session, read, value_at};
-use crate::model::{Message, Millis, Part};
+use crate::interop::contract::{read, sound, value_at};
+use crate::model::{Millis, Part};
 
 const CONVERSATION: &[u8] = include_bytes!("../../../tests/data/kiro/conversation.json");
 const BARE: &[u8] = include_bytes!("../../../tests/data/kiro/bare.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
         Part::ToolResult {
@@ -21,23 +21,15 @@ fn sketch(message: &Message) -> String {
         } => format!("{call} = {} parts {is_error}", content.len()),
         Part::Image(media) => format!("[{}]", media.media_type.as_deref().unwrap_or_default()),
         other => format!("{other:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 #[test]
 fn a_conversation_is_what_was_sent_in_the_tools_own_frame() {
-    let told = read(&KIRO, CONVERSATION);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&KIRO, CONVERSATION);
     assert_eq!(session.start.id, "5e0f0c1e-0000-4000-8000-000000000001");
     assert_eq!(session.end.cwd.as_deref(), Some("/home/mara/mill"));
-    let all = sketches(session);
+    let all = session.sketches(part);
     let summary = "SUMMARY CONTENT:\nThe mill has two floors.\n--- CONTEXT ENTRY END ---";
     assert!(all[0].starts_with("user: --- CONTEXT ENTRY BEGIN ---\n") && all[0].ends_with(summary));
     assert!(all[1].starts_with("assistant: I will"));
@@ -69,12 +61,10 @@ fn a_conversation_is_what_was_sent_in_the_tools_own_frame() {
 
 #[test]
 fn calls_without_ids_are_answered_in_order() {
-    let told = read(&KIRO, BARE);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&KIRO, BARE);
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: Mend the wheel",
             "assistant: call-1: fs_write | call-2: fs_read",
@@ -95,9 +85,8 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         {"user": {"content": {"ToolUseResults": {"tool_use_results": [{"tool_use_id": "x"}]}}}},
         said("two")]});
     let told = read(&KIRO, source.to_string().as_bytes());
-    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
     assert_eq!(
-        reasons,
+        told.reasons(),
         [
             "a message that is no object",
             "a message of an unknown kind",
@@ -107,12 +96,12 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     );
     let session = &told.sessions[0];
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         ["user: one", "tool: x = 0 parts false", "user: two"]
     );
     assert_eq!(session.end.other_records["entry without a reply"], 3);
     let torn = br#"{"conversation_id":"c","history":[{"user":{"content":{"Prompt":{"prompt":"a"}}}},{"user"#;
     let told = read(&KIRO, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }

@@ -19,7 +19,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use super::document;
 use super::format::{Format, Shape};
+use super::states::Conversation;
 
 /// The members of a thread's object.
 const THREAD: &str = "langgraph_thread";
@@ -36,5 +38,9 @@ pub static LANGGRAPH: Format = Format {
         shows.then_some(0)
     },
     tables: Some(rows::TABLES),
-    ..Format::only_read("langgraph", Shape::Document, read::import)
+    ..Format::only_read(
+        "langgraph",
+        Shape::Document,
+        document::import::<Conversation<read::Thread>>,
+    )
 };

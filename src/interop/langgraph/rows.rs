@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::state::{HABIT, State};
 use super::{CHECKPOINTS, MESSAGES, THREAD};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument};
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, text};
+use crate::interop::states::written;
 use crate::wire::json::{Object, array};
 
 /// How threads stand in the database.
@@ -32,13 +33,6 @@ const ID: &str = "checkpoint_id";
 const PARENT: &str = "parent_checkpoint_id";
 const KIND: &str = "type";
 const STATE: &str = "checkpoint";
-
-/// A row, by column.
-type Row = Map<String, Value>;
-
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
-}
 
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let mut newest: HashMap<String, i64> = HashMap::new();
@@ -181,12 +175,9 @@ impl Listed {
             return object.finish();
         };
         let list: Vec<usize> = messages.iter().map(|one| self.number(one)).collect();
-        let pairs = list.iter().zip(&before);
-        let keeps = pairs.take_while(|(one, other)| one == other).count();
-        let then = json!(list[keeps..]);
+        let object = written(object, &list, &before);
         self.lists.insert(checkpoint.id, list);
-        let object = object.raw("keeps", &keeps.to_string());
-        object.raw("then", &then.to_string()).finish()
+        object.finish()
     }
 
     fn number(&mut self, message: &Value) -> usize {

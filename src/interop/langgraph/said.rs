@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::interop::parts::{self, checked, usage};
 use crate::interop::states::Said;
-use crate::model::{Message, Part, Role, Usage, depth};
-use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, quoted, string, tight, word};
+use crate::model::{Message, Part, Role};
+use crate::wire::json::{Raw, decode, quoted, string, text_or_json, word};
 use crate::wire::media::attachment;
+use crate::wire::{Notes, anthropic};
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "langchain";
@@ -34,29 +35,26 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         Role::Assistant => calls(&made_of),
         _ => Vec::new(),
     };
-    let mut parts = content(made_of.content, !calls.is_empty(), &mut found);
+    let mut said = content(made_of.content, !calls.is_empty(), &mut found);
     let message = match role {
-        Role::Tool => Message::new(
-            role,
-            vec![Part::ToolResult {
-                call: string(made_of.tool_call_id).unwrap_or_default(),
-                content: parts,
-                is_error: word(made_of.status).as_deref() == Some("error"),
-            }],
-        ),
+        Role::Tool => {
+            let is_error = word(made_of.status).as_deref() == Some("error");
+            let call = string(made_of.tool_call_id);
+            Message::new(role, vec![parts::result(call, said, is_error)])
+        }
         _ => {
-            parts.extend(calls);
+            said.extend(calls);
             Message {
-                name: string(made_of.name).filter(|name| !name.is_empty()),
-                ..Message::new(role, parts)
+                name: parts::said(made_of.name),
+                ..Message::new(role, said)
             }
         }
     };
-    depth::check_message(&message).map_err(|error| error.to_string())?;
+    checked([&message])?;
     notes.merge(found);
     Ok(Said {
         message,
-        usage: usage(made_of.usage_metadata),
+        usage: usage(made_of.usage_metadata, &["input_tokens", "output_tokens"]),
         model: model(made_of.response_metadata),
     })
 }
@@ -106,35 +104,18 @@ fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
     let kind = string(found.r#type).unwrap_or_default();
     let known = match kind.as_str() {
         "text" => string(found.text).map(Part::text),
-        "thinking" => string(found.thinking).map(|text| {
-            let signature = string(found.signature).filter(|seal| !seal.is_empty());
-            Part::Thinking {
-                text,
-                provider: signature.as_ref().map(|_| "anthropic".to_owned()),
-                signature,
-            }
-        }),
+        "thinking" => string(found.thinking)
+            .map(|text| parts::sealed(text, string(found.signature), anthropic::PROVIDER)),
         "image_url" => {
             let url = string(found.image_url);
             let url = url.or_else(|| decode::<Address>(found.image_url).map(|it| it.url));
-            url.map(|url| match attachment(url, None, None) {
-                Part::File(media) => Part::Image(media),
-                part => part,
-            })
+            url.map(|url| parts::picture(attachment(url, None, None)))
         }
         "tool_use" | "function_call" | "input_json_delta" if has_calls => return None,
         _ => None,
     };
-    Some(known.unwrap_or_else(|| {
-        notes.opaque(if kind.is_empty() { "(no type)" } else { &kind });
-        Part::Opaque {
-            provider: PROVIDER.to_owned(),
-            data: match raw.get().starts_with('{') {
-                true => tight(raw.get()),
-                false => Object::new().raw("value", raw.get()).finish(),
-            },
-        }
-    }))
+    let opaque = || parts::opaque(PROVIDER, &kind, parts::object(raw.get()), notes);
+    Some(known.unwrap_or_else(opaque))
 }
 
 /// The calls of a reply: the framework's own list, with those that it could not make out, or the provider's.
@@ -163,27 +144,8 @@ fn calls(made_of: &MadeOf<'_>) -> Vec<Part> {
 
 fn call(call: &Call<'_>) -> Part {
     // Arguments that are no JSON are a text.
-    let arguments = string(call.args).or_else(|| Some(tight(call.args?.get())));
-    let arguments = arguments.filter(|arguments| arguments != "null");
-    Part::ToolCall {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    }
-}
-
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Counted {
-        input_tokens: u64,
-        output_tokens: u64,
-    }
-    let counted: Counted = decode(raw)?;
-    Some(Usage {
-        input_tokens: counted.input_tokens,
-        output_tokens: counted.output_tokens,
-    })
+    let arguments = text_or_json(call.args).filter(|arguments| arguments != "null");
+    parts::call(string(call.id), string(call.name), arguments)
 }
 
 fn model(raw: Raw<'_>) -> Option<String> {

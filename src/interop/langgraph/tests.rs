@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::LANGGRAPH;
-use crate::interop::contract::{Session, read, value_at};
+use crate::interop::contract::{Session, read, sketch, sound, value_at};
 use crate::interop::{Action, Cover, StepEntry};
 use crate::model::{HideKind, Message, Millis, Part, Usage};
 
 const THREAD: &[u8] = include_bytes!("../../../tests/data/langgraph/thread.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::ToolCall {
             id,
@@ -27,13 +27,7 @@ fn sketch(message: &Message) -> String {
         Part::Image(media) => format!("[{}]", media.media_type.as_deref().unwrap_or_default()),
         Part::Opaque { .. } => "[opaque]".to_owned(),
         other => format!("{other:?}"),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 /// What is visible at the end of the main way, as whoever takes the steps would have it.
@@ -72,17 +66,18 @@ fn visible(session: &Session) -> Vec<String> {
             }
         }
     }
-    entries.into_iter().map(|(_, it)| sketch(it)).collect()
+    entries
+        .into_iter()
+        .map(|(_, it)| sketch(it, part))
+        .collect()
 }
 
 #[test]
 fn checkpoints_are_what_came_and_what_went() {
-    let told = read(&LANGGRAPH, THREAD);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&LANGGRAPH, THREAD);
     assert_eq!(session.start.id, "mill:1");
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "system: You mind the mill.",
             "user: How many sacks?",
@@ -211,7 +206,7 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         ]
     );
     assert_eq!(
-        sketches(&told.sessions[0]),
+        told.sessions[0].sketches(part),
         [
             "user: one",
             "tool: none = 1 parts false",
@@ -220,6 +215,6 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     );
     let torn = br#"{"langgraph_thread":{},"messages":[{"class":"HumanMessage","kwargs":{"content":"a"}}],"checkpoints":[{"checkpoint_id":"1","keeps":0,"then":[0]},{"#;
     let told = read(&LANGGRAPH, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }

@@ -193,12 +193,7 @@ impl Telling<'_> {
             ..HideStep::of(kind, cover)
         };
         let step = self.tell_hide(hide, change)?;
-        let entry = |replacement: Option<usize>| {
-            replacement.map(|number| StepEntry {
-                step,
-                replacement: Some(number),
-            })
-        };
+        let entry = |number: Option<usize>| number.map(|number| step.replacement(number));
         Ok(numbers.into_iter().map(entry).collect())
     }
 

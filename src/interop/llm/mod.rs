@@ -15,6 +15,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
+use super::document;
 use super::format::{Format, Home, Shape};
 
 /// The member of a conversation's object that holds its row, and those with the lists of what was said.
@@ -39,7 +40,11 @@ pub static LLM: Format = Format {
         ..Home::database(".config/io.datasette.llm", DATABASE)
     }),
     tables: Some(rows::TABLES),
-    ..Format::only_read("llm", Shape::Document, read::import)
+    ..Format::only_read(
+        "llm",
+        Shape::Document,
+        document::import::<read::Conversation>,
+    )
 };
 
 /// The database's name.

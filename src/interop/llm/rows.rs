@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{CONVERSATION, DATABASE, MESSAGES, RESPONSES, TOOLS, TURNS};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, time};
+use crate::interop::rows::{
+    self, Row, Rows, StoredSession, Tables, WithDocument, has, is_json, length, moment, text,
+};
 use crate::wire::json::{Object, array};
 
 /// How conversations stand in the database.
@@ -56,9 +57,6 @@ const JSON: [&str; 8] = [
     "input_schema",
 ];
 
-/// A row, by column.
-type Row = Map<String, Value>;
-
 /// What the rows of a conversation are together.
 #[derive(Clone, Copy, Default)]
 struct Sum {
@@ -69,24 +67,19 @@ struct Sum {
 
 impl Sum {
     fn take(&mut self, row: &Row) {
-        let time = text(row, TIME).and_then(time);
-        self.newest = self.newest.max(time.map_or(0, |time| time.0));
+        self.newest = self.newest.max(moment(row, TIME));
     }
 
     /// That of all of these rows, the lengths of whose texts count.
     fn of(rows: &[Row], column: &str) -> Self {
-        let mut sum = Self::default();
-        for row in rows {
-            sum.rows += 1;
-            sum.bytes += text(row, column).map_or(0, |text| text.len() as u64);
-            sum.take(row);
-        }
+        let mut sum = Self {
+            rows: rows.len() as u64,
+            bytes: length(rows, column),
+            newest: 0,
+        };
+        rows.iter().for_each(|row| sum.take(row));
         sum
     }
-}
-
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
 }
 
 /// Where a conversation's turns stand: the table, the column that names it, and that of what was given back.
@@ -271,17 +264,7 @@ fn message(row: &Row, beside: &mut Beside<'_>) -> Result<String> {
 
 /// A row as it stands, without what is null.
 fn object(row: &Row) -> Object {
-    let columns = row.iter().filter(|(_, value)| !value.is_null());
-    columns.fold(Object::new(), |object, (column, value)| {
-        let json = value
-            .as_str()
-            .filter(|_| JSON.contains(&column.as_str()))
-            .filter(|text| serde_json::from_str::<&RawValue>(text).is_ok());
-        match json {
-            Some(json) => object.raw(column, json),
-            None => object.raw(column, &value.to_string()),
-        }
-    })
+    rows::object(row, |column| (column, JSON.contains(&column)))
 }
 
 /// An object with a list, where there is anything in it.
@@ -299,8 +282,7 @@ fn with_schema(object: Object, row: &Row, beside: &Beside<'_>) -> Result<Object>
     };
     let found = beside.rows("schemas", ("id", id), "id")?;
     let schema = found.first().and_then(|row| text(row, "content"));
-    let schema = schema.filter(|it| serde_json::from_str::<&RawValue>(it).is_ok());
-    Ok(match schema {
+    Ok(match schema.filter(|it| is_json(it)) {
         Some(schema) => object.raw("schema", schema),
         None => object,
     })
@@ -323,9 +305,7 @@ impl<'r> Beside<'r> {
 
     /// The rows of a table in the order of a column; none where there is no such table yet.
     fn rows(&self, table: &str, of: (&str, &str), order: &str) -> Result<Vec<Row>> {
-        let columns = self.all.columns(table)?;
-        let has = |name: &str| columns.iter().any(|column| column == name);
-        match has(of.0) && has(order) {
+        match has(self.all, table, &[of.0, order])? {
             true => self.all.rows(table, Some(of), &[order]),
             false => Ok(Vec::new()),
         }

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::model::{Media, MediaSource, Message, Part, Role, depth};
+use crate::interop::parts;
+use crate::model::{MediaSource, Message, Part, Role};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, string, tight, word};
+use crate::wire::json::{Object, Raw, decode, string, text_or_json, tight, word};
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "llm";
@@ -54,7 +55,7 @@ pub(super) fn reply(
     if prompt.is_some() && prompt != *system {
         system.clone_from(&prompt);
         let text = prompt.unwrap_or_default();
-        said.push(one(Message::new(Role::System, vec![Part::text(text)])));
+        said.push(one(Message::text(Role::System, text)));
     }
     let results: Vec<&RawValue> = decode(reply.tool_results).unwrap_or_default();
     let mut given = Said {
@@ -67,22 +68,20 @@ pub(super) fn reply(
     if !given.message.parts.is_empty() {
         said.push(given);
     }
-    let own = string(reply.prompt).filter(|text| !text.is_empty());
+    let own = parts::said(reply.prompt);
     let texts: Vec<String> = fragments(reply.fragments).into_iter().chain(own).collect();
     let text = Some(texts.join("\n")).filter(|text| !text.is_empty());
-    let mut parts: Vec<Part> = text.map(Part::text).into_iter().collect();
-    parts.extend(attachments(reply.attachments, notes));
-    if !parts.is_empty() {
-        said.push(one(Message::new(Role::User, parts)));
-    }
-    let mut parts = Vec::new();
-    let not_empty = |raw| string(raw).filter(|text| !text.is_empty());
-    parts.extend(not_empty(reply.reasoning).map(|text| thought(text, None)));
-    parts.extend(not_empty(reply.response).map(Part::text));
+    let mut asked: Vec<Part> = text.map(Part::text).into_iter().collect();
+    asked.extend(attachments(reply.attachments, notes));
+    let thought = parts::said(reply.reasoning).map(parts::thought);
+    let mut replied: Vec<Part> = thought.into_iter().collect();
+    replied.extend(parts::text(reply.response));
     let calls: Vec<Exchange<'_>> = decode(reply.tool_calls).unwrap_or_default();
-    parts.extend(calls.iter().map(call));
-    if !parts.is_empty() {
-        said.push(one(Message::new(Role::Assistant, parts)));
+    replied.extend(calls.iter().map(call));
+    for (role, parts) in [(Role::User, asked), (Role::Assistant, replied)] {
+        if !parts.is_empty() {
+            said.push(one(Message::new(role, parts)));
+        }
     }
     checked(said)
 }
@@ -90,13 +89,10 @@ pub(super) fn reply(
 /// A message of the tree; none of one that says nothing.
 pub(super) fn node(raw: &RawValue, notes: &mut Notes) -> Result<Vec<Said>, String> {
     let node: Node<'_> = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
-    let role = match word(node.role).as_deref() {
-        Some("system") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool") => Role::Tool,
-        role => return Err(format!("unknown role '{}'", role.unwrap_or_default())),
-    };
+    let role = parts::role(
+        node.role,
+        &[Role::System, Role::User, Role::Assistant, Role::Tool],
+    )?;
     let mut said = one(Message::new(role, Vec::new()));
     let parts: Vec<&RawValue> = decode(node.parts).unwrap_or_default();
     for raw in parts {
@@ -114,9 +110,7 @@ fn one(message: Message) -> Said {
 }
 
 fn checked(said: Vec<Said>) -> Result<Vec<Said>, String> {
-    for one in &said {
-        depth::check_message(&one.message).map_err(|error| error.to_string())?;
-    }
+    parts::checked(said.iter().map(|one| &one.message))?;
     Ok(said)
 }
 
@@ -143,22 +137,9 @@ fn attachment(raw: &RawValue, notes: &mut Notes) -> Part {
     let Some(source) = source else {
         return opaque("attachment", raw, notes);
     };
-    let media_type = string(found.r#type);
-    let is_image = media_type
-        .as_deref()
-        .is_some_and(|kind| kind.starts_with("image/"));
     let path = string(found.path);
     let name = path.and_then(|path| Some(path.rsplit(['/', '\\']).next()?.to_owned()));
-    let media = Media {
-        media_type,
-        name,
-        detail: None,
-        source,
-    };
-    match is_image {
-        true => Part::Image(media),
-        false => Part::File(media),
-    }
+    parts::by_type(parts::media(source, string(found.r#type), name))
 }
 
 fn opaque(kind: &str, raw: &RawValue, notes: &mut Notes) -> Part {
@@ -173,16 +154,9 @@ fn opaque(kind: &str, raw: &RawValue, notes: &mut Notes) -> Part {
 }
 
 fn call(call: &Exchange<'_>) -> Part {
-    let arguments = call.arguments.map(RawValue::get);
     // What is no JSON stands there as a text.
-    let text = string(call.arguments);
-    let arguments = text.or_else(|| arguments.map(tight));
-    Part::ToolCall {
-        id: string(call.tool_call_id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    }
+    let arguments = text_or_json(call.arguments);
+    parts::call(string(call.tool_call_id), string(call.name), arguments)
 }
 
 /// What was thought, with the seal that its provider wants back.
@@ -242,14 +216,11 @@ impl Said {
     /// A result; `attached` stands beside it where it is one of the tree.
     fn result(&mut self, raw: &RawValue, attached: Raw<'_>, notes: &mut Notes) {
         let result: Exchange<'_> = decode(Some(raw)).unwrap_or_default();
-        let output = string(result.output).filter(|text| !text.is_empty());
-        let mut content: Vec<Part> = output.map(Part::text).into_iter().collect();
+        let mut content: Vec<Part> = parts::text(result.output).into_iter().collect();
         content.extend(attachments(attached.or(result.attachments), notes));
-        self.message.parts.push(Part::ToolResult {
-            call: string(result.tool_call_id).unwrap_or_default(),
-            content,
-            is_error: string(result.exception).is_some_and(|it| !it.is_empty()),
-        });
+        let is_error = parts::said(result.exception).is_some();
+        let part = parts::result(string(result.tool_call_id), content, is_error);
+        self.message.parts.push(part);
         self.tools.push(string(result.name));
     }
 

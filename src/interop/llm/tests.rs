@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::LLM;
-use crate::interop::contract::{Session, read, value_at};
-use crate::model::{Message, Millis, Part, Usage};
+use crate::interop::contract::{read, sound, value_at};
+use crate::model::{Millis, Part, Usage};
 
 const REPLIES: &[u8] = include_bytes!("../../../tests/data/llm/replies.json");
 const TREE: &[u8] = include_bytes!("../../../tests/data/llm/tree.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::Thinking {
             text, signature, ..
@@ -31,24 +31,16 @@ fn sketch(message: &Message) -> String {
             format!("[{}]", media.media_type.as_deref().unwrap_or_default())
         }
         Part::Opaque { .. } => "[opaque]".to_owned(),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 #[test]
 fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
-    let told = read(&LLM, REPLIES);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&LLM, REPLIES);
     assert_eq!(session.start.id, "01mill0000000000000000aaaa");
     assert_eq!(session.end.title.as_deref(), Some("How many sacks…"));
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "system: Speak plainly.\n\nYou mind the mill.",
             "user: Floors: 1 and 2.\nHow many sacks? | [image/png] | [opaque]",
@@ -83,11 +75,9 @@ fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
 
 #[test]
 fn a_tree_is_the_way_to_its_tip_and_what_other_turns_took_is_a_branch() {
-    let told = read(&LLM, TREE);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&LLM, TREE);
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "system: You mind the mill.",
             "user: Read this: Oak lasts. Which wood? | [application/pdf]",
@@ -140,7 +130,7 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     let session = &told.sessions[0];
     assert_eq!(session.start.id, "stem");
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: one",
             "tool: call-1 = 1 parts false | [opaque] | [opaque]",
@@ -149,6 +139,6 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     );
     let torn = br#"{"llm_conversation":{},"responses":[{"prompt":"a","response":"b"},{"prompt":"#;
     let told = read(&LLM, torn);
-    assert_eq!(sketches(&told.sessions[0]), ["user: a", "assistant: b"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a", "assistant: b"]);
     assert_eq!(told.problems.len(), 1);
 }

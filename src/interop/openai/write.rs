@@ -8,7 +8,7 @@ use crate::interop::chat::write::{document_text, write_all};
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Part, Role};
-use crate::wire::json::Object;
+use crate::wire::json::{Object, array};
 use crate::wire::openai::{MessageWriter, PROVIDER, function, result_content, tool_message};
 
 pub(super) fn export(
@@ -36,7 +36,9 @@ pub(super) fn export(
             items.extend(outgoing.records.iter().cloned());
         }
     }
-    write_all(out, &document_text(None, &items, &document.settings))?;
+    let said = ("messages", &*array(items));
+    let text = document_text(("system", None), said, &document.settings);
+    write_all(out, &text)?;
     Ok(remarks.into_words())
 }
 

@@ -15,6 +15,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use super::document;
 use super::format::{Format, Shape};
 
 /// The member of a session's object that holds its row, and those that hold the rows of its items and of
@@ -34,5 +35,9 @@ pub static OPENAI_AGENTS: Format = Format {
     },
     contents_of: Some("responses"),
     tables: Some(rows::TABLES),
-    ..Format::only_read("openai-agents", Shape::Document, read::import)
+    ..Format::only_read(
+        "openai-agents",
+        Shape::Document,
+        document::import::<read::Session>,
+    )
 };

@@ -8,12 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
 use super::{ITEMS, ORDER, SESSION};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, time};
+use crate::interop::rows::{
+    self, Row, Rows, StoredSession, Tables, WithDocument, has, length, moment, text,
+};
 use crate::wire::json::{Object, array};
 
 const SESSIONS: &str = "agent_sessions";
@@ -34,16 +33,13 @@ pub(super) const TABLES: Tables = Tables {
     document,
 };
 
-/// A row, by column.
-type Row = Map<String, Value>;
-
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let sums = rows.summed(ITEMS, ID, ITEM, "id")?.into_iter();
     let sums = sums.map(|(id, count, bytes, _)| (id, (count, bytes)));
     let mut sums: BTreeMap<String, (u64, u64)> = sums.collect();
     let mut found = Vec::new();
     for row in rows.rows(SESSIONS, None, &["created_at", ID])? {
-        if let Some(id) = row.get(ID).and_then(Value::as_str) {
+        if let Some(id) = text(&row, ID) {
             found.push(stored(id, Some(&row), sums.remove(id).unwrap_or_default()));
         }
     }
@@ -54,12 +50,11 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
 }
 
 fn stored(id: &str, row: Option<&Row>, (rows, size_bytes): (u64, u64)) -> StoredSession {
-    let updated = row.and_then(|row| time(row.get("updated_at")?.as_str()?));
     StoredSession {
         id: id.to_owned(),
         rows,
         size_bytes,
-        updated: updated.map_or(0, |time| time.0),
+        updated: row.map_or(0, |row| moment(row, "updated_at")),
         ..StoredSession::default()
     }
 }
@@ -71,17 +66,14 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     if session.is_none() && items.is_empty() {
         return Ok(None);
     }
-    let bytes = items.iter().filter_map(|row| row.get(ITEM)?.as_str());
-    let sum = (items.len() as u64, bytes.map(|it| it.len() as u64).sum());
+    let sum = (items.len() as u64, length(&items, ITEM));
     let found = stored(id, session.as_ref(), sum);
     let session = session.unwrap_or_else(|| Row::from_iter([(ID.to_owned(), id.into())]));
     let mut document = Object::new()
         .raw(SESSION, &object(&session))
         .raw(ITEMS, &array(items.iter().map(object)));
     for (table, order) in [(ORDER, "sequence_number"), (USAGE, "id")] {
-        let columns = rows.columns(table)?;
-        let has = |name: &&str| columns.iter().any(|column| column == *name);
-        if [ID, "id", order].iter().all(has) {
+        if has(rows, table, &[ID, "id", order])? {
             let rows = rows.rows(table, own, &[order, "id"])?;
             document = document.raw(table, &array(rows.iter().map(object)));
         }
@@ -91,14 +83,5 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
 
 /// A row as it stands, but for its item, which is JSON in JSON.
 fn object(row: &Row) -> String {
-    let columns = row.iter().filter(|(_, value)| !value.is_null());
-    let object = columns.fold(Object::new(), |object, (column, value)| {
-        match value.as_str().filter(|_| column == ITEM) {
-            Some(item) if serde_json::from_str::<&RawValue>(item).is_ok() => {
-                object.raw(column, item)
-            }
-            _ => object.raw(column, &value.to_string()),
-        }
-    });
-    object.finish()
+    rows::object(row, |column| (column, column == ITEM)).finish()
 }

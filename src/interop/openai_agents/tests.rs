@@ -4,16 +4,16 @@ use serde_json::{Map, Value, json};
 
 use super::OPENAI_AGENTS;
 use crate::error::Result;
-use crate::interop::contract::{Session, read, value_at};
+use crate::interop::contract::{read, sound, value_at};
 use crate::interop::rows::Rows;
-use crate::model::{Message, Millis, Part};
+use crate::model::{Millis, Part};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/openai-agents/plain.json");
 const BRANCHES: &[u8] = include_bytes!("../../../tests/data/openai-agents/branches.json");
 
-/// A message in a few words.
-fn sketch(message: &Message) -> String {
-    let part = |part: &Part| match part {
+/// A part in a few words.
+fn part(part: &Part) -> String {
+    match part {
         Part::Text { text } => text.clone(),
         Part::Thinking { text, .. } => format!("({text})"),
         Part::ToolCall { id, name, .. } => format!("{id}: {name}"),
@@ -22,23 +22,15 @@ fn sketch(message: &Message) -> String {
         }
         Part::Image(_) | Part::File(_) => "[media]".to_owned(),
         Part::Opaque { .. } => "[opaque]".to_owned(),
-    };
-    let parts: Vec<String> = message.parts.iter().map(part).collect();
-    format!("{}: {}", message.role, parts.join(" | "))
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    session.messages().into_iter().map(sketch).collect()
+    }
 }
 
 #[test]
 fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
-    let told = read(&OPENAI_AGENTS, PLAIN);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&OPENAI_AGENTS, PLAIN);
     assert_eq!(session.start.id, "mill:42");
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: How many sacks are in the mill?",
             "assistant: (Both floors.) | call_1: count_sacks | call_2: count_sacks",
@@ -70,11 +62,9 @@ fn items_of_one_reply_are_one_message_and_each_keeps_its_record() {
 
 #[test]
 fn each_branch_that_leaves_the_newest_is_one_and_says_nothing_twice() {
-    let told = read(&OPENAI_AGENTS, BRANCHES);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&OPENAI_AGENTS, BRANCHES);
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: Which wood for the wheel?",
             "assistant: Oak.",
@@ -114,9 +104,8 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
         said("two"),
     ]);
     let told = read(&OPENAI_AGENTS, &source);
-    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
     assert_eq!(
-        reasons,
+        told.reasons(),
         [
             "a message that is no object",
             "a message that is no object",
@@ -125,7 +114,7 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
     );
     let session = &told.sessions[0];
     assert_eq!(
-        sketches(session),
+        session.sketches(part),
         [
             "user: one",
             "tool: none = 1 parts",
@@ -138,7 +127,7 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
     let text = "{\"agent_session\":{},\"agent_messages\":[{\"id\":1},{\"id\":2,\"message_data\":{\"role\":\"user\",\"content\":\"a\"}},{\"id\":";
     let told = read(&OPENAI_AGENTS, text.as_bytes());
     assert_eq!(told.sessions[0].start.id, "stem");
-    assert_eq!(sketches(&told.sessions[0]), ["user: a"]);
+    assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 2, "{:?}", told.problems);
 }
 

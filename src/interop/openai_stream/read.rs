@@ -47,7 +47,6 @@ impl EventReader for ChunkReader {
         let mut told = Telling::default();
         if let Some(error) = decode::<Value>(chunk.error).filter(|error| !error.is_null()) {
             let text = error["message"].as_str().or(error.as_str());
-            let text = text.unwrap_or("the provider failed").to_owned();
             self.replies.fail(text, &mut told);
             return told;
         }

@@ -1,27 +1,15 @@
 //! The exporter: kept chunks as they were, two for a new reply: what it says, and that it ends.
 
-use std::io::Write;
-
 use serde_json::{Value, json};
 
 use super::OBJECT;
-use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::{self, NewReply};
-use crate::interop::{Document, Outgoing};
+use crate::interop::stream::NewReply;
 use crate::model::Part;
 use crate::wire::openai::{self, MessageWriter};
 
-/// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    stream::replies(messages, document, "chatcmpl-", out, new_lines)
-}
-
-fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
+/// The lines of a reply.
+pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
     let NewReply {
         message,
         number,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::error::Result;
-use crate::interop::chat::write::write_all;
+use crate::interop::chat::write::{document_text, write_all};
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Part, Role};
@@ -48,23 +48,10 @@ pub(super) fn export(
             }
         }
     }
-    let mut object = Object::new();
-    let settings = &document.settings;
-    if let Some(model) = settings.get("model") {
-        object = object.raw("model", model);
-    }
-    if let Some(text) = instructions {
-        object = object.raw("instructions", &text);
-    }
-    object = match prompt.filter(|_| input.len() == 1) {
-        Some(text) => object.raw("input", &text),
-        None => object.raw("input", &array(&input)),
-    };
-    for (key, value) in settings {
-        if !["model", "instructions", "input"].contains(&key.as_str()) {
-            object = object.raw(key, value);
-        }
-    }
-    write_all(out, &object.finish())?;
+    let said = prompt.filter(|_| input.len() == 1);
+    let said = said.unwrap_or_else(|| array(&input));
+    let instructions = ("instructions", instructions.as_deref());
+    let text = document_text(instructions, ("input", &said), &document.settings);
+    write_all(out, &text)?;
     Ok(remarks.into_words())
 }

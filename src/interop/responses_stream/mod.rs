@@ -32,5 +32,7 @@ pub static RESPONSES_STREAM: Format = Format {
             kind.starts_with("response.") && record.has_any(&of_response)
         })
     },
-    ..stream::format::<read::ResponsesReader>("responses-stream", write::export)
+    ..stream::format::<read::ResponsesReader>("responses-stream", |messages, document, out| {
+        stream::replies(messages, document, "resp_", out, write::new_lines)
+    })
 };

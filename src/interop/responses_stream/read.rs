@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::interop::parts::seconds;
 use crate::interop::stream::{EventReader, Replies, Telling};
-use crate::model::{Millis, Part, Usage};
+use crate::model::{Part, Usage};
 use crate::tree::Happening;
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
@@ -63,9 +64,8 @@ impl EventReader for ResponsesReader {
             | "response.cancelled" => self.end(&kind, &line, &mut told),
             "error" => {
                 let error: Value = decode(line.error).unwrap_or_default();
-                let text = string(line.message);
-                let text = text.or_else(|| error["message"].as_str().map(str::to_owned));
-                let text = text.unwrap_or_else(|| "the provider failed".to_owned());
+                let own = string(line.message);
+                let text = own.as_deref().or(error["message"].as_str());
                 self.replies.fail(text, &mut told);
             }
             kind => match self.streamed(kind, &line) {
@@ -84,8 +84,7 @@ impl ResponsesReader {
         told.session.clone_from(&id);
         // It is told again while it is waited for.
         if !self.replies.is(&id) {
-            let time = decode::<f64>(body.created_at);
-            let time = time.map(|seconds| Millis((seconds * 1_000.0) as i64));
+            let time = seconds(body.created_at);
             told.events = self.replies.begin(id, string(body.model), time);
             self.items.clear();
             self.told_items = false;
@@ -191,8 +190,9 @@ impl ResponsesReader {
         match kind {
             "response.failed" => {
                 let error: Value = decode(body.error).unwrap_or_default();
-                let text = error["message"].as_str().unwrap_or("the response failed");
-                self.replies.fail(text.to_owned(), told);
+                let text = error["message"].as_str();
+                let text = text.or(Some("the response failed"));
+                self.replies.fail(text, told);
                 told.usage = usage(body.usage);
             }
             "response.cancelled" => {

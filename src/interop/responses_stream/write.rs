@@ -1,27 +1,15 @@
 //! The exporter: kept events as they were, the fewest that hold it for a new reply.
 
-use std::io::Write;
-
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::stream::{self, NewReply};
-use crate::interop::{Document, Outgoing};
+use crate::interop::stream::NewReply;
 use crate::wire::json::Object;
 use crate::wire::responses;
 
-/// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    stream::replies(messages, document, "resp_", out, new_lines)
-}
-
-fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
+/// The lines of a reply.
+pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
     let NewReply {
         message,
         number,

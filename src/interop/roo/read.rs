@@ -10,10 +10,13 @@ use super::PROVIDER;
 use super::steps::Telling;
 use super::tags::Tags;
 use crate::error::Result;
-use crate::interop::records::{Held, Text};
+use crate::interop::document::ObjectTeller;
+use crate::interop::parts::{checked, opaque, thought};
+use crate::interop::records::Held;
 use crate::interop::spans::elements;
-use crate::interop::{ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::interop::teller::Teller;
+use crate::interop::{ImportOptions, Input, Sink, Step};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
 
@@ -35,32 +38,22 @@ pub(super) fn import(
         return sink.problem(text.problem(held.start, "not a list of messages"));
     }
     let (spans, broken) = elements(text.bytes, held.start);
-    sink.session(SessionStart::new(options.stem))?;
+    let lacking = ["system prompt", "tool definitions"];
+    let teller = Teller::of(options.stem, &lacking, sink);
+    let mut teller = ObjectTeller::of(text, teller);
+    teller.open()?;
     let mut found = Found::default();
     for span in spans {
-        found.read(text, span, sink)?;
+        found.read(&span, &mut teller)?;
     }
-    held.end(broken, sink)?;
-    sink.progress(text.bytes.len() as u64, found.records.len() as u64);
-    let Found {
-        records,
-        tags,
-        notes,
-        lone_surrogates,
-    } = found;
+    let Found { records, tags } = found;
     let mut messages = records.iter().filter_map(Step::message);
-    let title = messages.find(|m| m.role == Role::User).and_then(title);
-    Telling::new(&tags, sink).tell(records)?;
-    sink.end(SessionEnd {
-        title,
-        opaque_blocks: notes
-            .opaque_blocks
-            .into_iter()
-            .filter(|(_, n)| *n > 0)
-            .collect(),
-        lone_surrogates,
-        ..SessionEnd::lacking(&["system prompt", "tool definitions"])
-    })
+    let first = messages.find(|m| m.role == Role::User);
+    teller.end.title = first.and_then(title);
+    let count = records.len() as u64;
+    Telling::new(&tags, &mut teller).tell(records)?;
+    teller.notes.opaque_blocks.retain(|_, n| *n > 0);
+    teller.close(&held, broken, count)
 }
 
 /// The records of a file that could be read.
@@ -69,8 +62,6 @@ struct Found {
     /// Each as a message at the end, tags aside.
     records: Vec<Step>,
     tags: Vec<Tags>,
-    notes: Notes,
-    lone_surrogates: u64,
 }
 
 /// What the tools note beside a message.
@@ -83,12 +74,10 @@ struct Beside {
 }
 
 impl Found {
-    /// Reads one record; what is wrong with it is told to the sink.
-    fn read(&mut self, text: Text<'_>, at: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
-        let notes = &mut self.notes;
-        let read = |raw: &RawValue| Ok((message(raw, notes)?, raw.to_owned()));
-        let found = text.message(&at, &mut self.lone_surrogates, sink, read)?;
-        let Some((message, raw)) = found else {
+    /// Reads one record; what is wrong with it is told.
+    fn read(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let read = |raw: &RawValue, notes: &mut _| Ok((message(raw, notes)?, raw.to_owned()));
+        let Some((message, raw)) = teller.read(at, read)? else {
             return Ok(());
         };
         let beside: Beside = serde_json::from_str(raw.get()).unwrap_or_default();
@@ -107,7 +96,7 @@ impl Found {
                     input_tokens: input,
                     output_tokens: output,
                 }),
-            ..Step::append(message, text.span(&at))
+            ..Step::append(message, teller.text.span(at))
         });
         Ok(())
     }
@@ -122,12 +111,9 @@ fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     let roleless = serde_json::from_str::<Roleless>(raw.get());
     if roleless.is_ok_and(|record| record.role.is_none() && record.r#type == "reasoning") {
-        notes.opaque("reasoning");
-        let data = raw.get().to_owned();
-        let provider = PROVIDER.to_owned();
-        let message = Message::new(Role::Assistant, vec![Part::Opaque { provider, data }]);
-        let fits = depth::check_message(&message);
-        return fits.map(|()| message).map_err(|error| error.to_string());
+        let part = opaque(PROVIDER, "reasoning", raw.get().to_owned(), notes);
+        let message = Message::new(Role::Assistant, vec![part]);
+        return checked([&message]).map(|()| message);
     }
     let mut message = anthropic::message(raw, notes)?;
     for part in &mut message.parts {
@@ -155,11 +141,7 @@ fn reasoning(block: &str) -> Option<Part> {
         text: String,
     }
     let block: Reasoning = serde_json::from_str(block).ok()?;
-    (block.r#type == "reasoning").then_some(Part::Thinking {
-        text: block.text,
-        signature: None,
-        provider: None,
-    })
+    (block.r#type == "reasoning").then(|| thought(block.text))
 }
 
 /// Whether an opaque block is one that Anthropic would take back.

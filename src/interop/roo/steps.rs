@@ -5,7 +5,8 @@
 
 use super::tags::{Hidden, Mark, Tags};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Moment, Sink, Step, StepEntry, StepId};
+use crate::interop::teller::Teller;
+use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
 use crate::model::{HideKind, Message};
 
 /// How many messages a condensation leaves behind an assistant's summary.
@@ -17,25 +18,22 @@ use crate::model::{HideKind, Message};
 const LEFT_BY_SUMMARY: usize = 3;
 
 /// Tells the sink the steps of a file.
-pub(super) struct Telling<'a, 's> {
+pub(super) struct Telling<'a, 's, 't> {
     tags: &'a [Tags],
     hidden: Hidden<'a>,
-    sink: &'s mut dyn Sink,
-    /// How many steps were told.
-    steps: usize,
+    teller: &'s mut Teller<'t>,
     /// The entry of each record; none for a marker that has no place among the entries.
     entries: Vec<Option<StepEntry>>,
     /// Truncations put off until the summary that they came after.
     put_off: Vec<(usize, Step)>,
 }
 
-impl<'a, 's> Telling<'a, 's> {
-    pub(super) fn new(tags: &'a [Tags], sink: &'s mut dyn Sink) -> Self {
+impl<'a, 's, 't> Telling<'a, 's, 't> {
+    pub(super) fn new(tags: &'a [Tags], teller: &'s mut Teller<'t>) -> Self {
         Self {
             tags,
             hidden: Hidden::of(tags),
-            sink,
-            steps: 0,
+            teller,
             entries: Vec::with_capacity(tags.len()),
             put_off: Vec::new(),
         }
@@ -65,10 +63,6 @@ impl<'a, 's> Telling<'a, 's> {
             self.entries.push(None);
             return Ok(());
         }
-        let entry = StepEntry {
-            step: StepId(self.steps),
-            replacement: (!covered.is_empty()).then_some(0),
-        };
         if !covered.is_empty() {
             let (kind, since) = self.guess(at, covered.len());
             record.action = match record.action {
@@ -78,14 +72,10 @@ impl<'a, 's> Telling<'a, 's> {
                 hide => hide,
             };
         }
-        self.step(record)?;
+        let entry = self.teller.step(record)?;
         self.entries.push(Some(entry));
-        for (_, step) in self
-            .put_off
-            .extract_if(.., |(summary, _)| *summary == at)
-            .collect::<Vec<_>>()
-        {
-            self.step(step)?;
+        for (_, step) in self.put_off.extract_if(.., |(summary, _)| *summary == at) {
+            self.teller.step(step)?;
         }
         // A tag can name a mark that stands before its message, or is that message.
         let earlier = self.hidden.by_tag(at).find(|(_, mark)| *mark <= at);
@@ -94,7 +84,8 @@ impl<'a, 's> Telling<'a, 's> {
                 Mark::Summary(_) => HideKind::Compaction,
                 Mark::Truncation(_) => HideKind::Truncation,
             };
-            self.step(hide_alone(self.hide(kind, &[entry], 0, None)))?;
+            let hide = self.hide(kind, &[entry], 0, None);
+            self.teller.step(hide_alone(hide))?;
         }
         Ok(())
     }
@@ -107,11 +98,6 @@ impl<'a, 's> Telling<'a, 's> {
             // A truncation hides half of what follows the task, so at least as many stay.
             (false, _) => (HideKind::Truncation, covered),
         }
-    }
-
-    fn step(&mut self, step: Step) -> Result<()> {
-        self.steps += 1;
-        self.sink.step(step)
     }
 
     /// What record `at` hides of the records before it: a summary all, a marker what names it.
@@ -171,16 +157,12 @@ impl<'a, 's> Telling<'a, 's> {
         };
         let between = self.entries.iter().flatten();
         let between = between.filter(|entry| (first.step..=last.step).contains(&entry.step));
+        let replacements = replacement.into_iter().map(|message| (None, message));
         HideStep {
-            kind,
-            cover: Cover::Range(first, last),
             keep: between.filter(stays).copied().collect(),
-            parts: Vec::new(),
-            replacements: replacement
-                .map(|message| (None, message))
-                .into_iter()
-                .collect(),
+            replacements: replacements.collect(),
             moment: Moment::Since(since),
+            ..HideStep::of(kind, Cover::Range(first, last))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The messages that a settled tree holds, in the order in which they came.
 
+use crate::interop::parts;
 use crate::model::{HideKind, Message, Part, Role};
 use crate::tree::{
     Mark, NodeId, Response, ResponseBlock, Segment, State, Thought, Tool, Tree, TreeItem, Turn,
@@ -180,11 +181,7 @@ impl<'a> Pieces<'a> {
     /// came later, which the model was told as something new.
     fn of_answers(&mut self, tool: &Tool) {
         let result = |content: Vec<Part>, is_error| {
-            let part = Part::ToolResult {
-                call: tool.call.clone(),
-                content,
-                is_error,
-            };
+            let part = parts::result(Some(tool.call.clone()), content, is_error);
             Piece::Whole(Message::new(Role::Tool, vec![part]))
         };
         let failed = matches!(tool.state, State::Error | State::Interrupted);

@@ -75,8 +75,9 @@ impl Replies {
         told.events.push(Happening::TurnEnd.into());
     }
 
-    /// It failed.
-    pub(in crate::interop) fn fail(&mut self, text: String, told: &mut Telling) {
+    /// It failed, and the provider says why, or not.
+    pub(in crate::interop) fn fail(&mut self, why: Option<&str>, told: &mut Telling) {
+        let text = why.unwrap_or("the provider failed").to_owned();
         told.events.extend(self.cut());
         told.events.push(Happening::Fault { text }.into());
         if std::mem::take(&mut self.is_open) {

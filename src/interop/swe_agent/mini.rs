@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::entry;
 use crate::error::Result;
-use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::document::{Document, Member, ObjectTeller, Said};
+use crate::interop::parts::{self, checked, seconds, usage};
 use crate::interop::spans::members;
-use crate::model::{Message, Millis, Role, Settings, Usage, depth};
+use crate::model::{Message, Settings};
 use crate::wire::json::{decode, quoted, string, word};
 use crate::wire::{Notes, openai, responses};
 
@@ -41,22 +41,13 @@ impl Document for Run {
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let Some(said) = teller.read(at, said)? else {
-            return Ok(());
-        };
-        if said.messages.is_empty() {
-            teller.end.other(said.kind);
-        }
-        for message in said.messages {
-            let usage = said.usage.filter(|_| message.role == Role::Assistant);
-            teller.append(message, at, said.time, usage)?;
-        }
-        Ok(())
+        let said = teller.read(at, said)?;
+        said.map_or(Ok(()), |said| teller.tell(said, at))
     }
 
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         // Without tools the model types commands into its text, and no request defines any.
-        if teller.has_calls() {
+        if !teller.calls.is_empty() {
             teller.end.absent.push("tool definitions".to_owned());
         }
         Ok(())
@@ -89,19 +80,7 @@ fn about(raw: &RawValue) -> (Settings, Option<String>) {
     if let Some(name) = string(model.model_name) {
         settings.insert("model".to_owned(), quoted(&name));
     }
-    (
-        settings,
-        string(environment.cwd).filter(|cwd| !cwd.is_empty()),
-    )
-}
-
-/// What a record says.
-struct Said {
-    messages: Vec<Message>,
-    /// What it is where it says nothing.
-    kind: String,
-    time: Option<Millis>,
-    usage: Option<Usage>,
+    (settings, parts::said(environment.cwd))
 }
 
 lazy! { struct Record { role, r#type, object, output, usage, timestamp, extra } }
@@ -109,12 +88,6 @@ lazy! { struct Record { role, r#type, object, output, usage, timestamp, extra } 
 lazy! { struct Extra { timestamp, response } }
 
 lazy! { struct Response { usage } }
-
-#[derive(Deserialize)]
-struct Counts {
-    input_tokens: u64,
-    output_tokens: u64,
-}
 
 /// Reads a record: a chat message, a response of OpenAI's other interface with its items, or one such item.
 fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
@@ -141,21 +114,14 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     if let Some(wrong) = wrong {
         return Err(wrong);
     }
-    for message in &messages {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
-    let seconds: Option<f64> = decode(extra.timestamp).or_else(|| decode(record.timestamp));
-    let of_response = || {
-        decode::<Counts>(record.usage).map(|counts| Usage {
-            input_tokens: counts.input_tokens,
-            output_tokens: counts.output_tokens,
-        })
-    };
+    checked(&messages)?;
+    let of_response = || usage(record.usage, &["input_tokens", "output_tokens"]);
     let usage = openai::usage(response.usage).or_else(of_response);
     Ok(Said {
         messages,
         kind: string(record.role).unwrap_or_else(|| "empty response".to_owned()),
-        time: seconds.map(|seconds| Millis((seconds * 1000.0) as i64)),
+        time: seconds(extra.timestamp).or_else(|| seconds(record.timestamp)),
         usage: usage.filter(|usage| usage.input_tokens > 0),
+        model: None,
     })
 }

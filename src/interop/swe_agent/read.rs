@@ -8,15 +8,13 @@ use serde_json::value::RawValue;
 
 use super::entry::{agent, message};
 use crate::error::Result;
-use crate::interop::calls::Calls;
 use crate::interop::conversations::Names;
-use crate::interop::document::ObjectTeller;
+use crate::interop::document::{Document, Member, ObjectTeller, Opened};
+use crate::interop::parts::said;
 use crate::interop::records::{Held, Text};
-use crate::interop::spans::{Broken, elements, members};
+use crate::interop::spans::{elements, members};
 use crate::interop::teller::Teller;
-use crate::interop::{
-    Action, BranchStart, HideStep, ImportOptions, Input, SessionEnd, Sink, Step, StepEntry,
-};
+use crate::interop::{Action, BranchStart, HideStep, ImportOptions, Input, Sink, Step, StepEntry};
 use crate::model::{Message, Role, Settings};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, quoted, string};
@@ -27,49 +25,43 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let held = Held::read(input)?;
-    let text = held.text();
-    let mut teller = ObjectTeller::of(text, Teller::of(options.stem, &[], sink));
-    let mut main = Run::read(text, held.start, &mut teller.end);
+    let teller = Teller::of(options.stem, &[], sink);
+    let mut teller = ObjectTeller::of(held.text(), teller);
+    let mut main = Opened::<Run>::read(held.start, &mut teller);
     let broken = main.broken;
-    let attempts = std::mem::take(&mut main.attempts);
-    let mut is_told = main.best;
-    if main.history.is_empty()
+    let attempts = std::mem::take(&mut main.document.attempts);
+    let mut is_told = main.document.best;
+    if main.records.is_empty()
         && let Some(last) = attempts.len().checked_sub(1)
     {
         // None is chosen yet.
         is_told = Some(last);
-        main = Run::read(text, attempts[last].start, &mut SessionEnd::default());
+        main = Opened::inside(attempts[last].start, &mut teller);
     }
-    teller.open()?;
-    (teller.end.title, teller.end.cwd) = (main.title.take(), main.cwd.take());
-    let mut telling = Telling {
-        teller,
-        entries: 0,
-        names: Names::default(),
-    };
-    let has_calls = telling.run(main, None)?;
+    let run = &mut main.document;
+    (teller.end.title, teller.end.cwd) = (run.title.take(), run.cwd.take());
+    let mut entries = main.tell(&mut teller)?;
     // An agent without tools types commands into its text, and no request defines any.
-    if has_calls {
-        telling
-            .teller
-            .end
-            .absent
-            .push("tool definitions".to_owned());
+    if main.document.has_calls {
+        teller.end.absent.push("tool definitions".to_owned());
     }
+    let mut names = main.document.names;
     for (number, at) in attempts.iter().enumerate() {
         if is_told != Some(number) {
-            let attempt = Run::read(text, at.start, &mut SessionEnd::default());
-            telling.run(attempt, Some(format!("attempt-{}", number + 1)))?;
+            let mut attempt = Opened::<Run>::inside(at.start, &mut teller);
+            attempt.document.name = Some(format!("attempt-{}", number + 1));
+            attempt.document.names = names;
+            entries += attempt.tell(&mut teller)?;
+            names = attempt.document.names;
         }
     }
-    telling.teller.close(&held, broken, telling.entries)
+    teller.close(&held, broken, entries)
 }
 
 /// A run, or one attempt of it.
 #[derive(Default)]
 struct Run {
-    history: Vec<Range<usize>>,
-    /// What requests held of it.
+    /// What requests held of its history.
     requests: Vec<Range<usize>>,
     attempts: Vec<Range<usize>>,
     /// The attempt that the run itself repeats.
@@ -77,7 +69,23 @@ struct Run {
     settings: Settings,
     title: Option<String>,
     cwd: Option<String>,
-    broken: Option<Broken>,
+    /// The branch that it is told on.
+    name: Option<String>,
+    /// Those of all branches.
+    names: Names,
+    /// The agents in its history, the one whose run it is first.
+    agents: Vec<Agent>,
+    /// Where the agents are that the history names.
+    places: HashMap<String, usize>,
+    /// Whether its own agent made calls.
+    has_calls: bool,
+}
+
+/// An agent of a history, and the entries that belong to it: none of one that cannot be read.
+#[derive(Default)]
+struct Agent {
+    label: String,
+    entries: Vec<(Range<usize>, Option<Message>)>,
 }
 
 lazy! { struct Config { agent, problem_statement } }
@@ -101,37 +109,69 @@ fn unfolded(raw: &RawValue) -> String {
     string(Some(raw)).unwrap_or_else(|| raw.get().to_owned())
 }
 
-impl Run {
-    /// Reads the run that begins at `start`; what else stands there is counted.
-    fn read(text: Text<'_>, start: usize, end: &mut SessionEnd) -> Self {
-        let mut found = Self::default();
-        let (keys, broken) = members(text.bytes, start);
-        found.broken = broken;
-        for (key, at) in keys {
-            let list = |found: &mut Self| {
-                let (items, torn) = elements(text.bytes, at.start);
-                found.broken = torn.or(found.broken);
-                items
-            };
-            match key.as_str() {
-                "history" => found.history = list(&mut found),
-                "attempts" => found.attempts = list(&mut found),
-                "trajectory" => {
-                    let steps = list(&mut found);
-                    found.trajectory(text, &steps);
-                    end.other(key);
-                }
-                _ => {
-                    if let Ok((raw, lone)) = text.decode(&at)
-                        && found.member(&key, &raw)
-                    {
-                        end.lone_surrogates += lone;
-                    }
-                    end.other(key);
-                }
-            }
+impl Document for Run {
+    const RECORDS: &'static str = "history";
+    const LISTS: &'static [&'static str] = &["attempts", "trajectory"];
+
+    fn list(&mut self, key: &str, found: Vec<Range<usize>>, teller: &mut ObjectTeller<'_, '_>) {
+        if key == "attempts" {
+            self.attempts = found;
+        } else {
+            self.trajectory(teller.text, &found);
+            teller.end.other(key);
         }
-        found
+    }
+
+    fn member(&mut self, member: &Member<'_>, teller: &mut ObjectTeller<'_, '_>) -> bool {
+        teller.end.other(member.key);
+        self.know(member.key, member.raw)
+    }
+
+    fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let read = teller.read(at, |raw, notes| Ok((agent(raw), message(raw, notes)?)))?;
+        // One that cannot be read has its place in what was sent.
+        let (agent, message) = read.unzip();
+        let place = agent.flatten().map_or(0, |agent| self.place(agent));
+        if self.agents.is_empty() {
+            self.agents.push(Agent::default());
+        }
+        self.agents[place].entries.push((at.clone(), message));
+        Ok(())
+    }
+
+    /// Tells of the run, on a branch where it has a name, and then of the other agents in its history.
+    fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        for (place, Agent { label, entries }) in self.agents.drain(..).enumerate() {
+            let branch = match (&self.name, place) {
+                (name, 0) => name.clone(),
+                (None, _) => Some(format!("agent-{label}")),
+                (Some(name), _) => Some(format!("{name}-agent-{label}")),
+            };
+            if let Some(branch) = branch.filter(|_| !entries.is_empty()) {
+                let branch = BranchStart::root(self.names.of(branch));
+                teller.sink.branch(branch)?;
+            }
+            let requests = if place == 0 { &self.requests[..] } else { &[] };
+            let has_calls = Self::entries(entries, requests, self.settings.clone(), teller)?;
+            self.has_calls |= has_calls && place == 0;
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// Where an agent is. Who is first is the one whose run it is.
+    fn place(&mut self, label: String) -> usize {
+        let count = self.agents.len().max(1);
+        let next = if self.places.is_empty() { 0 } else { count };
+        let place = *self.places.entry(label.clone()).or_insert(next);
+        if place == count {
+            self.agents.push(Agent {
+                label,
+                entries: Vec::new(),
+            });
+        }
+        place
     }
 
     /// What each step says of the request, and the first of where the agent is.
@@ -155,7 +195,7 @@ impl Run {
     }
 
     /// A member beside the history; false where it is not read.
-    fn member(&mut self, key: &str, raw: &RawValue) -> bool {
+    fn know(&mut self, key: &str, raw: &RawValue) -> bool {
         match key {
             "replay_config" => {
                 let config = unfolded(raw);
@@ -176,7 +216,7 @@ impl Run {
                 let settings = settings.filter_map(|(key, value)| Some((key.to_owned(), value?)));
                 self.settings = settings.collect();
                 let problem: Problem<'_> = decode(config.problem_statement).unwrap_or_default();
-                self.title = string(problem.id).filter(|id| !id.is_empty());
+                self.title = said(problem.id);
             }
             "info" => {
                 let info: Info = decode(Some(raw)).unwrap_or_default();
@@ -186,12 +226,82 @@ impl Run {
         }
         true
     }
-}
 
-/// An entry of a history that could be read.
-struct Entry {
-    agent: Option<String>,
-    message: Message,
+    /// Tells of the entries of one agent; returns whether there were calls.
+    fn entries(
+        entries: Vec<(Range<usize>, Option<Message>)>,
+        requests: &[Range<usize>],
+        settings: Settings,
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<bool> {
+        // What was sent of the first so many entries.
+        let mut sent: HashMap<usize, Vec<Range<usize>>> = HashMap::new();
+        for request in requests {
+            let (items, _) = elements(teller.text.bytes, request.start);
+            sent.insert(items.len(), items);
+        }
+        teller.calls.clear();
+        let text = teller.text;
+        let mut due = Some(settings);
+        let mut rows: Vec<Option<Row>> = Vec::with_capacity(entries.len());
+        for (at, message) in entries {
+            if let Some(message) = message {
+                teller.pair(&message, text, &at)?;
+                let step = Step {
+                    settings: due.take().unwrap_or_default(),
+                    ..Step::append(message.clone(), text.span(&at))
+                };
+                rows.push(Some(Row {
+                    at: teller.step(step)?,
+                    place: at,
+                    message,
+                    is_cut: false,
+                }));
+            } else {
+                rows.push(None);
+            }
+            if let Some(items) = sent.get(&rows.len()) {
+                Self::cut(&mut rows, items, teller)?;
+            }
+        }
+        Ok(!teller.calls.is_empty())
+    }
+
+    /// Hides what a request held in other words: what tools and users said and the tool left out.
+    fn cut(
+        rows: &mut [Option<Row>],
+        items: &[Range<usize>],
+        teller: &mut ObjectTeller<'_, '_>,
+    ) -> Result<()> {
+        let (mut parts, mut record) = (Vec::new(), None);
+        for (row, item) in rows.iter_mut().zip(items) {
+            let Some(row) = row.as_mut().filter(|row| !row.is_cut) else {
+                continue;
+            };
+            let bytes = teller.text.bytes;
+            if bytes[item.clone()] == bytes[row.place.clone()] {
+                continue;
+            }
+            let Ok((raw, _)) = teller.text.decode(item) else {
+                continue;
+            };
+            let Ok(sent) = message(&raw, &mut Notes::default()) else {
+                continue;
+            };
+            let cut = instead(&row.message, sent);
+            if !cut.is_empty() {
+                row.is_cut = true;
+                record.get_or_insert(teller.text.span(item));
+                let at = row.at;
+                parts.extend(cut.into_iter().map(|(part, stub)| (at, part, stub)));
+            }
+        }
+        if let Some(record) = record {
+            let cut = HideStep::prune(parts);
+            teller.step(Step::new(Action::Hide(cut), record))?;
+        }
+        Ok(())
+    }
 }
 
 /// An entry that was told, to be compared with what requests held of it.
@@ -201,140 +311,6 @@ struct Row {
     message: Message,
     /// Whether it was cut by now.
     is_cut: bool,
-}
-
-struct Telling<'t, 's> {
-    teller: ObjectTeller<'t, 's>,
-    /// Records read.
-    entries: u64,
-    names: Names,
-}
-
-impl Telling<'_, '_> {
-    /// Tells of a run, on a branch where it has a name, and then of the other agents in its history; returns
-    /// whether there were calls.
-    fn run(&mut self, run: Run, name: Option<String>) -> Result<bool> {
-        let mut agents: Vec<Vec<(Range<usize>, Option<Message>)>> = vec![Vec::new()];
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut labels = vec![String::new()];
-        for at in &run.history {
-            self.entries += 1;
-            let read = |raw: &RawValue, notes: &mut Notes| {
-                Ok(Entry {
-                    agent: agent(raw),
-                    message: message(raw, notes)?,
-                })
-            };
-            let Some(Entry { agent, message }) = self.teller.read(at, read)? else {
-                // It has its place in what was sent.
-                agents[0].push((at.clone(), None));
-                continue;
-            };
-            // Who is first is the one whose run it is.
-            let place = match agent {
-                None => 0,
-                Some(agent) => {
-                    let next = if places.is_empty() { 0 } else { agents.len() };
-                    let place = *places.entry(agent.clone()).or_insert(next);
-                    if place == agents.len() {
-                        agents.push(Vec::new());
-                        labels.push(agent);
-                    }
-                    place
-                }
-            };
-            agents[place].push((at.clone(), Some(message)));
-        }
-        let mut has_calls = false;
-        for (place, (entries, label)) in agents.into_iter().zip(labels).enumerate() {
-            let branch = match (&name, place) {
-                (name, 0) => name.clone(),
-                (None, _) => Some(format!("agent-{label}")),
-                (Some(name), _) => Some(format!("{name}-agent-{label}")),
-            };
-            if let Some(branch) = branch.filter(|_| !entries.is_empty()) {
-                self.teller.sink.branch(BranchStart {
-                    name: self.names.of(branch),
-                    after: None,
-                    title: None,
-                })?;
-            }
-            let requests = if place == 0 { &run.requests[..] } else { &[] };
-            has_calls |= self.entries(entries, requests, run.settings.clone())? && place == 0;
-        }
-        Ok(has_calls)
-    }
-
-    /// Tells of the entries of one agent; returns whether there were calls.
-    fn entries(
-        &mut self,
-        entries: Vec<(Range<usize>, Option<Message>)>,
-        requests: &[Range<usize>],
-        settings: Settings,
-    ) -> Result<bool> {
-        // What was sent of the first so many entries.
-        let mut sent: HashMap<usize, Vec<Range<usize>>> = HashMap::new();
-        for request in requests {
-            let (items, _) = elements(self.teller.text.bytes, request.start);
-            sent.insert(items.len(), items);
-        }
-        let mut calls = Calls::default();
-        let mut due = Some(settings);
-        let mut rows: Vec<Option<Row>> = Vec::with_capacity(entries.len());
-        for (at, message) in entries {
-            if let Some(message) = message {
-                calls.pair(&message, self.teller.text, &at, self.teller.sink)?;
-                let step = Step {
-                    settings: due.take().unwrap_or_default(),
-                    ..Step::append(message.clone(), self.teller.text.span(&at))
-                };
-                rows.push(Some(Row {
-                    at: self.teller.step(step)?,
-                    place: at,
-                    message,
-                    is_cut: false,
-                }));
-            } else {
-                rows.push(None);
-            }
-            if let Some(items) = sent.get(&rows.len()) {
-                self.cut(&mut rows, items)?;
-            }
-        }
-        Ok(calls.any())
-    }
-
-    /// Hides what a request held in other words: what tools and users said and the tool left out.
-    fn cut(&mut self, rows: &mut [Option<Row>], items: &[Range<usize>]) -> Result<()> {
-        let (mut parts, mut record) = (Vec::new(), None);
-        for (row, item) in rows.iter_mut().zip(items) {
-            let Some(row) = row.as_mut().filter(|row| !row.is_cut) else {
-                continue;
-            };
-            let bytes = self.teller.text.bytes;
-            if bytes[item.clone()] == bytes[row.place.clone()] {
-                continue;
-            }
-            let Ok((raw, _)) = self.teller.text.decode(item) else {
-                continue;
-            };
-            let Ok(sent) = message(&raw, &mut Notes::default()) else {
-                continue;
-            };
-            let cut = instead(&row.message, sent);
-            if !cut.is_empty() {
-                row.is_cut = true;
-                record.get_or_insert(self.teller.text.span(item));
-                let at = row.at;
-                parts.extend(cut.into_iter().map(|(part, stub)| (at, part, stub)));
-            }
-        }
-        if let Some(record) = record {
-            let cut = HideStep::prune(parts);
-            self.teller.step(Step::new(Action::Hide(cut), record))?;
-        }
-        Ok(())
-    }
 }
 
 /// What stands in place of the parts of a message that was sent otherwise; nothing where it was not, and of

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{MINI_SWE_AGENT, SWE_AGENT};
 use crate::conditions::real_sessions;
-use crate::interop::contract::{Session, read, texts};
+use crate::interop::contract::{Session, read, sound, texts};
 use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover, Step};
 use crate::model::{Message, Millis, Part, Role, Usage};
@@ -48,9 +48,7 @@ fn thought(message: &Message) -> Vec<(&str, Option<&str>)> {
 
 #[test]
 fn a_history_is_read_with_its_calls() {
-    let told = read(&SWE_AGENT, TOOLS);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&SWE_AGENT, TOOLS);
     assert_eq!(session.end.title.as_deref(), Some("mill__wheel-7"));
     assert_eq!(session.end.cwd.as_deref(), Some("/mill"));
     assert_eq!(session.end.absent, ["tool definitions"]);
@@ -130,9 +128,7 @@ fn a_list_with_what_came_of_the_step_is_the_next_request() {
 
 #[test]
 fn attempts_and_other_agents_are_branches() {
-    let told = read(&SWE_AGENT, ATTEMPTS);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&SWE_AGENT, ATTEMPTS);
     let main: Vec<&Step> = session.main().iter().collect();
     assert_eq!(main.len(), 5);
     let last = main[4].message().expect("a message");
@@ -157,9 +153,7 @@ fn attempts_and_other_agents_are_branches() {
 
 #[test]
 fn messages_of_a_chat_are_read_without_what_was_not_sent() {
-    let told = read(&MINI_SWE_AGENT, MINI);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&MINI_SWE_AGENT, MINI);
     assert_eq!(roles(session), [SYSTEM, USER, REPLY, TOOL, USER, REPLY]);
     let messages = session.messages();
     assert_eq!(
@@ -184,9 +178,7 @@ fn messages_of_a_chat_are_read_without_what_was_not_sent() {
 
 #[test]
 fn responses_are_read_by_their_items() {
-    let told = read(&MINI_SWE_AGENT, RESPONSES);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&MINI_SWE_AGENT, RESPONSES);
     assert_eq!(roles(session), [SYSTEM, USER, REPLY, TOOL, USER]);
     let messages = session.messages();
     assert_eq!(messages[2].calls().collect::<Vec<_>>(), ["call_1"]);

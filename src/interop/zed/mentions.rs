@@ -39,19 +39,6 @@ const KINDS: [(&str, &str); 11] = [
     ("<merge_conflicts>", "</merge_conflicts>\n"),
 ];
 
-/// Where in [`KINDS`] each is.
-const FILES: usize = 0;
-const DIRECTORIES: usize = 1;
-const SYMBOLS: usize = 2;
-const SELECTIONS: usize = 3;
-const DIFFS: usize = 4;
-const THREADS: usize = 5;
-const FETCHED: usize = 6;
-const RULES: usize = 7;
-const DIAGNOSTICS: usize = 8;
-const SKILLS: usize = 9;
-const CONFLICTS: usize = 10;
-
 /// What the mentions of a prompt lead to, by kind.
 #[derive(Default)]
 pub(super) struct Mentions([String; KINDS.len()]);
@@ -91,6 +78,139 @@ impl Lines {
     }
 }
 
+/// A mention: of which kind it is, what is told of that, what it is called and where it leads.
+type Told = (&'static str, String, String, String);
+
+impl Target {
+    /// Where it is among files.
+    fn place(&self) -> Option<&str> {
+        self.abs_path.as_deref().or(self.path.as_deref())
+    }
+
+    /// What is told of files and what is in them.
+    fn of_files(&self, kind: &str, content: &str) -> Option<Told> {
+        let place = self.place().unwrap_or_default();
+        let (first, last) = self.line_range.shown();
+        let lines = format!("#L{first}:{last}");
+        let fenced = |tag: String| format!("\n{}", block(&tag, content));
+        let name = file_name(place).to_owned();
+        Some(match kind {
+            "File" => ("files", fenced(tag(place, None)), name, file_link(place)),
+            "Directory" => {
+                let is_closed = place.ends_with(['/', '\\']);
+                let link = file_link(&format!("{place}{}", if is_closed { "" } else { "/" }));
+                ("directories", format!("\n{content}\n"), name, link)
+            }
+            "Symbol" => {
+                let symbol = query(&[("symbol", &self.name)]);
+                let link = format!("{}{symbol}{lines}", file_link(place));
+                let text = fenced(tag(place, Some(self.line_range)));
+                ("symbols", text, self.name.clone(), link)
+            }
+            "Selection" => {
+                let shown = self.place().unwrap_or("Untitled");
+                let link = self
+                    .place()
+                    .map_or_else(|| own("untitled-buffer"), file_link);
+                let column = self
+                    .column
+                    .map(|column| column.saturating_add(1).to_string());
+                let column = column.map(|column| query(&[("column", &column)]));
+                let link = format!("{link}{}{lines}", column.unwrap_or_default());
+                let name = format!("{} ({first}:{last})", file_name(shown));
+                (
+                    "selections",
+                    fenced(tag(shown, Some(self.line_range))),
+                    name,
+                    link,
+                )
+            }
+            _ => return None,
+        })
+    }
+
+    /// What is told of other things.
+    fn of_others(&self, kind: &str, content: &str) -> Option<Told> {
+        let fenced = |tag: &str| format!("\n{}", block(tag, content));
+        let plain = format!("\n{content}\n");
+        let named = query(&[("name", &self.name)]);
+        let name = self.name.clone();
+        Some(match kind {
+            "TerminalSelection" => {
+                let count = self.line_count.to_string();
+                let noun = if self.line_count == 1 {
+                    "line"
+                } else {
+                    "lines"
+                };
+                let link = own("terminal-selection") + &query(&[("lines", &count)]);
+                let name = format!("Terminal ({count} {noun})");
+                ("selections", fenced("console"), name, link)
+            }
+            "GitDiff" => {
+                let base = &self.base_ref;
+                let text = format!("\nBranch diff against {base}:{}", fenced("diff"));
+                let link = own("git-diff") + &query(&[("base", base)]);
+                ("diffs", text, format!("Branch Diff ({base})"), link)
+            }
+            "Thread" => {
+                let id = escaped(self.id.as_str().unwrap_or_default());
+                ("threads", plain, name, own("thread/") + &id + &named)
+            }
+            "TextThread" => {
+                let place = self.place().unwrap_or_default();
+                let place = escaped(place.trim_start_matches('/'));
+                (
+                    "threads",
+                    plain,
+                    name,
+                    own("text-thread/") + &place + &named,
+                )
+            }
+            "Fetch" => {
+                let text = format!("\nFetch: {}\n\n{content}", self.url);
+                ("fetched_urls", text, self.url.clone(), self.url.clone())
+            }
+            "Rule" => {
+                let id = self.id.get("User").and_then(|user| user.get("uuid"));
+                let id = id.and_then(Value::as_str).unwrap_or_default();
+                ("rules", fenced(""), name, own("rule/") + id + &named)
+            }
+            "Diagnostics" => {
+                let mut asked = Vec::new();
+                if self.include_warnings {
+                    asked.push(("include_warnings", "true"));
+                }
+                if self.include_errors == Some(false) {
+                    asked.push(("include_errors", "false"));
+                }
+                let link = own("diagnostics") + &query(&asked);
+                ("diagnostics", plain, "Diagnostics".to_owned(), link)
+            }
+            "Skill" => {
+                let (source, file) = (&self.source, &self.skill_file_path);
+                let text = format!("\nSkill: {name} ({source})\n{content}\n");
+                let asked = [("name", &*name), ("source", source), ("path", file)];
+                let link = own("skill") + &query(&asked);
+                ("skills", text, name, link)
+            }
+            "MergeConflict" => {
+                let file = &self.file_path;
+                let text = format!("\nMerge conflict in {file}:{}", fenced("diff"));
+                let link = own("merge-conflict") + &query(&[("path", file)]);
+                let name = format!("Merge Conflict ({})", file_name(file));
+                ("merge_conflicts", text, name, link)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A link within the editor.
+fn own(rest: &str) -> String {
+    format!("zed:///agent/{rest}")
+}
+
 impl Mentions {
     /// Takes what a mention leads to; its link, or none where its kind is unknown.
     pub(super) fn take(&mut self, raw: &RawValue) -> Option<String> {
@@ -102,120 +222,12 @@ impl Mentions {
             Some(held) => decode(Some(held))?,
             None => Target::default(),
         };
-        let path = target.abs_path.as_deref().or(target.path.as_deref());
-        let place = path.unwrap_or_default();
-        let (first, last) = target.line_range.shown();
-        let lines = || format!("#L{first}:{last}");
-        let selected = |place| format!("{} ({first}:{last})", file_name(place));
-        let own = |rest: &str| format!("zed:///agent/{rest}");
-        let name = target.name.as_str();
-        let fenced = |tag: String| format!("\n{}", block(&tag, &content));
-        let plain = format!("\n{content}\n");
-        let (at, text, name, link) = match kind.as_str() {
-            "File" => (
-                FILES,
-                fenced(tag(place, None)),
-                file_name(place).to_owned(),
-                file_link(place),
-            ),
-            "Directory" => {
-                let slash = if place.ends_with(['/', '\\']) {
-                    ""
-                } else {
-                    "/"
-                };
-                let link = file_link(&format!("{place}{slash}"));
-                (DIRECTORIES, plain, file_name(place).to_owned(), link)
-            }
-            "Symbol" => {
-                let link = format!(
-                    "{}{}{}",
-                    file_link(place),
-                    query(&[("symbol", name)]),
-                    lines()
-                );
-                let text = fenced(tag(place, Some(target.line_range)));
-                (SYMBOLS, text, name.to_owned(), link)
-            }
-            "Selection" => {
-                let text = fenced(tag(path.unwrap_or("Untitled"), Some(target.line_range)));
-                let link = path.map_or_else(|| own("untitled-buffer"), file_link);
-                let column = target
-                    .column
-                    .map(|column| column.saturating_add(1).to_string());
-                let column = column.map(|column| query(&[("column", &column)]));
-                let link = format!("{link}{}{}", column.unwrap_or_default(), lines());
-                (SELECTIONS, text, selected(path.unwrap_or("Untitled")), link)
-            }
-            "TerminalSelection" => {
-                let count = target.line_count.to_string();
-                let noun = if target.line_count == 1 {
-                    "line"
-                } else {
-                    "lines"
-                };
-                let link = own("terminal-selection") + &query(&[("lines", &count)]);
-                let name = format!("Terminal ({count} {noun})");
-                (SELECTIONS, fenced("console".to_owned()), name, link)
-            }
-            "GitDiff" => {
-                let base = &target.base_ref;
-                let text = format!("\nBranch diff against {base}:{}", fenced("diff".to_owned()));
-                let link = own("git-diff") + &query(&[("base", base)]);
-                (DIFFS, text, format!("Branch Diff ({base})"), link)
-            }
-            "Thread" => {
-                let id = escaped(target.id.as_str().unwrap_or_default());
-                let link = own("thread/") + &id + &query(&[("name", name)]);
-                (THREADS, plain, name.to_owned(), link)
-            }
-            "TextThread" => {
-                let place = escaped(place.trim_start_matches('/'));
-                let link = own("text-thread/") + &place + &query(&[("name", name)]);
-                (THREADS, plain, name.to_owned(), link)
-            }
-            "Fetch" => {
-                let text = format!("\nFetch: {}\n\n{content}", target.url);
-                (FETCHED, text, target.url.clone(), target.url)
-            }
-            "Rule" => {
-                let id = target.id.get("User").and_then(|user| user.get("uuid"));
-                let id = id.and_then(Value::as_str).unwrap_or_default();
-                let link = own("rule/") + id + &query(&[("name", name)]);
-                (RULES, fenced(String::new()), name.to_owned(), link)
-            }
-            "Diagnostics" => {
-                let mut asked = Vec::new();
-                if target.include_warnings {
-                    asked.push(("include_warnings", "true"));
-                }
-                if target.include_errors == Some(false) {
-                    asked.push(("include_errors", "false"));
-                }
-                let link = own("diagnostics") + &query(&asked);
-                (DIAGNOSTICS, plain, "Diagnostics".to_owned(), link)
-            }
-            "Skill" => {
-                let (source, file) = (&target.source, &target.skill_file_path);
-                let text = format!("\nSkill: {name} ({source})\n{content}\n");
-                let link =
-                    own("skill") + &query(&[("name", name), ("source", source), ("path", file)]);
-                (SKILLS, text, name.to_owned(), link)
-            }
-            "MergeConflict" => {
-                let file = &target.file_path;
-                let text = format!("\nMerge conflict in {file}:{}", fenced("diff".to_owned()));
-                let link = own("merge-conflict") + &query(&[("path", file)]);
-                (
-                    CONFLICTS,
-                    text,
-                    format!("Merge Conflict ({})", file_name(file)),
-                    link,
-                )
-            }
-            _ => return None,
-        };
-        self.0[at] += &text;
+        let told = target.of_files(&kind, &content);
+        let told = told.or_else(|| target.of_others(&kind, &content));
+        let (kind, text, name, link) = told?;
+        let mut kinds = KINDS.iter();
+        let at = kinds.position(|(open, _)| open[1..].starts_with(kind));
+        self.0[at.expect("each kind has its place")] += &text;
         Some(format!("[@{name}]({link})"))
     }
 

@@ -15,6 +15,7 @@ use crate::interop::records::Text;
 use crate::interop::spans::members;
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, MediaSource, Message, Millis, Part, Usage};
+use crate::wire::anthropic;
 use crate::wire::json::{Raw, decode, string, text_at};
 
 /// How much of the newest prompts is sent beside a summary, in bytes of their texts and pictures.
@@ -44,27 +45,6 @@ struct Counted {
     by_place: Vec<Usage>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input_tokens: u64,
-    output_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_read_input_tokens: u64,
-}
-
-impl From<Tokens> for Usage {
-    fn from(tokens: Tokens) -> Self {
-        let cached = tokens
-            .cache_creation_input_tokens
-            .saturating_add(tokens.cache_read_input_tokens);
-        Self {
-            input_tokens: tokens.input_tokens.saturating_add(cached),
-            output_tokens: tokens.output_tokens,
-        }
-    }
-}
-
 impl Document for Thread {
     const RECORDS: &'static str = MESSAGES;
 
@@ -74,7 +54,7 @@ impl Document for Thread {
         match member.key {
             ROW => {
                 let of = |column| text_at(json, column);
-                teller.start.id = of(ID).unwrap_or_else(|| std::mem::take(&mut teller.start.id));
+                teller.name(of(ID));
                 teller.start.descent.spawned_by = of(PARENT);
                 self.damage = of(DAMAGE);
                 let folders = of(FOLDERS);
@@ -91,11 +71,12 @@ impl Document for Thread {
             }
             "initial_project_snapshot" => self.snapshot(raw, teller),
             "request_token_usage" => {
-                let by_prompt: Option<HashMap<String, Tokens>> = decode(Some(raw));
-                let by_prompt = by_prompt.unwrap_or_default().into_iter();
-                self.counted.by_prompt = by_prompt.map(|(id, it)| (id, it.into())).collect();
-                let by_place: Vec<Tokens> = decode(Some(raw)).unwrap_or_default();
-                self.counted.by_place = by_place.into_iter().map(Usage::from).collect();
+                let usage = |raw: &RawValue| anthropic::usage(Some(raw)).unwrap_or_default();
+                let by_prompt: HashMap<String, &RawValue> = decode(Some(raw)).unwrap_or_default();
+                let by_prompt = by_prompt.into_iter();
+                self.counted.by_prompt = by_prompt.map(|(id, it)| (id, usage(it))).collect();
+                let by_place: Vec<&RawValue> = decode(Some(raw)).unwrap_or_default();
+                self.counted.by_place = by_place.into_iter().map(usage).collect();
             }
             _ => {}
         }
@@ -217,7 +198,7 @@ impl Thread {
             }
             // The summary is the last step.
             for (back, prompt) in self.prompts[first..].iter_mut().rev().enumerate() {
-                prompt.entry = Some(entry(teller.next_step().0 - 2 - back, None));
+                prompt.entry = Some(StepId(teller.next_step().0 - 2 - back).entry());
             }
             return Ok(());
         }
@@ -226,7 +207,7 @@ impl Thread {
         let before = keep.first().copied();
         let mut replacements: Vec<_> = cut.into_iter().map(|message| (before, message)).collect();
         for prompt in stay.iter_mut().filter(|prompt| prompt.entry.is_none()) {
-            prompt.entry = Some(entry(teller.next_step().0, Some(replacements.len())));
+            prompt.entry = Some(teller.next_step().replacement(replacements.len()));
             replacements.push((before, prompt.message.clone()));
         }
         replacements.extend(summary.map(|summary| (None, summary)));
@@ -259,14 +240,6 @@ struct Prompt {
     message: Message,
     /// Where it is, as long as it is sent.
     entry: Option<StepEntry>,
-}
-
-/// An entry of a step by its number.
-fn entry(step: usize, replacement: Option<usize>) -> StepEntry {
-    StepEntry {
-        step: StepId(step),
-        replacement,
-    }
 }
 
 /// Whether a message goes on with the turn before it.

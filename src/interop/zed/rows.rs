@@ -3,16 +3,13 @@
 //! Older versions have fewer columns; what they packed is JSON or a zstd frame of it. A frame that is damaged is what
 //! is whole of it.
 
-use std::collections::HashMap;
 use std::io::Read;
-
-use serde_json::{Map, Value};
 
 use super::{DATABASE, ROW};
 use crate::error::Result;
 use crate::interop::records::DOCUMENT_BYTES_MAX;
 use crate::interop::rows::{
-    Rows, StoredSession, Tables, WithDocument, bytes, starters_first, time,
+    Row, Rows, StoredSession, Tables, WithDocument, bytes, moment, sizes, starters_first, text,
 };
 use crate::wire::json::Object;
 
@@ -40,13 +37,6 @@ pub(super) const ORDER: &str = "folder_paths_order";
 /// The member that says what is wrong with what was packed.
 pub(super) const DAMAGE: &str = "damage";
 
-/// A row, by column.
-type Row = Map<String, Value>;
-
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
-}
-
 /// The first folder as they were given.
 pub(super) fn first_folder(folders: &str, order: Option<&str>) -> Option<String> {
     let places = order.unwrap_or_default().split(',');
@@ -67,7 +57,7 @@ fn stored(row: &Row, size_bytes: u64) -> Option<StoredSession> {
         cwd: folders.and_then(|folders| first_folder(folders, text(row, ORDER))),
         rows: 1,
         size_bytes,
-        updated: text(row, UPDATED).and_then(time).map_or(0, |time| time.0),
+        updated: moment(row, UPDATED),
     })
 }
 
@@ -80,8 +70,7 @@ fn columns(rows: &dyn Rows) -> Result<Vec<&'static str>> {
 }
 
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
-    let sums = rows.summed(TABLE, ID, DATA, UPDATED)?.into_iter();
-    let sizes: HashMap<String, u64> = sums.map(|(id, _, bytes, _)| (id, bytes)).collect();
+    let sizes = sizes(rows, [TABLE, ID, DATA])?;
     let all = rows.picked(TABLE, &columns(rows)?, None, &[UPDATED, ID])?;
     let found = all.iter().filter_map(|row| {
         let size = sizes.get(text(row, ID)?).copied();

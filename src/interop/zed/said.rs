@@ -7,9 +7,10 @@ use serde_json::value::RawValue;
 
 use super::mentions::Mentions;
 use super::variant::variant;
+use crate::interop::parts::{self, checked, media, redacted, sealed};
 use crate::interop::spans::members;
-use crate::model::{Media, MediaSource, Message, Part, Role, depth};
-use crate::wire::json::{Object, Raw, decode, string, tight};
+use crate::model::{MediaSource, Message, Part, Role};
+use crate::wire::json::{Raw, decode, string, tight};
 use crate::wire::{Notes, anthropic, gemini};
 
 /// Whose opaque blocks these are, where they are no provider's.
@@ -48,14 +49,10 @@ pub(super) fn said(raw: &RawValue, next: Next<'_>, notes: &mut Notes) -> Result<
         Some((kind, held)) => newer(&kind, held, &mut found)?,
         None => older(raw, next, &mut found)?,
     };
-    let messages = match &said {
-        Said::Prompt(_, message) | Said::Summary(message) => [message.as_ref(), None],
-        Said::Reply(reply, results, _) => [reply.as_ref(), results.as_ref()],
-        Said::Resumed(message) => [Some(message), None],
-        Said::System => [None, None],
-    };
-    for message in messages.into_iter().flatten() {
-        depth::check_message(message).map_err(|error| error.to_string())?;
+    match &said {
+        Said::Prompt(_, message) | Said::Summary(message) => checked(message)?,
+        Said::Reply(reply, results, _) => checked(reply.iter().chain(results))?,
+        Said::Resumed(_) | Said::System => {}
     }
     notes.merge(found);
     Ok(said)
@@ -235,25 +232,11 @@ fn segment(raw: &RawValue, notes: &mut Notes) -> Part {
 /// What was thought. Whose seal it bears is not said: of those whose seals the editor keeps there, one alone has
 /// no text.
 fn thinking(text: String, signature: Option<String>) -> Part {
-    let signature = signature.filter(|signature| !signature.is_empty());
     let provider = match text == SEALED {
         true => gemini::PROVIDER,
         false => anthropic::PROVIDER,
     };
-    Part::Thinking {
-        provider: signature.as_ref().map(|_| provider.to_owned()),
-        text,
-        signature,
-    }
-}
-
-fn redacted(data: &str) -> Part {
-    Part::Opaque {
-        provider: anthropic::PROVIDER.to_owned(),
-        data: Object::typed("redacted_thinking")
-            .string("data", data)
-            .finish(),
-    }
+    sealed(text, signature, provider)
 }
 
 /// A call, with its arguments as they are sent back; newer versions say of what kind these are.
@@ -302,11 +285,8 @@ fn result(raw: &RawValue, id: String, notes: &mut Notes) -> Part {
     if content.iter().all(is_blank) {
         content = vec![Part::text(EMPTY)];
     }
-    Part::ToolResult {
-        call: string(given.tool_use_id).unwrap_or(id),
-        content,
-        is_error: given.is_error,
-    }
+    let call = string(given.tool_use_id).unwrap_or(id);
+    parts::result(Some(call), content, given.is_error)
 }
 
 /// A piece of a result: a text, or an object with a text or a picture in it, however its names are written.
@@ -322,12 +302,12 @@ fn piece(raw: &RawValue, notes: &mut Notes) -> Part {
 /// A picture, which is always a PNG.
 fn image(raw: &RawValue) -> Option<Part> {
     let source = string(member(raw, "source"))?;
-    Some(Part::Image(Media {
-        media_type: Some("image/png".to_owned()),
-        name: None,
-        detail: None,
-        source: MediaSource::Base64(source),
-    }))
+    let media_type = Some("image/png".to_owned());
+    Some(Part::Image(media(
+        MediaSource::Base64(source),
+        media_type,
+        None,
+    )))
 }
 
 /// The member of an object that has this name but for upper case.
@@ -340,9 +320,6 @@ fn member<'a>(raw: &'a RawValue, name: &str) -> Raw<'a> {
 
 fn opaque(raw: &RawValue, notes: &mut Notes) -> Part {
     let kind = variant(raw).map(|(kind, _)| kind);
-    notes.opaque(kind.as_deref().unwrap_or("(no block)"));
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: tight(raw.get()),
-    }
+    let kind = kind.as_deref().unwrap_or("(no block)");
+    parts::opaque(PROVIDER, kind, tight(raw.get()), notes)
 }

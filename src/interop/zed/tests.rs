@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::ZED;
 use super::rows::TABLES;
 use crate::error::Result;
-use crate::interop::contract::{Session, read, value_at};
+use crate::interop::contract::{Session, read, sound, value_at};
 use crate::interop::rows::Rows;
 use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover, HideStep, StepEntry, StepId};
@@ -76,9 +76,7 @@ fn entry(step: usize, replacement: Option<usize>) -> StepEntry {
 #[test]
 fn a_thread_is_what_was_sent_of_it() {
     assert_eq!(sniff(&THREAD).expect("readable"), Some(&ZED));
-    let told = read(&ZED, THREAD);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&ZED, THREAD);
     insta::assert_snapshot!(sketches(session).join("\n---\n"));
     assert_eq!(session.start.id, "stem");
     assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
@@ -113,9 +111,7 @@ fn a_thread_is_what_was_sent_of_it() {
 #[test]
 fn an_older_thread_is_what_was_sent_of_it_then() {
     assert_eq!(sniff(&OLDER).expect("readable"), Some(&ZED));
-    let told = read(&ZED, OLDER);
-    assert!(told.problems.is_empty(), "{:?}", told.problems);
-    let session = &told.sessions[0];
+    let session = &sound(&ZED, OLDER);
     assert_eq!(session.end.title.as_deref(), Some("Wood for the wheel"));
     assert_eq!(
         sketches(session),
@@ -371,9 +367,8 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
                 "x": {"tool_use_id": "x", "content": [{"film": 1}]}}}}),
         ]),
     );
-    let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
     assert_eq!(
-        reasons,
+        told.reasons(),
         [
             "a message of an unknown kind 'Handoff'",
             "a message is nested 113 levels deep, more than 100",
