@@ -142,8 +142,7 @@ impl Answering {
         let failed = match self.stopped {
             Some(reason) => {
                 drop(self.agent);
-                let stderr = String::new();
-                Some(Failed { reason, stderr })
+                Some(Failed::silent(reason))
             }
             None => self.agent.end().err(),
         };

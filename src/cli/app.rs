@@ -43,7 +43,7 @@ pub struct Environment {
     /// Where what this machine alone needs is kept: `XDG_STATE_HOME`, else `~/.local/state`.
     pub state: Option<PathBuf>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
-    clock: Option<Millis>,
+    pub clock: Option<Millis>,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
     pub ssh_command: Option<String>,
     /// What the variables say by which buckets are reached.
@@ -95,13 +95,6 @@ impl Environment {
     }
 }
 
-impl Environment {
-    /// The fixed time, where there is one.
-    pub fn clock(&self) -> Option<Millis> {
-        self.clock
-    }
-}
-
 /// The variables whose names begin with `AWS_`. Some are secret, so that they are not shown.
 #[cfg(feature = "s3")]
 #[derive(Clone, Default)]
@@ -150,6 +143,12 @@ fn users(sudo_uid: Option<String>) -> Option<Vec<u32>> {
 #[cfg(not(unix))]
 fn users(_: Option<String>) -> Option<Vec<u32>> {
     None
+}
+
+/// The time by the system's clock.
+pub fn system_time() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Millis(since.map_or(0, |since| since.as_millis() as i64))
 }
 
 /// What a command is handed.
@@ -210,10 +209,7 @@ impl App {
 
     /// The time. Asked for each time, so that a long command's later commits are later.
     pub fn now(&self) -> Millis {
-        self.env.clock.unwrap_or_else(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH);
-            Millis(since.map_or(0, |since| since.as_millis() as i64))
-        })
+        self.env.clock.unwrap_or_else(system_time)
     }
 
     /// What times are read against: ages on a terminal, exact in a pipe.
@@ -353,6 +349,13 @@ impl App {
         let (repo, is_new) = Repo::init_as(&place, &self.visitor()?)?;
         self.note(&repo);
         Ok((Rc::new(repo), is_new))
+    }
+
+    /// Says that a repository was made.
+    pub fn tell_made(&mut self, repo: &Repo) {
+        let place = repo.place().map(|place| self.short_path(place));
+        let place = place.unwrap_or_default();
+        self.ui.status(format!("Made a repository in {place}"));
     }
 
     /// From here on only the working directory says which repository and branch are meant.

@@ -12,6 +12,7 @@ use super::shell::shell_word;
 use super::{App, Exit, Failure, Summariser, failure, outcome, summariser};
 
 /// What was committed, and what the budget made of it.
+#[derive(Default)]
 pub struct Held {
     /// The commits that were asked for, and after them a truncation's.
     pub commits: Vec<Committed>,
@@ -37,9 +38,7 @@ pub fn commit(
         let commits = repo.commit(call, drafts, options)?;
         return Ok(Held {
             commits,
-            verdict: None,
-            acts: false,
-            summed: None,
+            ..Held::default()
         });
     };
     let within = match repo.commit_within(call, drafts, options, &budget) {

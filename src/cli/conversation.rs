@@ -5,14 +5,15 @@ use std::path::Path;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::{Conversation, PartSize, Replay, Scope, Start, replay, tree_of_file};
+use tract::ingest::{Conversation, PartSize, Scope, Start, replay, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, escape, plural};
 use tract::tree::{NodeId, Tree, json};
 
+use super::page::{self, numbered};
 use super::shell::shell_word;
-use super::{App, Failure, page};
+use super::{App, Failure};
 
 /// How many messages a window shows, where nobody says.
 pub const WINDOW: usize = 50;
@@ -162,17 +163,10 @@ pub fn parts(
             false => conversation.read(repo, part, start)?,
         };
         start = Start::Seen;
-        chat(&found.tree, &|node| message_of(&found, node), pen, app)?;
+        let message_of = |node| found.entry_of(node).map(numbered);
+        chat(&found.tree, &message_of, pen, app)?;
     }
     Ok(())
-}
-
-fn message_of(found: &Replay, node: NodeId) -> Option<ChatMessage> {
-    let (at, entry) = found.entry_of(node)?;
-    Some(ChatMessage {
-        at,
-        number: entry.number,
-    })
 }
 
 fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {

@@ -35,29 +35,15 @@ pub struct Failed {
 /// Gives `input` to a shell command line on standard input and returns what it prints. Its
 /// standard input is never a terminal; it is stopped when `timeout` is over, or it prints too much.
 pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Failed> {
-    let silent = |reason: String| Failed {
-        reason,
-        stderr: String::new(),
-    };
     // From here on an interrupt stops the command, and what called it goes on to say so. And where
     // interrupts were ignored, as in a background job, the command would inherit that; what is
     // caught here is back at its default there.
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = flag::register(SIGINT, Arc::clone(&interrupted));
-    let _restored = Handler(handler.map_err(|error| silent(error.to_string()))?);
-    let mut group = Group::spawn(command)
-        .map_err(|error| silent(format!("it could not be started: {error}")))?;
-    let child = &mut group.0;
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let input = input.to_owned();
-    // A command may print before it has read everything, or never read: each stream has a thread,
-    // which nobody waits for.
-    thread::spawn(move || {
-        let _ = stdin.write_all(input.as_bytes());
-    });
-    let stdout = Drain::of(child.stdout.take().expect("it is piped"), PRINTED_MAX);
-    let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
-    let ended = wait(child, timeout, || {
+    let _restored = Handler(handler.map_err(|error| Failed::silent(error.to_string()))?);
+    let (Agent { mut group, stderr }, stdout) = Agent::start(command, input)?;
+    let stdout = Drain::of(stdout, PRINTED_MAX);
+    let ended = wait(&mut group.0, timeout, || {
         if interrupted.load(Ordering::Relaxed) {
             Some("it was interrupted".to_owned())
         } else if stdout.is_too_much() {
@@ -89,6 +75,16 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     text.map_err(|reason| Failed { reason, stderr })
 }
 
+impl Failed {
+    /// That of a command which wrote nothing to standard error, as far as anybody knows.
+    pub fn silent(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            stderr: String::new(),
+        }
+    }
+}
+
 /// A command that is at work: its input goes in and its output comes out meanwhile. Dropped, it and
 /// all that it started are dead.
 pub struct Agent {
@@ -100,14 +96,12 @@ impl Agent {
     /// Starts a shell command line with this on its standard input; gives its standard output, too.
     pub fn start(command: &str, input: &str) -> Result<(Self, ChildStdout), Failed> {
         let started = Group::spawn(command);
-        let mut group = started.map_err(|error| Failed {
-            reason: format!("it could not be started: {error}"),
-            stderr: String::new(),
-        })?;
+        let mut group =
+            started.map_err(|error| Failed::silent(format!("it could not be started: {error}")))?;
         let child = &mut group.0;
         let mut stdin = child.stdin.take().expect("it is piped");
         let input = input.to_owned();
-        // It may speak before it has read everything, or never read.
+        // It may speak before it has read everything, or never read: nobody waits for the thread.
         thread::spawn(move || {
             let _ = stdin.write_all(input.as_bytes());
         });

@@ -260,127 +260,53 @@ pub fn reason(error: &io::Error) -> String {
     first.chain(letters).collect()
 }
 
+/// What to do about it.
 fn hint(error: &Error) -> Option<String> {
-    match error {
-        Error::NoRepository { .. } => Some(
-            "tract import takes in this directory's sessions, tract init makes an empty one".into(),
-        ),
-        Error::Leaks { .. } => Some(
-            "--redact replaces them in what is written, --allow-secrets writes them too".into(),
-        ),
+    Some(match error {
         Error::NotOwned { place, .. } => {
             let place = shell_word(&place.display().to_string());
-            Some(format!(
+            format!(
                 "if you trust it: tract config --global safe.directory {place}; for one run: TRACT_SAFE_DIRECTORY={place}"
-            ))
-        }
-        Error::NoDirectory { .. } => {
-            Some("move it away; --repo PATH names another repository".into())
+            )
         }
         Error::NoEntry { path } => {
             let path = shell_word(&path.display().to_string());
-            Some(format!(
-                "its owner can open it: chmod u+rwx {path}; --repo PATH names another"
-            ))
+            format!("its owner can open it: chmod u+rwx {path}; --repo PATH names another")
         }
         Error::Unfinished { path } => {
-            let holder = path
-                .parent()
-                .filter(|holder| !holder.as_os_str().is_empty());
+            let holder = path.parent().filter(|holder| *holder != Path::new(""));
             let holder = holder.unwrap_or(Path::new(".")).display().to_string();
             let holder = shell_word(&holder);
-            Some(format!(
-                "tract init {holder} completes it; --repo PATH names another repository"
-            ))
+            format!("tract init {holder} completes it; --repo PATH names another repository")
         }
-        Error::UnknownRevision { text, nearest } => Some(match nearest {
-            Some(name) => format!("did you mean {name}?"),
-            None if text.starts_with(":/") => {
-                "tract find TEXT searches all branches and sessions".into()
-            }
-            None if too_short(text) => {
-                let least = HashPrefix::MIN_DIGITS;
-                format!("the beginning of a hash is {least} digits at least")
-            }
-            None => "`tract log --oneline` lists them, tract branch the branches".into(),
-        }),
-        Error::AmbiguousRevision { .. } => Some("one of these?".into()),
-        Error::NoSuchMessage { messages: 0, .. } => Some("the context is empty".into()),
-        Error::NoSuchMessage { messages: last, .. } => {
+        Error::UnknownRevision {
+            nearest: Some(name),
+            ..
+        } => format!("did you mean {name}?"),
+        Error::UnknownRevision { text, .. } if too_short(text) => {
+            let least = HashPrefix::MIN_DIGITS;
+            format!("the beginning of a hash is {least} digits at least")
+        }
+        Error::NoSuchMessage { messages: last, .. } if *last > 1 => {
             let messages = plural(*last as u64, "message");
-            Some(match last {
-                1 => "there is one message: :1".to_owned(),
-                _ => format!("there are {messages}: :1 to :{last}, :-1 is the last"),
-            })
+            format!("there are {messages}: :1 to :{last}, :-1 is the last")
         }
-        Error::BeyondFirst { first, .. } => Some(format!("the first is {first}")),
-        Error::RefExists { name } => Some(format!("choose another name, or look at it: tract log {name}")),
-        Error::NoPreviousPosition => {
-            Some("`tract checkout -` works once HEAD has moved; tract branch lists the branches".into())
+        Error::BeyondFirst { first, .. } => format!("the first is {first}"),
+        Error::RefExists { name } => {
+            format!("choose another name, or look at it: tract log {name}")
         }
-        Error::Purged => Some("a purge cannot be undone".into()),
-        Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
-            Some("tract reflog lists past commands".into())
+        Error::NothingMoved { before, .. } => {
+            let next = match before {
+                Some(id) => format!("tract undo {id} reverses the command before it"),
+                None => "tract reflog lists past commands".to_owned(),
+            };
+            format!("the session file that it wrote belongs to the tool; {next}")
         }
-        Error::NothingMoved { before, .. } => Some(match before {
-            Some(id) => format!(
-                "the session file that it wrote belongs to the tool; tract undo {id} reverses the command before it"
-            ),
-            None => {
-                "the session file that it wrote belongs to the tool; tract reflog lists past commands".into()
-            }
-        }),
-        Error::NothingToRedo { since: Some(_) } => Some(
-            "a redo would lose its commits; tract undo reverses it, tract reflog lists the rest"
-                .into(),
-        ),
-        Error::NothingToRedo { since: None } => {
-            Some("redo reverses an undo, and there is none to reverse".into())
-        }
-        Error::InvalidRefName { .. } => Some("such as fix-parser or ideas/one".into()),
-        Error::OperationSuperseded { .. } => {
-            Some("tract restore REV un-hides what one commit hid, and later messages stay".into())
-        }
-        Error::SeveralMessages { .. } => Some(
-            "for one message, give its JSON object alone; for all of them, on branches: tract import FILE"
-                .into(),
-        ),
-        Error::EmptyBranch { .. } => Some("tract import, or tract commit -r user -m \"…\"".into()),
-        Error::UnknownRole { text } => Some(match nearest(text, Role::ALL.map(Role::as_str)) {
+        Error::UnknownRole { text } => match nearest(text, Role::ALL.map(Role::as_str)) {
             Some(role) => format!("did you mean {role}?"),
-            None => "system, developer, user, assistant or tool".into(),
-        }),
-        Error::Io { source, .. } => no_room(source),
-        Error::Store(_) => {
-            Some("is the disk full, or failing? tract log says what was kept".into())
-        }
-        Error::ReadOnly => Some(
-            "reading still works; writing needs .tract, or a server's schema, to be writable"
-                .into(),
-        ),
-        Error::Refused(Refusal::NoSuchPart { .. }) => {
-            Some("parts are counted from 0, as tract show prints them".into())
-        }
-        Error::Refused(Refusal::NoPlace) => {
-            Some("name a visible message, such as :5; tract log shows the numbers".into())
-        }
-        Error::Essential { .. } => Some("--force drops it anyway".into()),
-        Error::EmptyMessage => {
-            Some("tract commit -r user -m TEXT, or -F FILE, or - for standard input".into())
-        }
-        Error::TooDeep { .. } => {
-            Some("a plain text may have any depth: tract commit -r ROLE -F FILE".into())
-        }
-        Error::DetachedHead { .. } => {
-            Some("to go on from here and keep both: tract checkout -b NAME".into())
-        }
-        Error::RefMoved { .. } => {
-            Some("someone else committed first: look at `tract log`, then try again".into())
-        }
-        Error::Overtaken { .. } => Some("try again: it continues from what is here now".into()),
-        Error::Busy { .. } => Some("try again".into()),
-        Error::OverBudget { .. } => Some("tract status -v says what fills the context".into()),
-        Error::CannotFit { .. } => Some("tract prune takes old tool outputs out".into()),
+            None => "system, developer, user, assistant or tool".to_owned(),
+        },
+        Error::Io { source, .. } => return no_room(source),
         Error::UnknownFormat {
             path,
             known: Some("a gzip archive"),
@@ -389,67 +315,138 @@ fn hint(error: &Error) -> Option<String> {
                 true => "FILE".to_owned(),
                 false => shell_word(&path.display().to_string()),
             };
-            Some(format!("gunzip -c {path} | tract import -"))
+            format!("gunzip -c {path} | tract import -")
+        }
+        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => known_formats(),
+        error => {
+            let fixed = hint_on_history(error).or_else(|| hint_on_data(error));
+            return fixed.map(str::to_owned);
+        }
+    })
+}
+
+/// The same of what was asked of a history, where it does not depend on what was asked.
+fn hint_on_history(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::NoRepository { .. } => {
+            "tract import takes in this directory's sessions, tract init makes an empty one"
+        }
+        Error::Leaks { .. } => {
+            "--redact replaces them in what is written, --allow-secrets writes them too"
+        }
+        Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
+            "tract find TEXT searches all branches and sessions"
+        }
+        Error::UnknownRevision { .. } => {
+            "`tract log --oneline` lists them, tract branch the branches"
+        }
+        Error::AmbiguousRevision { .. } => "one of these?",
+        Error::NoSuchMessage { messages: 0, .. } => "the context is empty",
+        Error::NoSuchMessage { .. } => "there is one message: :1",
+        Error::NoPreviousPosition => {
+            "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
+        }
+        Error::Purged => "a purge cannot be undone",
+        Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
+            "tract reflog lists past commands"
+        }
+        Error::NothingToRedo { since: Some(_) } => {
+            "a redo would lose its commits; tract undo reverses it, tract reflog lists the rest"
+        }
+        Error::NothingToRedo { since: None } => {
+            "redo reverses an undo, and there is none to reverse"
+        }
+        Error::InvalidRefName { .. } => "such as fix-parser or ideas/one",
+        Error::OperationSuperseded { .. } => {
+            "tract restore REV un-hides what one commit hid, and later messages stay"
+        }
+        Error::SeveralMessages { .. } => {
+            "for one message, give its JSON object alone; for all of them, on branches: tract import FILE"
+        }
+        Error::EmptyBranch { .. } => "tract import, or tract commit -r user -m \"…\"",
+        Error::Refused(Refusal::NoSuchPart { .. }) => {
+            "parts are counted from 0, as tract show prints them"
+        }
+        Error::Refused(Refusal::NoPlace) => {
+            "name a visible message, such as :5; tract log shows the numbers"
+        }
+        Error::Essential { .. } => "--force drops it anyway",
+        Error::EmptyMessage => "tract commit -r user -m TEXT, or -F FILE, or - for standard input",
+        Error::TooDeep { .. } => "a plain text may have any depth: tract commit -r ROLE -F FILE",
+        Error::DetachedHead { .. } => "to go on from here and keep both: tract checkout -b NAME",
+        Error::RefMoved { .. } => {
+            "someone else committed first: look at `tract log`, then try again"
+        }
+        Error::Overtaken { .. } => "try again: it continues from what is here now",
+        Error::Busy { .. } => "try again",
+        Error::OverBudget { .. } => "tract status -v says what fills the context",
+        Error::CannotFit { .. } => "tract prune takes old tool outputs out",
+        Error::StrictCompile { .. } => {
+            "without --strict, the request is repaired and each repair is a notice"
+        }
+        _ => return None,
+    })
+}
+
+/// The same of files, stores and whoever is at the other end.
+fn hint_on_data(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::NoDirectory { .. } => "move it away; --repo PATH names another repository",
+        Error::Store(_) => "is the disk full, or failing? tract log says what was kept",
+        Error::ReadOnly => {
+            "reading still works; writing needs .tract, or a server's schema, to be writable"
         }
         Error::BrokenFile { .. } => {
-            Some("fix the file there; --format F reads as much of it as possible, as F".into())
+            "fix the file there; --format F reads as much of it as possible, as F"
         }
-        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => Some(known_formats()),
         Error::TornFile { .. } => {
-            Some("the file ends in the middle: copy it again from where it was written".into())
+            "the file ends in the middle: copy it again from where it was written"
         }
         Error::StrictImport { .. } => {
-            Some("without --strict, the good part comes in and the problems are listed".into())
-        }
-        Error::StrictCompile { .. } => {
-            Some("without --strict, the request is repaired and each repair is a notice".into())
+            "without --strict, the good part comes in and the problems are listed"
         }
         Error::ForeignDatabase { .. } => {
-            Some("nothing was changed; --repo PATH names another repository".into())
+            "nothing was changed; --repo PATH names another repository"
         }
-        Error::Damaged { .. } => Some(
-            "nothing was changed; tract fsck says what is damaged and what still compiles".into(),
-        ),
+        Error::Damaged { .. } => {
+            "nothing was changed; tract fsck says what is damaged and what still compiles"
+        }
         Error::BrokenBundle { .. } => {
-            Some("nothing was written; tract bundle makes one where the commits are".into())
+            "nothing was written; tract bundle makes one where the commits are"
         }
         Error::MissingCommits { .. } => {
-            Some("nothing was written; a bundle of the whole branch, not of a range, has them".into())
+            "nothing was written; a bundle of the whole branch, not of a range, has them"
         }
         Error::NotForward { .. } => {
-            Some("tract pull gets those commits; --force-with-lease gives them up there".into())
+            "tract pull gets those commits; --force-with-lease gives them up there"
         }
         Error::BrokenPeer { .. } => {
-            Some("what has arrived is kept; the same command continues from there".into())
+            "what has arrived is kept; the same command continues from there"
         }
         Error::Peer {
             trouble: PeerTrouble::Lost,
             ..
-        } => Some("try again: it continues from what is there now".into()),
-        Error::OlderDatabase { .. } => Some(
+        } => "try again: it continues from what is there now",
+        Error::OlderDatabase { .. } => {
             "nothing was changed; the program that made it can make a bundle of it: tract bundle"
-                .into(),
-        ),
-        Error::NewerDatabase { .. } => Some("update tract; nothing was changed".into()),
-        Error::NotBuilt { what: "S3" } => Some(
-            "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature".into(),
-        ),
-        Error::NotBuilt { .. } => Some(
-            "cargo install tract-context --features postgres; --repo PATH names a directory".into(),
-        ),
-        Error::Unreachable { .. } => {
-            Some("is the server running, and may you log in? psql says more".into())
         }
+        Error::NewerDatabase { .. } => "update tract; nothing was changed",
+        Error::NotBuilt { what: "S3" } => {
+            "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature"
+        }
+        Error::NotBuilt { .. } => {
+            "cargo install tract-context --features postgres; --repo PATH names a directory"
+        }
+        Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
         Error::Disconnected {
             during: Interrupted::InDoubt,
-        } => Some("tract log says what is there; then try again".into()),
-        Error::Disconnected { .. } => Some("try again".into()),
-        Error::ServersOwn { .. } => Some(
+        } => "tract log says what is there; then try again",
+        Error::Disconnected { .. } => "try again",
+        Error::ServersOwn { .. } => {
             "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
-                .into(),
-        ),
-        _ => None,
-    }
+        }
+        _ => return None,
+    })
 }
 
 /// What to do where there is no room for what was to be written.

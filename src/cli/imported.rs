@@ -437,6 +437,5 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
 
 /// Whether HEAD is on this branch.
 fn is_here(repo: &Repo, branch: &RefName) -> Result<bool, Failure> {
-    let head = repo.head(&tract::history::On::Head)?;
-    Ok(matches!(head, Head::Attached { branch: here, .. } if here == *branch))
+    Ok(repo.head(&tract::history::On::Head)?.branch() == Some(branch))
 }

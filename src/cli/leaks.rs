@@ -56,11 +56,11 @@ pub fn guard<T>(
         return Ok((make(out)?, SecretCounts::new()));
     };
     let mut sieve = Sieve::finding(secrets);
-    let mut held = Held::default();
+    let mut held = Some(Vec::new());
     let done = make(&mut Both(&mut sieve, &mut held))?;
     let found = sieve.end()?;
     if found.counts.is_empty() {
-        return Ok(match held.bytes {
+        return Ok(match held {
             Some(bytes) => {
                 out.write_all(&bytes).map_err(Error::io("output"))?;
                 (done, found.counts)
@@ -70,7 +70,7 @@ pub fn guard<T>(
     }
     refuse(repo, commit, leaving, &found)?;
     let mut sieve = Sieve::redacting(secrets, out);
-    match held.bytes {
+    match held {
         Some(bytes) => sieve.write_all(&bytes).map_err(Error::io("output"))?,
         None => {
             make(&mut sieve)?;
@@ -118,29 +118,16 @@ pub fn check_page(
     }
 }
 
-/// What is written, as long as it is not too much.
-struct Held {
-    bytes: Option<Vec<u8>>,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Self {
-            bytes: Some(Vec::new()),
-        }
-    }
-}
-
-/// Two that are written the same.
-struct Both<'a, 'b>(&'a mut Sieve<'b>, &'a mut Held);
+/// Two that are written the same: a sieve, and what is held as long as it is not too much.
+struct Both<'a, 'b>(&'a mut Sieve<'b>, &'a mut Option<Vec<u8>>);
 
 impl Write for Both<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Self(sieve, held) = self;
         sieve.write_all(bytes)?;
         let room = HELD_BYTES.saturating_sub(bytes.len());
-        held.bytes = held.bytes.take().filter(|kept| kept.len() <= room);
-        if let Some(kept) = &mut held.bytes {
+        **held = held.take().filter(|kept| kept.len() <= room);
+        if let Some(kept) = held {
             kept.extend_from_slice(bytes);
         }
         Ok(bytes.len())

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow, Repo};
-use tract::ingest::{Replay, Scope, replay, session_format};
+use tract::ingest::{Replay, ReplayedEntry, Scope, replay, session_format};
 use tract::model::Operation;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::render::chat::ChatMessage;
@@ -52,6 +52,12 @@ impl Kind {
     }
 }
 
+/// A message as a chat names it.
+pub fn numbered((at, entry): (usize, &ReplayedEntry)) -> ChatMessage {
+    let number = entry.number;
+    ChatMessage { at, number }
+}
+
 /// What stands on the page of a conversation.
 pub struct Gathered {
     /// The conversation.
@@ -95,11 +101,7 @@ impl Gathered {
             facts: &self.facts,
             earlier: self.found.earlier,
             sizes: &self.sizes,
-            message_of: &|node| {
-                let (at, entry) = self.found.entry_of(node)?;
-                let number = entry.number;
-                Some(ChatMessage { at, number })
-            },
+            message_of: &|node| self.found.entry_of(node).map(numbered),
             hidden: &hidden,
         };
         kind.write(&page, &self.found.tree, out)
@@ -237,10 +239,7 @@ fn facts(
 fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
     let entries = found.entries.iter().rev();
     let messages: HashMap<CommitHash, ChatMessage> = entries
-        .map(|entry| {
-            let (at, number) = (entry.at, entry.number);
-            (entry.id.commit, ChatMessage { at, number })
-        })
+        .map(|entry| (entry.id.commit, numbered((entry.at, entry))))
         .collect();
     let size = |row: &LogRow| ContextSize {
         message: messages.get(&row.hash).copied(),

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use tract::ingest::{Conversation, Player, Start};
 use tract::model::Millis;
-use tract::render::chat::ChatMessage;
-use tract::tree::NodeId;
 
 use super::conversation::{self, Form, Which};
 use super::live::Live;
+use super::page::numbered;
 use super::pause::{Over, Pause};
 use super::{App, Failure};
 
@@ -57,21 +56,13 @@ fn run(
         player.step();
     }
     let found = player.finish();
-    let number = |node: NodeId| {
-        let (at, entry) = found.entry_of(node)?;
-        let number = entry.number;
-        Some(ChatMessage { at, number })
-    };
+    let number = |node| found.entry_of(node).map(numbered);
     Ok(live.finish(&found.tree, &number, &mut app.ui)?)
 }
 
 fn draw(player: &mut Player, live: &mut Live, app: &mut App) -> Result<(), Failure> {
     player.mark();
-    let number = |node: NodeId| {
-        let (at, entry) = player.entry_of(node)?;
-        let number = entry.number;
-        Some(ChatMessage { at, number })
-    };
+    let number = |node| player.entry_of(node).map(numbered);
     Ok(live.draw_numbered(player.tree(), &number, &mut app.ui)?)
 }
 

@@ -99,10 +99,7 @@ pub fn undone(
     app.ui
         .status(format!("{verb} #{} ({ago}): {what}", operation.id));
     let head = repo.head(&On::Head)?;
-    let here = match &head {
-        Head::Attached { branch, .. } => Some(branch),
-        Head::Detached(_) => None,
-    };
+    let here = head.branch();
     let is_own = |name: &RefName| {
         let own = [RefName::head(), RefName::orig_head(), RefName::prev_head()];
         own.contains(name)

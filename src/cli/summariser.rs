@@ -12,7 +12,7 @@ use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
 use tract::render::{plural, tokens};
 
-use super::{App, Failure, exec, outcome};
+use super::{App, Failure, exec, outcome, progress};
 
 /// How long a summariser may take unless something else is said, in seconds.
 pub const TIMEOUT_SECONDS: NonZeroU64 = NonZeroU64::new(600).expect("not zero");
@@ -54,7 +54,7 @@ impl<'a> Summariser<'a> {
             };
             let payload = compile(messages, &Settings::new(), &request)?.payload;
             let run = || exec::run(self.command, &payload, self.timeout);
-            progress(app, messages.len(), run).map_err(|why| {
+            shown(app, messages.len(), run).map_err(|why| {
                 let (maker, reason) = (self.command.to_owned(), why.reason.clone());
                 failed.replace(Some(why));
                 Error::Refused(Refusal::NoSummary { maker, reason })
@@ -72,11 +72,8 @@ impl<'a> Summariser<'a> {
 }
 
 /// Shows that something is going on while the command runs.
-fn progress<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
-    if !app.ui.draws_progress() {
-        return run();
-    }
-    let spinner = indicatif::ProgressBar::new_spinner();
+fn shown<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
+    let spinner = progress::bar(app, "{spinner} {msg}");
     let messages = plural(messages as u64, "message");
     spinner.set_message(format!("the command reads {messages}; nothing is locked"));
     spinner.enable_steady_tick(Duration::from_millis(120));

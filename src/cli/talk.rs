@@ -52,7 +52,10 @@ impl Talk<'_> {
     /// Commits what the user says; gives it, and what the command is to get.
     pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
         let asked = Message::text(Role::User, prompt);
-        let mut held = self.commit(vec![Draft::append(asked.clone())], app)?;
+        let draft = Draft::append(asked.clone());
+        let call = app.call(&self.on, &self.what);
+        let options = CommitOptions::default();
+        let mut held = budgeted::commit(self.repo, &self.on, call, &[draft], &options, app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;
@@ -94,21 +97,9 @@ impl Talk<'_> {
                 Ok(())
             }
             Some(failed) => Err(self.failure(failed, answered, app)),
-            None if answered == 0 => {
-                let failed = Failed {
-                    reason: "it said nothing".to_owned(),
-                    stderr: String::new(),
-                };
-                Err(self.failure(failed, 0, app))
-            }
+            None if answered == 0 => Err(self.failure(Failed::silent("it said nothing"), 0, app)),
             None => Ok(()),
         }
-    }
-
-    fn commit(&self, drafts: Vec<Draft>, app: &App) -> Result<budgeted::Held, Failure> {
-        let call = app.call(&self.on, &self.what);
-        let options = CommitOptions::default();
-        budgeted::commit(self.repo, &self.on, call, &drafts, &options, app)
     }
 
     /// Why there is no whole answer.

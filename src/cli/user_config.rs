@@ -37,14 +37,14 @@ impl UserConfig {
         let Some(file) = &path else {
             return Ok(Self::default());
         };
+        let kept_away = [
+            ErrorKind::NotFound,
+            ErrorKind::NotADirectory,
+            ErrorKind::PermissionDenied,
+        ];
         let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) => match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied => {
-                    String::new()
-                }
-                _ => return Err(Error::io(file)(error).into()),
-            },
+            Err(error) if kept_away.contains(&error.kind()) => String::new(),
+            text => text.map_err(Error::io(file))?,
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let is_odd = |line: &String| {

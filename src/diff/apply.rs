@@ -2,8 +2,9 @@
 //! both of its sides.
 
 use super::{
-    ContextDiff, Edit, Json, JsonDiff, JsonEdit, Kind, LineDiff, MessageDiff, PartDiff, Replaced,
-    Tag, ValueDiff, lines::HunkLine,
+    ContextDiff, Edit, Json, Kind, LineDiff, MessageDiff, PartDiff, Replaced, Tag, ValueDiff,
+    keys::{JsonDiff, JsonEdit},
+    lines::HunkLine,
 };
 use crate::model::{Message, Part};
 

@@ -5,15 +5,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::model::call::Arguments;
 use crate::model::depth::DEPTH_MAX;
 
 /// A JSON value, keys in order of their code points.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
 pub enum Json {
     /// `null`, `true`, `false`, or a number, as it was written.
+    #[serde(serialize_with = "as_it_is")]
     Scalar(String),
     /// A string, without quotes and escapes.
     String(String),
@@ -68,47 +72,7 @@ impl Json {
 
     /// The value on several lines, two spaces for each level.
     pub fn pretty(&self) -> String {
-        let mut out = String::new();
-        self.write(&mut out, Some(0));
-        out
-    }
-
-    fn write(&self, out: &mut String, level: Option<usize>) {
-        let line = |out: &mut String, more: usize| {
-            if let Some(level) = level {
-                out.push('\n');
-                out.push_str(&"  ".repeat(level + more));
-            }
-        };
-        let inner = level.map(|level| level + 1);
-        match self {
-            Self::Scalar(text) => out.push_str(text),
-            Self::String(text) => out.push_str(&quoted(text)),
-            Self::Array(items) if items.is_empty() => out.push_str("[]"),
-            Self::Object(pairs) if pairs.is_empty() => out.push_str("{}"),
-            Self::Array(items) => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, 1);
-                    item.write(out, inner);
-                }
-                line(out, 0);
-                out.push(']');
-            }
-            Self::Object(pairs) => {
-                out.push('{');
-                for (at, (key, value)) in pairs.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, 1);
-                    out.push_str(&quoted(key));
-                    out.push_str(if level.is_some() { ": " } else { ":" });
-                    value.write(out, inner);
-                }
-                line(out, 0);
-                out.push('}');
-            }
-        }
+        serde_json::to_string_pretty(self).expect("a value is always JSON")
     }
 
     /// What kind of value it is; only values of one kind are one value that changed.
@@ -125,10 +89,14 @@ impl Json {
 impl fmt::Display for Json {
     /// The value on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = String::new();
-        self.write(&mut out, None);
-        f.write_str(&out)
+        f.write_str(&serde_json::to_string(self).expect("a value is always JSON"))
     }
+}
+
+/// Writes JSON text as it is.
+fn as_it_is<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+    let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
+    raw.serialize(to)
 }
 
 pub(super) fn quoted(text: &str) -> String {

@@ -105,49 +105,44 @@ impl JsonDiff {
 
     fn collect<'a>(&'a self, path: String, changes: &mut Vec<JsonChange<'a>>) {
         match self {
-            Self::Replaced(Replaced { before, after }) => changes.push(JsonChange {
-                path,
-                what: JsonChanged::Replaced(before, after),
-            }),
-            Self::Text(diff) => changes.push(JsonChange {
-                path,
-                what: JsonChanged::Text(diff),
-            }),
+            Self::Replaced(Replaced { before, after }) => {
+                tell(changes, path, JsonChanged::Replaced(before, after));
+            }
+            Self::Text(diff) => tell(changes, path, JsonChanged::Text(diff)),
             Self::Object(edits) => {
                 for (key, edit) in edits {
                     let path = member(&path, key);
                     match edit {
-                        JsonEdit::Removed(value) => changes.push(JsonChange {
-                            path,
-                            what: JsonChanged::Removed(value),
-                        }),
-                        JsonEdit::Added(value) => changes.push(JsonChange {
-                            path,
-                            what: JsonChanged::Added(value),
-                        }),
+                        JsonEdit::Removed(value) => {
+                            tell(changes, path, JsonChanged::Removed(value))
+                        }
+                        JsonEdit::Added(value) => tell(changes, path, JsonChanged::Added(value)),
                         JsonEdit::Changed(diff) => diff.collect(path, changes),
                     }
                 }
             }
             Self::Array(edits) => {
                 for edit in edits {
+                    let place = |at: &usize| format!("{path}[{at}]");
                     match edit {
-                        Edit::Removed { before, item } => changes.push(JsonChange {
-                            path: format!("{path}[{before}]"),
-                            what: JsonChanged::Removed(item),
-                        }),
-                        Edit::Added { after, item } => changes.push(JsonChange {
-                            path: format!("{path}[{after}]"),
-                            what: JsonChanged::Added(item),
-                        }),
+                        Edit::Removed { before, item } => {
+                            tell(changes, place(before), JsonChanged::Removed(item));
+                        }
+                        Edit::Added { after, item } => {
+                            tell(changes, place(after), JsonChanged::Added(item));
+                        }
                         Edit::Changed { after, change, .. } => {
-                            change.collect(format!("{path}[{after}]"), changes);
+                            change.collect(place(after), changes);
                         }
                     }
                 }
             }
         }
     }
+}
+
+fn tell<'a>(changes: &mut Vec<JsonChange<'a>>, path: String, what: JsonChanged<'a>) {
+    changes.push(JsonChange { path, what });
 }
 
 /// `path.key`, or `path["odd key"]`.

@@ -75,6 +75,18 @@ pub struct Tally {
     pub returned: usize,
 }
 
+impl Change {
+    fn new(before: Option<usize>, after: Option<usize>, kind: Kind, delta: i64) -> Self {
+        Self {
+            before,
+            after,
+            kind,
+            delta,
+            settings: Vec::new(),
+        }
+    }
+}
+
 impl ContextDiff {
     /// Compares two contexts. Linear in their length where few messages differ.
     pub fn new(before: Side, after: Side, options: &DiffOptions) -> Self {
@@ -83,36 +95,26 @@ impl ContextDiff {
         let (mut b, mut a) = (0, 0);
         let ends = (before.entries.len(), after.entries.len());
         for (pair_b, pair_a) in pairs.iter().copied().chain([ends]) {
-            changes.extend((b..pair_b).map(|at| Change {
-                before: Some(at),
-                after: None,
-                kind: match before.known.contains(&before.entries[at].id) {
+            changes.extend((b..pair_b).map(|at| {
+                let kind = match before.known.contains(&before.entries[at].id) {
                     true => Kind::Hidden,
                     false => Kind::Removed,
-                },
-                delta: -before.tokens(at),
-                settings: Vec::new(),
+                };
+                Change::new(Some(at), None, kind, -before.tokens(at))
             }));
-            changes.extend((a..pair_a).map(|at| Change {
-                before: None,
-                after: Some(at),
-                kind: match after.known.contains(&after.entries[at].id) {
+            changes.extend((a..pair_a).map(|at| {
+                let kind = match after.known.contains(&after.entries[at].id) {
                     true => Kind::Returned,
                     false => Kind::Added,
-                },
-                delta: after.tokens(at),
-                settings: Vec::new(),
+                };
+                Change::new(None, Some(at), kind, after.tokens(at))
             }));
             if (pair_b, pair_a) != ends
                 && let Some(diff) = modified(&before, &after, (pair_b, pair_a), options)
             {
-                changes.push(Change {
-                    before: Some(pair_b),
-                    after: Some(pair_a),
-                    kind: Kind::Modified(diff),
-                    delta: after.tokens(pair_a) - before.tokens(pair_b),
-                    settings: Vec::new(),
-                });
+                let delta = after.tokens(pair_a) - before.tokens(pair_b);
+                let kind = Kind::Modified(diff);
+                changes.push(Change::new(Some(pair_b), Some(pair_a), kind, delta));
             }
             (b, a) = (pair_b + 1, pair_a + 1);
         }
@@ -138,11 +140,6 @@ impl ContextDiff {
         self.after.total().tokens as i64 - self.before.total().tokens as i64
     }
 
-    /// How many messages differ in which way.
-    pub fn tally(&self) -> Tally {
-        Tally::of(&self.changes)
-    }
-
     /// How many messages at the beginning are the same in both contexts; with `ids`, those of
     /// calls included.
     pub fn same_from_the_start(&self, ids: bool) -> usize {
@@ -158,18 +155,20 @@ impl ContextDiff {
 
     /// The message of a change, as it is in the second context, or else as it was in the first.
     pub fn message(&self, change: &Change) -> &Message {
-        match (change.before, change.after) {
-            (_, Some(at)) => &self.after.messages[at],
-            (Some(at), None) => &self.before.messages[at],
-            (None, None) => unreachable!("a change is in one of the contexts"),
-        }
+        let (side, at) = self.place(change);
+        &side.messages[at]
     }
 
     /// The entry of a change, as it is in the second context, or else as it was in the first.
     pub fn entry(&self, change: &Change) -> &Entry {
+        let (side, at) = self.place(change);
+        &side.entries[at]
+    }
+
+    fn place(&self, change: &Change) -> (&Side, usize) {
         match (change.before, change.after) {
-            (_, Some(at)) => &self.after.entries[at],
-            (Some(at), None) => &self.before.entries[at],
+            (_, Some(at)) => (&self.after, at),
+            (Some(at), None) => (&self.before, at),
             (None, None) => unreachable!("a change is in one of the contexts"),
         }
     }
@@ -198,13 +197,9 @@ impl ContextDiff {
                     known.before.is_some_and(|at| at < *b) || known.after.is_some_and(|at| at < *a)
                 };
                 let at = self.changes.partition_point(earlier);
-                let only_settings = Change {
-                    before: Some(*b),
-                    after: Some(*a),
-                    kind: Kind::Modified(MessageDiff::default()),
-                    delta: 0,
-                    settings: vec![change],
-                };
+                let kind = Kind::Modified(MessageDiff::default());
+                let mut only_settings = Change::new(Some(*b), Some(*a), kind, 0);
+                only_settings.settings.push(change);
                 self.changes.insert(at, only_settings);
             }
         }

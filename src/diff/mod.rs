@@ -20,7 +20,7 @@ pub mod side;
 pub mod tools;
 
 pub use json::Json;
-pub use keys::{JsonChange, JsonChanged, JsonDiff, JsonEdit};
+pub use keys::{JsonChange, JsonChanged};
 pub use lines::{Hunk, HunkLine, LineDiff, Piece, Tag};
 pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange, Tally};

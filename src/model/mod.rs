@@ -7,7 +7,7 @@
 //! beside another (that is [`crate::context`]).
 
 mod again;
-pub(crate) mod base64;
+pub mod base64;
 pub mod call;
 pub mod commit;
 pub mod depth;

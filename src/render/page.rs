@@ -140,6 +140,14 @@ impl ConversationPage<'_> {
     }
 }
 
+/// The line of a call in two: its tool, and the rest.
+pub(super) fn name_and_rest<'a>(tool: &'a Tool, line: &'a str) -> (&'a str, &'a str) {
+    match line.strip_prefix(&tool.name).filter(|_| tool.is_call()) {
+        Some(rest) => (&tool.name, rest.trim_start()),
+        None => (line, ""),
+    }
+}
+
 fn first_node(item: &TreeItem) -> Option<&Node> {
     match item {
         TreeItem::Turn(turn) => {

@@ -8,7 +8,7 @@ use super::{BlockPlace, ResponseBlock, Tree};
 use crate::model::Part;
 
 /// What is told of a call at once.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Called<'a> {
     call: &'a str,
     name: &'a str,
@@ -26,9 +26,7 @@ impl Tree {
                 let called = Called {
                     call,
                     name,
-                    arguments: None,
-                    kind: None,
-                    is_block: false,
+                    ..Called::default()
                 };
                 self.called(event, called, trail);
             }
@@ -37,13 +35,11 @@ impl Tree {
                 name,
                 arguments,
             } => {
-                let arguments = Some(arguments.as_str());
                 let called = Called {
                     call,
                     name,
-                    arguments,
-                    kind: None,
-                    is_block: false,
+                    arguments: Some(arguments),
+                    ..Called::default()
                 };
                 self.called(event, called, trail);
             }
@@ -105,7 +101,7 @@ impl Tree {
         let again = known.filter(|place| {
             let tool = self.tool_at(*place);
             match called.is_block {
-                true => tool.is_unknown || !tool.is_whole,
+                true => tool.is_unknown || !tool.is_whole(),
                 false => tool.is_open() || tool.is_unknown || turn == Some(place.item),
             }
         });

@@ -5,7 +5,7 @@
 pub struct NodeId(pub u64);
 
 /// What every node that people see has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// Its name.
     pub id: NodeId,

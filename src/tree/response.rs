@@ -7,7 +7,7 @@ use super::tool::Tool;
 use crate::model::Part;
 
 /// An assistant's bubble: thinking, text and calls as they streamed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Response {
     /// Its name.
     pub id: NodeId,
@@ -84,6 +84,16 @@ impl ResponseBlock {
         }
     }
 
+    /// Whether more of it may come: of a call, its arguments.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Text(text) => text.open,
+            Self::Thinking(thought) => thought.open,
+            Self::Tool(tool) => !tool.is_whole() && !tool.is_unknown,
+            Self::Other(_) => false,
+        }
+    }
+
     /// Whether it came in pieces and nobody has told its final form.
     fn awaits_end(&self) -> bool {
         match self {
@@ -103,9 +113,7 @@ impl Response {
         Self {
             id,
             response,
-            blocks: Vec::new(),
-            awaiting: Vec::new(),
-            is_container: false,
+            ..Self::default()
         }
     }
 
@@ -167,10 +175,13 @@ impl Response {
         self.blocks.get_mut(*at)
     }
 
-    fn push_text(&mut self, segment: Segment, trail: &mut Trail) {
+    fn push_text(&mut self, segment: Segment, message: Option<&str>, trail: &mut Trail) {
         self.close();
-        trail.touch(segment.node.id);
-        self.push(ResponseBlock::Text(segment));
+        self.push(ResponseBlock::Text(Segment {
+            node: trail.give().into(),
+            message: message.map(str::to_owned),
+            ..segment
+        }));
     }
 
     /// More text. A block of another kind, or a change of phase, has ended what was there.
@@ -191,16 +202,13 @@ impl Response {
             return trail.touch(last.node.id);
         }
         let segment = Segment {
-            node: trail.give().into(),
             text: text.to_owned(),
             phase: phase.map(str::to_owned),
-            message: message.map(str::to_owned),
             open: true,
-            interrupted: false,
             streamed: true,
-            finished: false,
+            ..Segment::default()
         };
-        self.push_text(segment, trail);
+        self.push_text(segment, message, trail);
     }
 
     /// The final form of a text: of the one that streams, if it goes on from there. Behind a call
@@ -259,16 +267,12 @@ impl Response {
         trail: &mut Trail,
     ) {
         let segment = Segment {
-            node: trail.give().into(),
             text: text.to_owned(),
             phase,
-            message: message.map(str::to_owned),
-            open: false,
-            interrupted: false,
-            streamed: false,
             finished: true,
+            ..Segment::default()
         };
-        self.push_text(segment, trail);
+        self.push_text(segment, message, trail);
     }
 
     /// What the response says in all: drawn only where it says nothing yet.
@@ -280,16 +284,11 @@ impl Response {
 
     /// A thought begins.
     pub(super) fn thinking_start(&mut self, message: Option<&str>, trail: &mut Trail) {
-        self.push_thought(
-            Part::Thinking {
-                text: String::new(),
-                signature: None,
-                provider: None,
-            },
-            message,
-            true,
-            trail,
-        );
+        let thought = Thought {
+            open: true,
+            ..Thought::default()
+        };
+        self.push_thought(thought, message, trail);
     }
 
     /// More of a thought.
@@ -317,46 +316,33 @@ impl Response {
         let again =
             matches!(self.blocks.last(), Some(ResponseBlock::Thinking(last)) if last.text == text);
         if !again && !text.is_empty() {
-            let part = Part::Thinking {
+            let thought = Thought {
                 text: text.to_owned(),
-                signature: None,
-                provider: None,
+                ..Thought::default()
             };
-            self.push_thought(part, message, false, trail);
+            self.push_thought(thought, message, trail);
         }
     }
 
-    fn push_thought(&mut self, part: Part, message: Option<&str>, open: bool, trail: &mut Trail) {
-        let Part::Thinking {
-            text,
-            signature,
-            provider,
-        } = part
-        else {
-            return;
-        };
+    fn push_thought(&mut self, thought: Thought, message: Option<&str>, trail: &mut Trail) {
         self.close();
         self.push(ResponseBlock::Thinking(Thought {
             node: trail.give().into(),
-            text,
-            signature,
-            provider,
             message: message.map(str::to_owned),
-            open,
-            interrupted: false,
-            finished: !open,
+            finished: !thought.open,
+            ..thought
         }));
     }
 
     /// A whole piece: the final form of what streamed, else one of its own. A call is not for here.
     pub(super) fn block(&mut self, part: Part, message: Option<&str>, trail: &mut Trail) {
+        let of_message = |block: &ResponseBlock| block.message() == message;
         match part {
             Part::Text { text } => {
                 let fits = |block: &ResponseBlock| match block {
-                    ResponseBlock::Text(segment) => text.starts_with(&segment.text),
+                    ResponseBlock::Text(it) => of_message(block) && text.starts_with(&it.text),
                     _ => false,
                 };
-                let fits = |block: &ResponseBlock| block.message() == message && fits(block);
                 if let Some(ResponseBlock::Text(segment)) = self.awaiting(fits) {
                     segment.finish(text, None);
                     return trail.touch(segment.node.id);
@@ -369,21 +355,21 @@ impl Response {
                 provider,
             } => {
                 let fits = |block: &ResponseBlock| match block {
-                    ResponseBlock::Thinking(thought) => text.starts_with(&thought.text),
+                    ResponseBlock::Thinking(it) => of_message(block) && text.starts_with(&it.text),
                     _ => false,
                 };
-                let fits = |block: &ResponseBlock| block.message() == message && fits(block);
                 if let Some(ResponseBlock::Thinking(thought)) = self.awaiting(fits) {
                     thought.finish(text);
                     (thought.signature, thought.provider) = (signature, provider);
                     return trail.touch(thought.node.id);
                 }
-                let part = Part::Thinking {
+                let thought = Thought {
                     text,
                     signature,
                     provider,
+                    ..Thought::default()
                 };
-                self.push_thought(part, message, false, trail);
+                self.push_thought(thought, message, trail);
             }
             part => {
                 self.close();

@@ -44,13 +44,7 @@ impl Turn {
                 _ => Rest::Still,
             };
         };
-        let is_open = match block {
-            ResponseBlock::Text(text) => text.open,
-            ResponseBlock::Thinking(thought) => thought.open,
-            ResponseBlock::Tool(tool) => !tool.is_whole && !tool.is_unknown,
-            ResponseBlock::Other(_) => false,
-        };
-        match is_open {
+        match block.is_open() {
             true => Rest::Open,
             false if self.ended || self.settled => Rest::Complete,
             false if answered(self) > Some(block.node().id) => Rest::Complete,

@@ -62,17 +62,15 @@ impl Tree {
             | Happening::ThinkingDone { .. }
             | Happening::Cut
             | Happening::BlockEnd => self.say(event, trail),
-            Happening::Block(part) => match part {
-                Part::ToolCall { .. } | Part::ToolResult { .. } => self.act(event, trail),
-                _ => self.say(event, trail),
-            },
-            Happening::CallStart { .. }
+            Happening::Block(Part::ToolCall { .. } | Part::ToolResult { .. })
+            | Happening::CallStart { .. }
             | Happening::CallInput { .. }
             | Happening::Call { .. }
             | Happening::Output { .. }
             | Happening::Answer { .. }
             | Happening::Sent { .. }
             | Happening::Callback { .. } => self.act(event, trail),
+            Happening::Block(_) => self.say(event, trail),
         }
     }
 

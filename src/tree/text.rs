@@ -3,7 +3,7 @@
 use super::node::Node;
 
 /// Text between two other blocks, or between two phases.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Its name.
     pub node: Node,

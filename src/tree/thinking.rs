@@ -3,7 +3,7 @@
 use super::node::Node;
 
 /// The model's reasoning, where it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thought {
     /// Its name.
     pub node: Node,

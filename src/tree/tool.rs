@@ -7,9 +7,10 @@ use crate::model::{Part, call};
 use crate::tree::event::Ending;
 
 /// What became of a call. It only moves forward: what has ended stays as it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It was called, or is being written.
+    #[default]
     Pending,
     /// It gives out something.
     Streaming,
@@ -43,7 +44,7 @@ impl State {
 }
 
 /// A call of a tool.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tool {
     /// Its name in the tree.
     pub node: Node,
@@ -73,10 +74,18 @@ pub struct Tool {
     pub talk: Option<Talk>,
     /// What the sub-agent that it started did.
     pub agent: Option<Box<Tree>>,
+    /// How far it is told.
+    told: Told,
+}
+
+/// How much of a call has been told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
     /// Whether its arguments are complete.
-    pub(super) is_whole: bool,
-    input_offset: Option<u64>,
-    output_offset: Option<u64>,
+    is_whole: bool,
+    /// How much has come of its arguments, and of its output, where that is counted.
+    input: Option<u64>,
+    output: Option<u64>,
 }
 
 impl Tool {
@@ -85,22 +94,15 @@ impl Tool {
         Self {
             node,
             call: call.to_owned(),
-            name: String::new(),
-            arguments: String::new(),
-            kind: None,
             message,
-            state: State::Pending,
-            output: String::new(),
-            answer: None,
-            queued: None,
-            cancelled: None,
             is_unknown: true,
-            talk: None,
-            agent: None,
-            is_whole: false,
-            input_offset: None,
-            output_offset: None,
+            ..Self::default()
         }
+    }
+
+    /// Whether its arguments are complete.
+    pub(super) fn is_whole(&self) -> bool {
+        self.told.is_whole
     }
 
     /// The call itself, or more of it.
@@ -109,9 +111,9 @@ impl Tool {
         if self.name.is_empty() {
             self.name = name.to_owned();
         }
-        if let (Some(arguments), false) = (arguments, self.is_whole) {
+        if let (Some(arguments), false) = (arguments, self.is_whole()) {
             self.arguments = arguments.to_owned();
-            self.is_whole = true;
+            self.told.is_whole = true;
         }
         self.kind = self.kind.take().or(kind.map(str::to_owned));
         if self.talk.is_none() {
@@ -122,7 +124,7 @@ impl Tool {
     /// More of its arguments. Whether that changed anything.
     pub(super) fn input(&mut self, text: &str, offset: Option<u64>) -> bool {
         let new =
-            !self.is_whole && self.state.is_active() && is_new(&mut self.input_offset, offset);
+            !self.is_whole() && self.state.is_active() && is_new(&mut self.told.input, offset);
         if new {
             self.arguments += text;
         }
@@ -131,7 +133,7 @@ impl Tool {
 
     /// More of its output. Whether that changed anything.
     pub(super) fn give_out(&mut self, text: &str, offset: Option<u64>) -> bool {
-        let new = self.state.is_active() && is_new(&mut self.output_offset, offset);
+        let new = self.state.is_active() && is_new(&mut self.told.output, offset);
         if new {
             self.output += text;
             self.state = State::Streaming;
@@ -177,6 +179,11 @@ impl Tool {
     /// Whether a result may still come.
     pub(super) fn is_open(&self) -> bool {
         self.state.is_active()
+    }
+
+    /// Whether it is a call that was seen, and of a tool rather than of another agent.
+    pub fn is_call(&self) -> bool {
+        self.talk.is_none() && !self.is_unknown
     }
 
     /// Whether it is at work: neither ended nor put off.

@@ -6,7 +6,7 @@ use super::response::Response;
 use crate::model::Part;
 
 /// A turn of the conversation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Turn {
     /// Its name.
     pub id: NodeId,
@@ -53,11 +53,7 @@ impl Turn {
         Self {
             id,
             turn,
-            user: None,
-            items: Vec::new(),
-            ended: false,
-            settled: false,
-            interrupted: false,
+            ..Self::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! `tract config`: the repository's settings.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
@@ -148,39 +148,30 @@ fn safe(value: &str, app: &App) -> Result<String, Failure> {
 
 /// The value as it is stored.
 fn checked(key: &str, value: &str) -> Result<String, Failure> {
+    let wrong = |why: &str| Err(Failure::usage(format!("{key}: {why}")));
     match key {
         "budget.max" => match read_tokens(value) {
             Ok(0) => Err(Failure::usage("budget.max must be more than 0")),
             Ok(tokens) => Ok(tokens.to_string()),
-            Err(why) => Err(Failure::usage(format!("budget.max: {why}"))),
+            Err(why) => wrong(&why),
         },
         "budget.target" if value.ends_with('%') => Ok(value.parse::<BudgetTarget>()?.to_string()),
         "budget.target" => match read_tokens(value) {
             Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
-            Err(why) => Err(Failure::usage(format!(
-                "budget.target: {why}, nor a percentage"
-            ))),
+            Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
         "budget.timeout" => match value.parse::<NonZeroU64>() {
             Ok(seconds) => Ok(seconds.to_string()),
-            Err(_) => {
-                let what = format!("budget.timeout: '{value}' is not a number of seconds");
-                Err(Failure::usage(what))
-            }
+            Err(_) => wrong(&format!("'{value}' is not a number of seconds")),
         },
         "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
-        "window.size" => match value.parse::<usize>() {
-            Ok(size) if size > 0 => Ok(size.to_string()),
-            _ => Err(Failure::usage(format!(
-                "window.size: '{value}' is not a number of messages"
-            ))),
+        "window.size" => match value.parse::<NonZeroUsize>() {
+            Ok(size) => Ok(size.to_string()),
+            Err(_) => wrong(&format!("'{value}' is not a number of messages")),
         },
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),
-            other => {
-                let what = format!("receive.purge: '{other}' is neither allow nor refuse");
-                Err(Failure::usage(what))
-            }
+            other => wrong(&format!("'{other}' is neither allow nor refuse")),
         },
         "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),

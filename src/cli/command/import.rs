@@ -104,18 +104,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
-    let mut files = match (args.hook, args.last) {
-        (true, _) => vec![hook(app)?],
-        (_, true) => vec![left::found(args.all, app)?.swap_remove(0).path],
-        _ if args.all && !args.list && args.limit.is_none() => {
-            let found = left::found(true, app)?.into_iter();
-            found.map(|session| session.path).collect()
-        }
-        _ if args.paths.is_empty() => {
-            let limit = args.limit.unwrap_or(left::LISTED);
-            return left::list(args.all, limit, app);
-        }
-        _ => gather(args, app)?,
+    let Some(mut files) = wanted(args, app)? else {
+        let limit = args.limit.unwrap_or(left::LISTED);
+        return left::list(args.all, limit, app);
     };
     if args.branch.is_some() && files.len() > 1 {
         let failure = Failure::usage("--as names the branch of one session, and there are several");
@@ -135,95 +126,28 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         files[..=newest.unwrap_or(0)].rotate_right(1);
     }
     let mut queue = Queue::of(&repo, &files, &before, listings)?;
-    let counter = match args.hook {
-        true => None,
-        false => Some(Counter::lazy(app.encoding(&repo)?)),
-    };
-    let secrets = app.secrets()?;
-    let redaction = match args.redact {
-        true => Redaction::Always,
-        false if ingest::redacts(&repo)? => Redaction::AsBefore,
-        false => Redaction::Never,
-    };
-    let mut unread = Unread::of(&repo)?;
-    let mut worst: Option<Exit> = None;
-    let mut reports = Vec::new();
-    let mut passed = Passed::default();
-    let many = (files.len() > 1).then(|| {
-        let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
-        bar.set_length(files.len() as u64);
-        bar
-    });
+    let mut intake = Intake::of(args, &repo, &spools, files.len(), app)?;
     while let Some(coming) = queue.next() {
-        let file = &coming.file;
-        if let Some(bar) = &many {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            bar.set_message(tract::render::Line::from(&*name).text());
-            bar.inc(1);
-        }
-        let bar = many.as_ref();
-        let done = one(
-            &repo,
-            (file, spools.at(file)),
-            (args, &coming),
-            (counter.as_ref(), &secrets, redaction),
-            bar,
-            app,
-        );
-        let done = done.map_err(|failure| match failure {
-            Failure::Tract(error) => spools.renamed(error).into(),
-            failure => failure,
-        });
-        match &done {
-            Ok(_) => unread.was_read(&repo, file)?,
-            Err(failure) if args.all && trouble(failure).is_the_files() => {
-                unread.failed(&repo, file, &unread::why(failure), app.now())?;
-            }
-            Err(_) => {}
-        }
-        match done {
-            Ok(report) => {
-                queue.agents_of(&repo, file, &report)?;
-                if report.problem_count > 0 {
-                    worst = Some(Exit::Damaged);
-                }
-                reports.push((file.clone(), report));
-            }
-            Err(Failure::Tract(error))
-                if Trouble::of(&error).is_no_session() && !is_named(file, args) =>
-            {
-                passed.note(file, &error);
-            }
-            Err(failure) if files.len() == 1 || trouble(&failure) == Trouble::ServerLost => {
-                if let Some(bar) = &many {
-                    bar.finish_and_clear();
-                }
-                return Err(failure);
-            }
-            Err(failure) => {
-                let lost = trouble(&failure) == Trouble::TooLate;
-                match &many {
-                    Some(bar) => bar.suspend(|| failure.report(&mut app.ui)),
-                    None => failure.report(&mut app.ui),
-                };
-                worst = worst.max(Some(if lost { Exit::Lost } else { Exit::NotAllowed }));
-            }
+        if let Some(report) = intake.take(&coming, app)? {
+            queue.agents_of(&repo, &coming.file, &report)?;
+            intake.reports.push((coming.file, report));
         }
     }
-    if let Some(bar) = &many {
-        bar.finish_and_clear();
-    }
+    intake.clear_bar();
+    let Intake {
+        reports,
+        passed,
+        worst,
+        ..
+    } = intake;
     if created {
-        let place = repo.place().map(|dir| app.short_path(dir));
-        let place = place.unwrap_or_default();
-        app.ui.status(format!("Made a repository in {place}"));
+        app.tell_made(&repo);
     }
+    passed.tell(args.verbose, app);
     if reports.is_empty() && worst.is_none() {
-        passed.tell(args.verbose, app);
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(known_formats()));
     }
-    passed.tell(args.verbose, app);
     let is_kin = |file: &Path| !files.iter().any(|named| named == file);
     imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
     if let Some(onto) = &args.onto {
@@ -239,11 +163,166 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
 }
 
-/// What it means that a file did not come in.
-fn trouble(failure: &Failure) -> Trouble {
-    match failure {
-        Failure::Tract(error) => Trouble::of(error),
-        _ => Trouble::File,
+/// The files that are to come in; none where they are only listed.
+fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
+    Ok(Some(match (args.hook, args.last) {
+        (true, _) => vec![hook(app)?],
+        (_, true) => vec![left::found(args.all, app)?.swap_remove(0).path],
+        _ if args.all && !args.list && args.limit.is_none() => {
+            let found = left::found(true, app)?.into_iter();
+            found.map(|session| session.path).collect()
+        }
+        _ if args.paths.is_empty() => return Ok(None),
+        _ => gather(args, app)?,
+    }))
+}
+
+/// Files on their way in, one after the other.
+struct Intake<'a> {
+    args: &'a Args,
+    repo: &'a Repo,
+    spools: &'a Spools,
+    counter: Option<Counter>,
+    secrets: Secrets,
+    redaction: Redaction,
+    unread: Unread,
+    /// Counts the files, where there are several.
+    bar: Option<ProgressBar>,
+    /// What came in.
+    reports: Vec<(PathBuf, ImportReport)>,
+    passed: Passed,
+    /// What the program ends with, where not all is well.
+    worst: Option<Exit>,
+}
+
+impl<'a> Intake<'a> {
+    /// Of so many files, before the first.
+    fn of(
+        args: &'a Args,
+        repo: &'a Repo,
+        spools: &'a Spools,
+        files: usize,
+        app: &App,
+    ) -> Result<Self, Failure> {
+        let encoding = (!args.hook).then(|| app.encoding(repo)).transpose()?;
+        Ok(Self {
+            args,
+            repo,
+            spools,
+            counter: encoding.map(Counter::lazy),
+            secrets: app.secrets()?,
+            redaction: match args.redact {
+                true => Redaction::Always,
+                false if ingest::redacts(repo)? => Redaction::AsBefore,
+                false => Redaction::Never,
+            },
+            unread: Unread::of(repo)?,
+            bar: (files > 1).then(|| {
+                let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
+                bar.set_length(files as u64);
+                bar
+            }),
+            reports: Vec::new(),
+            passed: Passed::default(),
+            worst: None,
+        })
+    }
+
+    /// Takes a file in; none where it did not come, and others still may.
+    fn take(&mut self, coming: &Coming, app: &mut App) -> Result<Option<ImportReport>, Failure> {
+        let (args, file) = (self.args, &coming.file);
+        if let Some(bar) = &self.bar {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            bar.set_message(tract::render::Line::from(&*name).text());
+            bar.inc(1);
+        }
+        let failure = match self.import(coming, app) {
+            Ok(report) => {
+                self.unread.was_read(self.repo, file)?;
+                if report.problem_count > 0 {
+                    self.worst = Some(Exit::Damaged);
+                }
+                return Ok(Some(report));
+            }
+            Err(error) => Failure::from(self.spools.renamed(error)),
+        };
+        let trouble = match &failure {
+            Failure::Tract(error) => Trouble::of(error),
+            _ => Trouble::File,
+        };
+        if args.all && trouble.is_the_files() {
+            let why = unread::why(&failure);
+            self.unread.failed(self.repo, file, &why, app.now())?;
+        }
+        match failure {
+            Failure::Tract(error) if trouble.is_no_session() && !is_named(file, args) => {
+                self.passed.note(file, &error);
+            }
+            failure if self.bar.is_none() || trouble == Trouble::ServerLost => {
+                self.clear_bar();
+                return Err(failure);
+            }
+            failure => {
+                match &self.bar {
+                    Some(bar) => bar.suspend(|| failure.report(&mut app.ui)),
+                    None => failure.report(&mut app.ui),
+                };
+                let exit = match trouble {
+                    Trouble::TooLate => Exit::Lost,
+                    _ => Exit::NotAllowed,
+                };
+                self.worst = self.worst.max(Some(exit));
+            }
+        }
+        Ok(None)
+    }
+
+    fn clear_bar(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn import(&self, coming: &Coming, app: &App) -> tract::Result<ImportReport> {
+        let args = self.args;
+        let what = format!("import {}", coming.file.display());
+        let request = ImportRequest {
+            format: args.format,
+            branch: match coming.is_kin {
+                true => None,
+                false => args.branch.as_deref().or(coming.branch.as_deref()),
+            },
+            now: app.now(),
+            what: &what,
+            counter: self.counter.as_ref(),
+            secrets: Some(&self.secrets),
+            redaction: self.redaction,
+            reading: match args.hook {
+                true => Reading::New,
+                false => Reading::Whole,
+            },
+            moves_head: !app.names_a_branch() && !coming.is_aside,
+            is_aside: coming.is_aside,
+        };
+        // Of many files the one bar counts files.
+        let bar = match self.bar {
+            Some(_) => ProgressBar::hidden(),
+            None => progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}"),
+        };
+        let import = match args.strict {
+            true => ingest::import_strict,
+            false => ingest::import,
+        };
+        let read = self.spools.at(&coming.file);
+        let report = import(self.repo, read, &request, &mut |progress| {
+            bar.set_length(progress.total_bytes);
+            bar.set_position(progress.bytes);
+            let seconds = bar.elapsed().as_secs_f64().max(0.001);
+            let rate = progress.records as f64 / seconds;
+            bar.set_message(format!("{} records/s", grouped(rate as u64)));
+        });
+        bar.finish_and_clear();
+        report
     }
 }
 
@@ -298,8 +377,7 @@ impl Spools {
 
     /// What people call a file.
     fn name<'a>(&'a self, file: &'a Path) -> &'a Path {
-        let spooled = self.0.iter().find(|(pipe, _)| pipe == file);
-        spooled.map_or(file, |(_, spool)| &spool.name)
+        self.of_pipe(file).map_or(file, |spool| &spool.name)
     }
 
     /// What went wrong, by the name of the pipe and not of where it is kept meanwhile.
@@ -311,8 +389,12 @@ impl Spools {
 
     /// Where a file is to be read.
     fn at<'a>(&'a self, file: &'a Path) -> &'a Path {
-        let spooled = self.0.iter().find(|(pipe, _)| pipe == file);
-        spooled.map_or(file, |(_, spool)| &spool.file)
+        self.of_pipe(file).map_or(file, |spool| &spool.file)
+    }
+
+    fn of_pipe(&self, file: &Path) -> Option<&Spool> {
+        let mut spools = self.0.iter();
+        spools.find_map(|(pipe, spool)| (pipe == file).then_some(spool))
     }
 }
 
@@ -353,12 +435,7 @@ impl Passed {
             .iter()
             .map(|(what, count)| {
                 let noun = what.split_once(' ').map_or(*what, |(_, noun)| noun);
-                let (first, rest) = noun.split_once(" in ").unwrap_or((noun, ""));
-                let rest = if rest.is_empty() {
-                    ""
-                } else {
-                    &noun[first.len()..]
-                };
+                let (first, rest) = noun.split_at(noun.find(" in ").unwrap_or(noun.len()));
                 plural(*count, first) + rest
             })
             .collect();
@@ -447,53 +524,6 @@ fn open(
         }
     }
     app.repo_or_init()
-}
-
-fn one(
-    repo: &Repo,
-    (file, read): (&Path, &Path),
-    (args, coming): (&Args, &Coming),
-    (counter, secrets, redaction): (Option<&Counter>, &Secrets, Redaction),
-    many: Option<&ProgressBar>,
-    app: &App,
-) -> Result<ImportReport, Failure> {
-    let what = format!("import {}", file.display());
-    let request = ImportRequest {
-        format: args.format,
-        branch: match coming.is_kin {
-            true => None,
-            false => args.branch.as_deref().or(coming.branch.as_deref()),
-        },
-        now: app.now(),
-        what: &what,
-        counter,
-        secrets: Some(secrets),
-        redaction,
-        reading: match args.hook {
-            true => Reading::New,
-            false => Reading::Whole,
-        },
-        moves_head: !app.names_a_branch() && !coming.is_aside,
-        is_aside: coming.is_aside,
-    };
-    // Of many files the one bar counts files.
-    let bar = match many {
-        Some(_) => ProgressBar::hidden(),
-        None => progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}"),
-    };
-    let import = match args.strict {
-        true => ingest::import_strict,
-        false => ingest::import,
-    };
-    let report = import(repo, read, &request, &mut |progress| {
-        bar.set_length(progress.total_bytes);
-        bar.set_position(progress.bytes);
-        let seconds = bar.elapsed().as_secs_f64().max(0.001);
-        let rate = progress.records as f64 / seconds;
-        bar.set_message(format!("{} records/s", grouped(rate as u64)));
-    });
-    bar.finish_and_clear();
-    Ok(report?)
 }
 
 /// Appends what is new in the imported sessions to a branch.

@@ -138,37 +138,29 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         for row in &rows {
             write!(app.ui.out(), "{}{end}", template.fill(row))?;
         }
-        older(more && limit.is_none(), app);
-        return Ok(());
-    }
-    if args.verbose || args.patch {
+    } else if args.verbose || args.patch {
         let verbose = Verbose {
             head: &head,
             calendar: &calendar,
             texts: args.patch.then_some(&repo),
         };
         verbose.rows(&rows, &mut app.ui)?;
-        older(more && limit.is_none(), app);
-        return Ok(());
+    } else {
+        let listing = Listing {
+            head: &head,
+            calendar,
+            width_cols: app.ui.width_cols(),
+            running: true,
+            heading: app.ui.is_terminal() && !rows.is_empty(),
+            indent: 0,
+        };
+        app.ui.print_all(listing.lines(&rows))?;
     }
-    let listing = Listing {
-        head: &head,
-        calendar,
-        width_cols: app.ui.width_cols(),
-        running: true,
-        heading: app.ui.is_terminal() && !rows.is_empty(),
-        indent: 0,
-    };
-    app.ui.print_all(listing.lines(&rows))?;
-    older(more && limit.is_none(), app);
-    Ok(())
-}
-
-/// Says that a list which nobody limited is not the whole, for a program as well: it could not tell.
-fn older(is_cut: bool, app: &mut App) {
-    if is_cut {
+    // A list that nobody limited is not the whole: a program could not tell either.
+    if more && limit.is_none() {
         app.ui.hint("older ones: -n 0 lists all");
     }
+    Ok(())
 }
 
 /// What of the words is a revision or a range, and how many commits are wanted: `-5` is `-n 5`.

@@ -2,7 +2,7 @@
 
 use tract::Error;
 use tract::history::surgery::{Limits, Plan, Prune, Reach, Truncate};
-use tract::history::{Call, Repo, SurgeryOptions, TokenBudget};
+use tract::history::{Call, Repo, Surgery, SurgeryOptions, TokenBudget};
 use tract::render::{Share, grouped, plural, read_tokens};
 
 use crate::cli::{App, Failure, Typed, outcome};
@@ -86,13 +86,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             min => format!(" that would save {} tokens", grouped(min)),
         };
         app.ui.status(format!("Nothing to prune{least}"));
-        if let Some(hint) = with_less_left_alone(args, &prune, call, &options, &repo)? {
-            app.ui.hint(hint);
-        } else if let (Some(budget), Some(share)) = (budget, args.to_budget) {
-            let tokens = outcome::left(&done, budget);
-            app.ui
-                .hint(over(tokens, budget, share, call, &options, &repo)?);
-        }
+        let less = with_less_left_alone(args, &prune, call, &options, &repo)?;
+        let hint = match less {
+            None => over(&done, budget.zip(args.to_budget), call, &options, &repo)?,
+            less => less,
+        };
+        hint.into_iter().for_each(|hint| app.ui.hint(hint));
         return Ok(());
     }
     if args.dry_run {
@@ -100,25 +99,23 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let did = format!("Pruned {}", plural(done.parts() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);
-    if let (Some(budget), Some(share)) = (budget, args.to_budget) {
-        let tokens = outcome::left(&done, budget);
-        if tokens > budget.tokens {
-            app.ui
-                .hint(over(tokens, budget, share, call, &options, &repo)?);
-        }
-    }
+    let hint = over(&done, budget.zip(args.to_budget), call, &options, &repo)?;
+    hint.into_iter().for_each(|hint| app.ui.hint(hint));
     Ok(())
 }
 
-/// That the context is over the budget still, and the truncation that would mend it, if one would.
+/// That the context is over the budget still, if it is, and the truncation that would mend it, if one would.
 fn over(
-    tokens: u64,
-    budget: TokenBudget,
-    share: Share,
+    done: &Surgery,
+    budget: Option<(TokenBudget, Share)>,
     call: Call<'_>,
     options: &SurgeryOptions,
     repo: &Repo,
-) -> Result<String, Failure> {
+) -> Result<Option<String>, Failure> {
+    let budget = budget.map(|(budget, share)| (budget, share, outcome::left(done, budget)));
+    let Some((budget, share, tokens)) = budget.filter(|(to, _, left)| *left > to.tokens) else {
+        return Ok(None);
+    };
     let truncate = Truncate::new(Reach::ToBudget(budget));
     let would = repo.compare(call, options, &[&truncate])?.remove(0);
     let next = match would {
@@ -131,7 +128,9 @@ fn over(
         Err(error) => return Err(error.into()),
     };
     let (tokens, budget) = (grouped(tokens), grouped(budget.tokens));
-    Ok(format!("still {tokens} tokens, more than {budget}{next}"))
+    Ok(Some(format!(
+        "still {tokens} tokens, more than {budget}{next}"
+    )))
 }
 
 /// The same command with less that is left alone, if that would prune something: without the newest

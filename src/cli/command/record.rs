@@ -84,11 +84,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let taken = recording.take(opening, &incoming, &pause, &mut || false, app);
     let finished = recording.finish(app);
     if created {
-        let place = repo.place().map(|dir| app.short_path(dir));
-        app.ui.status(format!(
-            "Made a repository in {}",
-            place.unwrap_or_default()
-        ));
+        app.tell_made(&repo);
     }
     let problems = match recorder.report() {
         Some(report) => {

@@ -7,7 +7,7 @@ use tract::Error;
 use tract::history::{Arrival, ArrivedRef, Call, Repo};
 use tract::render::{Label, Line, plural};
 
-use crate::cli::{App, Failure, progress};
+use crate::cli::{App, Failure, peer, progress};
 
 /// Read in a file that tract bundle wrote
 ///
@@ -43,9 +43,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         file = File::open(&path).map_err(Error::io(&path))?;
     }
     let (repo, is_new) = app.repo_or_init()?;
-    if is_new && let Some(place) = repo.place() {
-        let place = app.short_path(place);
-        app.ui.status(format!("Made a repository in {place}"));
+    if is_new {
+        app.tell_made(&repo);
     }
     let on = app.on()?;
     let done = repo.unbundle(app.call(&on, "unbundle"), &mut file, &mut told)?;
@@ -54,14 +53,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if done.commits == 0 && done.refs.iter().all(is_known) {
         app.ui.status("Nothing new");
     } else {
-        let mut what = vec![
-            plural(done.commits, "commit"),
-            plural(done.contents, "message"),
-        ];
-        if done.sources > 0 {
-            what.push(plural(done.sources, "session file"));
-        }
-        app.ui.status(format!("Took in {}", what.join(", ")));
+        let what = peer::contents([done.commits, done.contents, done.sources]);
+        app.ui.status(format!("Took in {what}"));
     }
     for arrived in &done.refs {
         let became = match arrived.arrival {

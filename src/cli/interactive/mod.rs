@@ -25,7 +25,7 @@ use std::time::Duration;
 use clap::Parser;
 use tract::Error;
 use tract::history::{BudgetAction, On, Repo};
-use tract::model::RefName;
+use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
 
 use super::conversation::{WINDOW, Which};
@@ -122,6 +122,15 @@ enum End {
     Quit(Vec<Line>),
 }
 
+/// What is read for a while, and said on where somebody answers.
+struct Session<'r, 's, 't, 'a> {
+    repo: &'r Repo,
+    pause: &'r Pause,
+    followed: Followed<'r>,
+    reader: Reader,
+    speaker: Option<&'s mut Speaker<'t, 'a>>,
+}
+
 /// What is read, and on which screen.
 struct Place {
     size: (usize, usize),
@@ -172,10 +181,9 @@ impl Place {
                 self.draw(chooser.picture(), terminal)?;
                 is_drawn = true;
             }
-            let wait = if chooser.is_busy() {
-                Duration::ZERO
-            } else {
-                POLL
+            let wait = match chooser.is_busy() {
+                true => Duration::ZERO,
+                false => POLL,
             };
             match terminal.wait(wait)? {
                 Some(Told::Key(key)) => match chooser.take(&key) {
@@ -219,32 +227,19 @@ impl Place {
         repo: &Repo,
         pause: &Pause,
         terminal: &mut Terminal,
-        mut speaker: Option<&mut Speaker<'_, '_>>,
+        speaker: Option<&mut Speaker<'_, '_>>,
         app: &mut App,
     ) -> Result<End, Failure> {
-        let on = app.on()?;
-        let window = match self.which {
-            Which::Window(Some(size)) => size,
-            _ => repo.config()?.window_size()?.unwrap_or(WINDOW),
-        };
-        let mut followed = Followed::new(repo, on.clone(), self.what.as_str());
-        let title = self.title(repo, &on)?;
-        let mut reader = Reader::new(title, self.which, window, self.size);
-        reader.summariser = summariser(repo)?;
-        if speaker.is_some() {
-            reader.talk();
-        }
-        if let Some(step) = followed.look()? {
-            reader.show(repo, step.tip, 0)?;
-        }
+        let mut session = self.begin(repo, pause, speaker, app)?;
         let mut is_drawn = false;
         while !pause.is_over() {
+            let reader = &mut session.reader;
             if !is_drawn {
                 self.paint.sought.clone_from(&reader.sought);
                 self.draw(reader.picture(), terminal)?;
                 is_drawn = true;
             }
-            let wait = match (reader.is_busy(), reader.is_answered) {
+            let wait = match (reader.is_busy(), reader.answer.is_some()) {
                 (true, _) => Duration::ZERO,
                 (false, true) => ANSWER_POLL,
                 (false, false) => POLL,
@@ -252,155 +247,186 @@ impl Place {
             match terminal.wait(wait)? {
                 Some(Told::Key(key)) => {
                     is_drawn = false;
-                    match tried(reader.take(&key, repo), Wish::None, &mut reader) {
-                        Wish::None => {}
+                    match tried(reader.take(&key, repo), Wish::None, reader) {
                         Wish::Quit => break,
-                        Wish::Choose if speaker.is_some() => {
-                            reader.say("a talk stays where it is; tract view -i chooses");
-                        }
-                        Wish::Choose => return Ok(End::Choose),
-                        Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.is_answered => {
-                            reader.say("an answer is on its way; esc cancels it");
-                        }
-                        Wish::Ask(prompt) => {
-                            if let Some(speaker) = speaker.as_deref_mut() {
-                                self.ask(&prompt, speaker, &mut reader, pause, terminal, app)?;
-                                self.look_again(&mut followed, repo, &mut reader);
-                            }
-                        }
-                        Wish::Save(place) => {
-                            if let Some(speaker) = speaker.as_deref_mut() {
-                                app.ui.capture();
-                                let saved = speaker.talk.save(&place, app);
-                                self.tell("chat", saved, &mut reader, app);
-                            }
-                        }
-                        Wish::Cancel => {
-                            if let Some(speaker) = speaker.as_deref_mut() {
-                                self.close(speaker, &mut reader, app);
-                                self.look_again(&mut followed, repo, &mut reader);
-                            }
-                        }
-                        Wish::Operations => {
-                            let lines = operations(repo, app)?;
-                            reader.lay(Sheet::new(OPERATIONS, lines));
-                        }
-                        Wish::Copy(text, what) => {
-                            terminal.send(&clipboard(&text))?;
-                            reader.say(what);
-                        }
-                        Wish::Run(words) => {
-                            self.act(&words, &mut reader, pause, terminal, app)?;
-                            if let Some(Err(failure)) =
-                                speaker.as_deref_mut().map(|to| to.talk.save_on(app))
-                            {
-                                reader.say(failure.line());
-                            }
-                            self.look_again(&mut followed, repo, &mut reader);
-                            if reader
-                                .sheet()
-                                .is_some_and(|sheet| sheet.title == OPERATIONS)
-                            {
-                                let lines = operations(repo, app)?;
-                                if let Some(sheet) = reader.sheet() {
-                                    sheet.set(lines);
-                                }
-                            }
-                        }
+                        Wish::Choose if session.speaker.is_none() => return Ok(End::Choose),
+                        wish => self.grant(wish, &mut session, terminal, app)?,
                     }
                 }
                 Some(Told::Resized) => {
                     self.size = terminal.size()?;
-                    let resized = reader.resize(repo, self.size);
-                    tried(resized, (), &mut reader);
+                    tried(reader.resize(repo, self.size), (), reader);
                     is_drawn = false;
                 }
                 Some(Told::Nothing | Told::Escaped(_)) | None => {}
             }
-            if reader.is_busy() {
-                let gone_on = reader.go_on(repo);
-                tried(gone_on, (), &mut reader);
-                is_drawn = false;
+            is_drawn &= !self.go_on(&mut session, app);
+        }
+        if session.reader.answer.is_some() {
+            self.close(&mut session, app);
+        }
+        Ok(End::Quit(session.reader.last_read()))
+    }
+
+    /// What is read, before the first look at the keys.
+    fn begin<'r, 's, 't, 'a>(
+        &self,
+        repo: &'r Repo,
+        pause: &'r Pause,
+        speaker: Option<&'s mut Speaker<'t, 'a>>,
+        app: &App,
+    ) -> Result<Session<'r, 's, 't, 'a>, Failure> {
+        let on = app.on()?;
+        let window = match self.which {
+            Which::Window(Some(size)) => size,
+            _ => repo.config()?.window_size()?.unwrap_or(WINDOW),
+        };
+        let mut reader = Reader::new(self.title(repo, &on)?, self.which, window, self.size);
+        reader.summariser = summariser(repo)?;
+        if speaker.is_some() {
+            reader.talk();
+        }
+        let mut followed = Followed::new(repo, on, self.what.as_str());
+        if let Some(step) = followed.look()? {
+            reader.show(repo, step.tip, 0)?;
+        }
+        Ok(Session {
+            repo,
+            pause,
+            followed,
+            reader,
+            speaker,
+        })
+    }
+
+    /// Does what the reader cannot do itself.
+    fn grant(
+        &self,
+        wish: Wish,
+        session: &mut Session<'_, '_, '_, '_>,
+        terminal: &mut Terminal,
+        app: &mut App,
+    ) -> Result<(), Failure> {
+        let reader = &mut session.reader;
+        match wish {
+            Wish::None | Wish::Quit => {}
+            Wish::Choose => reader.say("a talk stays where it is; tract view -i chooses"),
+            Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.answer.is_some() => {
+                reader.say("an answer is on its way; esc cancels it");
             }
-            if let Some(speaker) = speaker.as_deref_mut() {
-                if let Some(lines) = speaker.listen(reader.width()) {
-                    reader.live = lines;
-                    is_drawn = false;
-                }
-                if speaker.is_over() {
-                    self.close(speaker, &mut reader, app);
-                    self.look_again(&mut followed, repo, &mut reader);
-                    is_drawn = false;
+            Wish::Ask(prompt) => self.ask(&prompt, session, terminal, app)?,
+            Wish::Save(place) => {
+                if let Some(speaker) = &mut session.speaker {
+                    app.ui.capture();
+                    let saved = speaker.talk.save(&place, app);
+                    self.tell("chat", saved, reader, app);
                 }
             }
-            match followed.look() {
-                Ok(Some(step)) => {
-                    self.went(&step, repo, &mut reader, true);
-                    is_drawn = false;
+            Wish::Cancel => self.close(session, app),
+            Wish::Operations => {
+                let lines = operations(session.repo, app)?;
+                reader.lay(Sheet::new(OPERATIONS, lines));
+            }
+            Wish::Copy(text, what) => {
+                terminal.send(&clipboard(&text))?;
+                reader.say(what);
+            }
+            Wish::Run(words) => {
+                self.act(&words, session, terminal, app)?;
+                let speaker = session.speaker.as_mut();
+                if let Some(Err(failure)) = speaker.map(|to| to.talk.save_on(app)) {
+                    session.reader.say(failure.line());
                 }
-                Ok(None) => {}
-                Err(failure) => {
-                    reader.say(failure.line());
-                    is_drawn = false;
+                self.look_again(session);
+                let sheet = session.reader.sheet();
+                if let Some(sheet) = sheet.filter(|sheet| sheet.title == OPERATIONS) {
+                    sheet.set(operations(session.repo, app)?);
                 }
             }
         }
-        if let Some(speaker) = speaker.filter(|speaker| speaker.is_answering()) {
-            self.close(speaker, &mut reader, app);
-            self.look_again(&mut followed, repo, &mut reader);
+        Ok(())
+    }
+
+    /// Goes on with what takes long, listens, and looks whether anybody has written; whether there is
+    /// anything new to see.
+    fn go_on(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) -> bool {
+        let Session { repo, reader, .. } = session;
+        let mut is_new = reader.is_busy();
+        if is_new {
+            tried(reader.go_on(repo), (), reader);
         }
-        Ok(End::Quit(reader.last_read()))
+        if let Some(speaker) = &mut session.speaker {
+            if let Some(lines) = speaker.listen(reader.width()) {
+                reader.answer = Some(lines);
+                is_new = true;
+            }
+            if speaker.is_over() {
+                self.close(session, app);
+                is_new = true;
+            }
+        }
+        match session.followed.look() {
+            Ok(Some(step)) => self.went(&step, session, true),
+            Ok(None) => return is_new,
+            Err(failure) => session.reader.say(failure.line()),
+        }
+        true
     }
 
     /// Commits what the user says, and begins to listen.
     fn ask(
         &self,
         prompt: &str,
-        speaker: &mut Speaker<'_, '_>,
-        reader: &mut Reader,
-        pause: &Pause,
+        session: &mut Session<'_, '_, '_, '_>,
         terminal: &mut Terminal,
         app: &mut App,
     ) -> Result<(), Failure> {
+        let (reader, Some(speaker)) = (&mut session.reader, &mut session.speaker) else {
+            return Ok(());
+        };
         app.ui.capture();
         let asked = match reader.summariser {
             // The budget may have one made, which can be interrupted.
             Some(_) => {
                 let asked = terminal.lend(|| speaker.ask(prompt, app))?;
-                pause.forget();
+                session.pause.forget();
                 asked
             }
             None => speaker.ask(prompt, app),
         };
-        reader.is_answered = speaker.is_answering();
+        reader.answer = speaker.is_answering().then(Vec::new);
         self.tell("chat", asked, reader, app);
         // What is said now is seen, whatever was read.
-        tried(reader.go_end(speaker.talk.repo), (), reader);
+        tried(reader.go_end(session.repo), (), reader);
+        self.look_again(session);
         Ok(())
     }
 
     /// Keeps what was answered.
-    fn close(&self, speaker: &mut Speaker<'_, '_>, reader: &mut Reader, app: &mut App) {
+    fn close(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) {
+        let Some(speaker) = &mut session.speaker else {
+            return;
+        };
         app.ui.capture();
         let closed = speaker.close(app);
-        reader.is_answered = false;
-        reader.live.clear();
-        self.tell("chat", closed, reader, app);
+        session.reader.answer = None;
+        self.tell("chat", closed, &mut session.reader, app);
+        self.look_again(session);
     }
 
     /// What this process has done is seen.
-    fn look_again(&self, followed: &mut Followed<'_>, repo: &Repo, reader: &mut Reader) {
-        match followed.look_again() {
-            Ok(Some(step)) => self.went(&step, repo, reader, false),
+    fn look_again(&self, session: &mut Session<'_, '_, '_, '_>) {
+        match session.followed.look_again() {
+            Ok(Some(step)) => self.went(&step, session, false),
             Ok(None) => {}
-            Err(failure) => reader.say(failure.line()),
+            Err(failure) => session.reader.say(failure.line()),
         }
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
-    fn went(&self, step: &Step, repo: &Repo, reader: &mut Reader, is_told: bool) {
-        let shown = reader.show(repo, step.tip, step.moved.came);
-        tried(shown, (), reader);
+    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_, '_>, is_told: bool) {
+        let Session { repo, reader, .. } = session;
+        tried(reader.show(repo, step.tip, step.moved.came), (), reader);
         if is_told {
             let mut told = follow::changes(step);
             if step.moved.came > 0 {
@@ -415,11 +441,11 @@ impl Place {
     fn act(
         &self,
         words: &[String],
-        reader: &mut Reader,
-        pause: &Pause,
+        session: &mut Session<'_, '_, '_, '_>,
         terminal: &mut Terminal,
         app: &mut App,
     ) -> Result<(), Failure> {
+        let reader = &mut session.reader;
         let name = words.first().map(String::as_str).unwrap_or_default();
         if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
             let what = "this view is read-only: commands act at the end of a branch; s chooses one";
@@ -441,18 +467,16 @@ impl Place {
                 return Ok(());
             }
         };
-        let stops = words.iter().any(|word| word == "--exec");
-        let stops = if stops {
-            "the command reads; ctrl+c stops it"
-        } else {
-            ""
+        let stops = match words.iter().any(|word| word == "--exec") {
+            true => "the command reads; ctrl+c stops it",
+            false => "",
         };
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
         self.draw(reader.picture(), terminal)?;
         app.ui.capture();
         // A command that runs another one can be interrupted.
         let done = terminal.lend(|| command::run(parsed.command, app))?;
-        pause.forget();
+        session.pause.forget();
         self.tell(name, done, reader, app);
         Ok(())
     }
@@ -514,10 +538,9 @@ impl Place {
         );
         frame.lines.push(bar);
         for (is_chosen, line) in picture.lines {
-            let mark = if is_chosen {
-                Label::Hint.of("▌")
-            } else {
-                Line::from(" ")
+            let mark = match is_chosen {
+                true => Label::Hint.of("▌"),
+                false => Line::from(" "),
             };
             frame.lines.push(self.paint.line(&(mark + line).cut(width)));
         }
@@ -587,25 +610,7 @@ fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
 ///
 /// XTerm Control Sequences, "Manipulate Selection Data" (OSC 52).
 fn clipboard(text: &str) -> String {
-    format!("\u{1b}]52;c;{}\u{7}", base64(text.as_bytes()))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
-            text.push(if at > three.len() {
-                '='
-            } else {
-                char::from(digit)
-            });
-        }
-    }
-    text
+    format!("\u{1b}]52;c;{}\u{7}", base64::encode(text.as_bytes()))
 }
 
 #[cfg(test)]

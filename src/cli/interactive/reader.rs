@@ -14,7 +14,7 @@ use tract::Result;
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::Conversation;
-use tract::model::{HideKind, Part};
+use tract::model::Part;
 use tract::render::chat::Tools;
 use tract::render::{Label, Line, grouped, plural};
 use tract::tree::words::words;
@@ -63,9 +63,7 @@ pub struct Reader {
     which: Which,
     /// How many messages a window has.
     window: usize,
-    reel: Option<Reel>,
-    /// What markers stand for, opened one from the other.
-    inside: Vec<(String, Reel)>,
+    reels: Reels,
     sheet: Option<Sheet>,
     prompt: Prompt,
     mode: Mode,
@@ -78,11 +76,30 @@ pub struct Reader {
     pub summariser: Option<String>,
     /// What is said on, where somebody answers.
     speech: Option<Prompt>,
-    /// Whether an answer is on its way.
-    pub is_answered: bool,
-    /// What of it is there, below what is committed.
-    pub live: Vec<Line>,
+    /// What is there of an answer that is on its way, below what is committed.
+    pub answer: Option<Vec<Line>>,
     size: (usize, usize),
+}
+
+/// A conversation, and what markers in it stand for, opened one from the other.
+#[derive(Default)]
+struct Reels {
+    outer: Option<Reel>,
+    inside: Vec<(String, Reel)>,
+}
+
+impl Reels {
+    /// The one on top.
+    fn top(&mut self) -> Option<&mut Reel> {
+        let inside = self.inside.last_mut().map(|(_, reel)| reel);
+        inside.or(self.outer.as_mut())
+    }
+
+    /// All of them.
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Reel> {
+        let inside = self.inside.iter_mut().map(|(_, reel)| reel);
+        self.outer.iter_mut().chain(inside)
+    }
 }
 
 /// What keys mean.
@@ -107,8 +124,7 @@ impl Reader {
             tip: None,
             which,
             window,
-            reel: None,
-            inside: Vec::new(),
+            reels: Reels::default(),
             sheet: None,
             prompt: Prompt::with_words(slash::WORDS),
             mode: Mode::Reading,
@@ -117,8 +133,7 @@ impl Reader {
             said: None,
             summariser: None,
             speech: None,
-            is_answered: false,
-            live: Vec::new(),
+            answer: None,
             size,
         }
     }
@@ -137,24 +152,23 @@ impl Reader {
 
     /// To the end of the conversation.
     pub fn go_end(&mut self, repo: &Repo) -> Result<()> {
-        self.inside.clear();
-        self.reel.as_mut().map_or(Ok(()), |reel| reel.go_end(repo))
+        self.reels.inside.clear();
+        self.reels.top().map_or(Ok(()), |reel| reel.go_end(repo))
     }
 
     /// Reads what stands at a commit; so many of the last messages are new since the last time.
     pub fn show(&mut self, repo: &Repo, tip: Option<CommitHash>, new: usize) -> Result<()> {
         self.tip = tip;
         let Some(tip) = &tip else {
-            self.reel = None;
-            self.inside.clear();
+            self.reels = Reels::default();
             return Ok(());
         };
         let talk = self.conversation(repo, tip)?;
-        match &mut self.reel {
+        match &mut self.reels.outer {
             Some(reel) => reel.renew(repo, talk, new)?,
             None => {
                 let (width, height) = self.body();
-                self.reel = Some(Reel::open(talk, repo, width, height)?);
+                self.reels.outer = Some(Reel::open(talk, repo, width, height)?);
             }
         }
         Ok(())
@@ -183,16 +197,13 @@ impl Reader {
     pub fn resize(&mut self, repo: &Repo, size: (usize, usize)) -> Result<()> {
         self.size = size;
         let (width, height) = self.body();
-        let inside = self.inside.iter_mut().map(|(_, reel)| reel);
-        for reel in self.reel.iter_mut().chain(inside) {
-            reel.resize(repo, width, height)?;
-        }
-        Ok(())
+        let mut reels = self.reels.iter_mut();
+        reels.try_for_each(|reel| reel.resize(repo, width, height))
     }
 
     /// The lines of the conversation that are on the screen: what was read last.
     pub fn last_read(&self) -> Vec<Line> {
-        let lines = self.reel.iter().flat_map(Reel::lines);
+        let lines = self.reels.outer.iter().flat_map(Reel::lines);
         lines.map(|line| line.line.clone()).collect()
     }
 
@@ -213,22 +224,22 @@ impl Reader {
     /// Takes a key.
     pub fn take(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
         self.said = None;
-        let is_plain = self.sheet.is_none() && self.inside.is_empty() && self.search.is_none();
+        let is_inside = !self.reels.inside.is_empty();
+        let is_plain = self.sheet.is_none() && !is_inside && self.search.is_none();
         let is_plain = is_plain && matches!(self.mode, Mode::Say | Mode::Reading);
-        match (key, self.mode) {
-            (Key::Ctrl('c'), _) if self.is_answered => return Ok(Wish::Cancel),
-            (Key::Escape, _) if self.is_answered && is_plain => return Ok(Wish::Cancel),
-            _ => {}
+        let cancels = *key == Key::Ctrl('c') || *key == Key::Escape && is_plain;
+        if cancels && self.answer.is_some() {
+            return Ok(Wish::Cancel);
         }
         match self.mode {
-            Mode::Slash | Mode::Summary => self.type_key(key, repo),
+            Mode::Slash | Mode::Summary => Ok(self.type_key(key)),
             // Whoever goes on to type has read it.
             Mode::Say if self.sheet.is_some() && matches!(key, Key::Char(_) | Key::Paste(_)) => {
                 self.sheet = None;
                 self.say_key(key, repo)
             }
             _ if self.sheet.is_some() => Ok(self.sheet_key(key)),
-            Mode::Say if self.inside.is_empty() => self.say_key(key, repo),
+            Mode::Say if !is_inside => self.say_key(key, repo),
             _ => self.reading_key(key, repo),
         }
     }
@@ -249,10 +260,10 @@ impl Reader {
             }
         }
         match key {
-            Key::Char('q') | Key::Ctrl('c') | Key::Escape if self.inside.pop().is_some() => {}
+            Key::Char('q') | Key::Ctrl('c') | Key::Escape if self.reels.inside.pop().is_some() => {}
             Key::Char('q') | Key::Ctrl('c') => return Ok(Wish::Quit),
             Key::Char('i') if self.speech.is_some() => {
-                self.inside.clear();
+                self.reels.inside.clear();
                 self.mode = Mode::Say;
             }
             Key::Char('?') => self.lay(Sheet::new("keys", help::all(self.speech.is_some()))),
@@ -275,7 +286,7 @@ impl Reader {
 
     fn move_key(&mut self, key: &Key, repo: &Repo) -> Result<()> {
         let page = self.body().1.saturating_sub(2).max(1);
-        let Some(reel) = self.top_reel() else {
+        let Some(reel) = self.reels.top() else {
             return Ok(());
         };
         match key {
@@ -314,10 +325,9 @@ impl Reader {
                 let mut look = reel.look().clone();
                 look.thinking = !thinking;
                 reel.look_like(repo, look)?;
-                self.say(if thinking {
-                    "thoughts are left out"
-                } else {
-                    "thoughts are shown"
+                self.say(match thinking {
+                    true => "thoughts are left out",
+                    false => "thoughts are shown",
                 });
             }
             Key::Enter => self.open(repo)?,
@@ -330,15 +340,11 @@ impl Reader {
     fn open(&mut self, repo: &Repo) -> Result<()> {
         let (width, height) = self.body();
         let Some(tip) = self.tip else { return Ok(()) };
-        let is_outer = self.inside.is_empty();
-        let Some(reel) = self.top_reel() else {
+        let is_outer = self.reels.inside.is_empty();
+        let Some(reel) = self.reels.top() else {
             return Ok(());
         };
-        let Some(place) = reel.chosen() else {
-            return Ok(());
-        };
-        let rows = reel.talk().listed().read(repo, place..place + 1)?;
-        let Some(row) = rows.first() else {
+        let Some((place, row)) = reel.chosen_row(repo)? else {
             return Ok(());
         };
         let (id, placed) = (row.entry.id, row.entry.placed);
@@ -347,11 +353,12 @@ impl Reader {
             Some(kind) if kind.marks() && (is_outer || place > 0) => {
                 let talk = Conversation::replaced_by(repo, &tip, &id.commit)?;
                 let hidden = talk.len().saturating_sub(1) as u64;
-                let title = format!("{}: {} hidden", word(kind), plural(hidden, "message"));
+                let hidden = plural(hidden, "message");
+                let title = format!("{}: {hidden} hidden", kind.as_str());
                 let mut inside = Reel::open(talk, repo, width, height)?;
                 inside.go_start(repo)?;
                 inside.toggle(repo)?;
-                self.inside.push((title, inside));
+                self.reels.inside.push((title, inside));
                 Ok(())
             }
             _ => reel.toggle(repo),
@@ -360,8 +367,8 @@ impl Reader {
 
     /// From the window to the transcript, or back; what is chosen stays.
     fn other(&mut self, repo: &Repo) -> Result<()> {
-        self.inside.clear();
-        let (Some(tip), Some(reel)) = (self.tip, &self.reel) else {
+        self.reels.inside.clear();
+        let (Some(tip), Some(reel)) = (self.tip, &self.reels.outer) else {
             return Ok(());
         };
         let was_end = reel.is_at_end();
@@ -385,7 +392,7 @@ impl Reader {
         if let Some(place) = place.filter(|_| !was_end) {
             reel.go_to(repo, place, row)?;
         }
-        self.reel = Some(reel);
+        self.reels.outer = Some(reel);
         Ok(())
     }
 
@@ -400,13 +407,10 @@ impl Reader {
 
     /// The chosen message as it is: its text, or, if it holds more than text, its JSON.
     fn copy(&mut self, repo: &Repo) -> Result<Wish> {
-        let Some(reel) = self.top_reel() else {
-            return Ok(Wish::None);
-        };
-        let Some(place) = reel.chosen() else {
-            return Ok(Wish::None);
-        };
-        let Some((id, message)) = reel.talk().message(repo, place)? else {
+        let reel = self.reels.top();
+        let chosen = reel.and_then(|reel| Some((reel.chosen()?, reel.talk())));
+        let message = chosen.map(|(place, talk)| talk.message(repo, place));
+        let Some((id, message)) = message.transpose()?.flatten() else {
             return Ok(Wish::None);
         };
         let is_text = |part: &Part| matches!(part, Part::Text { .. });
@@ -424,14 +428,8 @@ impl Reader {
 
     fn picked(&mut self, command: &'static str, repo: &Repo) -> Result<Wish> {
         self.mode = self.home();
-        let Some(reel) = self.top_reel() else {
-            return Ok(Wish::None);
-        };
-        let Some(place) = reel.chosen() else {
-            return Ok(Wish::None);
-        };
-        let rows = reel.talk().listed().read(repo, place..place + 1)?;
-        let Some(row) = rows.first() else {
+        let row = self.reels.top().map(|reel| reel.chosen_row(repo));
+        let Some((_, row)) = row.transpose()?.flatten() else {
             return Ok(Wish::None);
         };
         let name = match (command, row.number) {
@@ -445,30 +443,29 @@ impl Reader {
         Ok(Wish::Run(vec![command.to_owned(), name]))
     }
 
-    fn type_key(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
+    fn type_key(&mut self, key: &Key) -> Wish {
         let mode = self.mode;
-        let text = match self.prompt.take(key) {
-            Typed::Going => return Ok(Wish::None),
-            Typed::Left => {
-                self.mode = self.left();
-                return Ok(Wish::None);
-            }
-            Typed::Done(text) => text,
-        };
+        let typed = self.prompt.take(key);
+        if typed == Typed::Going {
+            return Wish::None;
+        }
         self.mode = self.left();
+        let Typed::Done(text) = typed else {
+            return Wish::None;
+        };
         if mode == Mode::Summary {
             let text = text.trim();
             if text.is_empty() {
                 self.say("no summary, nothing was changed");
-                return Ok(Wish::None);
+                return Wish::None;
             }
-            return Ok(Wish::Run(vec!["compact".into(), "-m".into(), text.into()]));
+            return Wish::Run(vec!["compact".into(), "-m".into(), text.into()]);
         }
         match slash::parse(text.trim_end(), self.summariser.as_deref()) {
-            Some(slash) => return Ok(self.command(slash)),
-            None => self.begin_search(text.strip_prefix('/').unwrap_or(&text), repo),
+            Some(slash) => return self.command(slash),
+            None => self.begin_search(text.strip_prefix('/').unwrap_or(&text)),
         }
-        Ok(Wish::None)
+        Wish::None
     }
 
     fn command(&mut self, slash: Slash) -> Wish {
@@ -503,7 +500,7 @@ impl Reader {
                 return Ok(Wish::None);
             }
             Key::Backspace if is_empty => return Ok(Wish::None),
-            Key::Enter if self.is_answered => {
+            Key::Enter if self.answer.is_some() => {
                 self.say("an answer is on its way; esc cancels it");
                 return Ok(Wish::None);
             }
@@ -552,16 +549,10 @@ impl Reader {
 
     fn sheet_key(&mut self, key: &Key) -> Wish {
         let height = self.body().1;
+        let title = self.sheet.as_ref().map(|sheet| sheet.title.as_str());
         match key {
             Key::Escape | Key::Char('q' | '?') | Key::Ctrl('c') | Key::Enter => self.sheet = None,
-            Key::Char('o')
-                if self
-                    .sheet
-                    .as_ref()
-                    .is_some_and(|sheet| sheet.title == OPERATIONS) =>
-            {
-                self.sheet = None;
-            }
+            Key::Char('o') if title == Some(OPERATIONS) => self.sheet = None,
             Key::Char('z') | Key::Ctrl('z') => return Wish::Run(vec!["undo".into()]),
             Key::Char('Z') | Key::Ctrl('y') => return Wish::Run(vec!["redo".into()]),
             key => {
@@ -574,7 +565,7 @@ impl Reader {
     }
 
     /// Looks for a text, from what is chosen upwards. `//` searches for what would be a command.
-    fn begin_search(&mut self, text: &str, _: &Repo) {
+    fn begin_search(&mut self, text: &str) {
         let text = text.strip_prefix('/').unwrap_or(text).trim();
         if !text.is_empty() {
             self.sought = Some(text.to_owned());
@@ -590,7 +581,7 @@ impl Reader {
         let Some(text) = self.sought.clone() else {
             return self.say("nothing was searched for yet: /");
         };
-        let Some(reel) = self.top_reel() else { return };
+        let Some(reel) = self.reels.top() else { return };
         let Some(chosen) = reel.chosen() else { return };
         let at = match way {
             Way::Up => chosen,
@@ -603,7 +594,7 @@ impl Reader {
         let Some(mut search) = self.search.take() else {
             return Ok(());
         };
-        let Some(reel) = self.top_reel() else {
+        let Some(reel) = self.reels.top() else {
             return Ok(());
         };
         match search.step(reel.talk(), repo)? {
@@ -622,13 +613,6 @@ impl Reader {
         Ok(())
     }
 
-    fn top_reel(&mut self) -> Option<&mut Reel> {
-        match self.inside.last_mut() {
-            Some((_, reel)) => Some(reel),
-            None => self.reel.as_mut(),
-        }
-    }
-
     /// The columns and rows of a conversation: a bar above it, a line below (and one more where it is
     /// said on), a mark before each line.
     fn body(&self) -> (usize, usize) {
@@ -644,7 +628,3 @@ impl Reader {
 
 /// The title of the operations.
 pub const OPERATIONS: &str = "operations";
-
-fn word(kind: HideKind) -> &'static str {
-    kind.as_str()
-}

@@ -8,14 +8,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use tract::Result;
-use tract::history::Repo;
+use tract::history::{ListedEntry, Repo};
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Start};
 use tract::model::EntryId;
-use tract::render::chat::{Chat, ChatMessage, Detail, Pen, Tools};
+use tract::render::chat::{Chat, Detail, Pen, Tools};
 use tract::render::{Label, Line, plural};
 use tract::tree::{NodeId, TreeItem};
 
 use crate::cli::conversation::OUTPUT_LINES;
+use crate::cli::page::numbered;
 
 /// How much is read at once.
 const PART: PartSize = PartSize {
@@ -112,6 +113,15 @@ impl Reel {
     /// The place of the chosen message; none of an empty conversation.
     pub fn chosen(&self) -> Option<usize> {
         (self.chosen < self.talk.len()).then_some(self.chosen)
+    }
+
+    /// That place, and what is listed of the message.
+    pub fn chosen_row(&self, repo: &Repo) -> Result<Option<(usize, ListedEntry)>> {
+        let Some(place) = self.chosen() else {
+            return Ok(None);
+        };
+        let mut rows = self.talk.listed().read(repo, place..place + 1)?;
+        Ok(rows.pop().map(|row| (place, row)))
     }
 
     /// How much of everything is shown.
@@ -392,11 +402,7 @@ impl Reel {
     }
 
     fn draw(&self, range: Range<usize>, found: Replay) -> Part {
-        let message_of = |node: NodeId| {
-            let (at, entry) = found.entry_of(node)?;
-            let number = entry.number;
-            Some(ChatMessage { at, number })
-        };
+        let message_of = |node| found.entry_of(node).map(numbered);
         let detail_of = |node: NodeId| match found.entry_of(node) {
             Some((at, entry)) => self.detail_of(at, Some(&entry.id)),
             None => Detail::Short,

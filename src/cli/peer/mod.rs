@@ -9,14 +9,13 @@ mod s3;
 mod ssh;
 mod url;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use tract::Error;
 use tract::history::Repo;
 use tract::history::sync::{Carried, Here, Landed, Peer, Remote};
 use tract::model::{Millis, RefName};
 use tract::render::{Label, Line, plural};
 
+use crate::cli::app::system_time;
 use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, progress};
 
@@ -126,13 +125,8 @@ pub fn with<T>(
 
 /// What time it is, for a repository that is not the one that is worked in.
 pub fn clock(app: &App) -> impl Fn() -> Millis + use<> {
-    let fixed = app.env.clock();
-    move || {
-        fixed.unwrap_or_else(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH);
-            Millis(since.map_or(0, |since| since.as_millis() as i64))
-        })
-    }
+    let fixed = app.env.clock;
+    move || fixed.unwrap_or_else(system_time)
 }
 
 /// Shows how far it has come while `act` is at it.
@@ -153,14 +147,17 @@ pub fn carried(carried: &Carried) -> Option<String> {
     if carried.size_bytes == 0 {
         return None;
     }
-    let mut what = vec![
-        plural(brought.commits, "commit"),
-        plural(brought.contents, "message"),
-    ];
-    if brought.sources > 0 {
-        what.push(plural(brought.sources, "session file"));
+    let counts = [brought.commits, brought.contents, brought.sources];
+    Some(contents(counts))
+}
+
+/// What came in, in words: `3 commits, 4 messages`.
+pub fn contents([commits, messages, sources]: [u64; 3]) -> String {
+    let mut what = vec![plural(commits, "commit"), plural(messages, "message")];
+    if sources > 0 {
+        what.push(plural(sources, "session file"));
     }
-    Some(what.join(", "))
+    what.join(", ")
 }
 
 /// What became of a ref, on a line.

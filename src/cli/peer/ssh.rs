@@ -1,7 +1,7 @@
 //! A repository on another machine: ssh starts tract there, and the two talk through its pipes.
 
 use std::io::{BufReader, BufWriter};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,8 @@ pub fn with<T>(
 ) -> Result<T, Failure> {
     let mut child = start(host, app)?;
     let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
-    let (input, output) = pipes(&mut child);
+    let input = BufReader::new(child.stdout.take().expect("it is piped"));
+    let output = BufWriter::new(child.stdin.take().expect("it is piped"));
     let mut is_reached = false;
     let done = Wired::new(input, output).map_err(Failure::from);
     let done = done.and_then(|mut wired| {
@@ -69,7 +70,7 @@ pub fn with<T>(
             "a shell that ssh starts there must print nothing before it".to_owned(),
         ),
         _ => (
-            format!("tract could not be started at {}", place_of(host)),
+            format!("tract could not be started at {}:{}", host.name, host.path),
             format!(
                 "ssh {} tract serve {} says why",
                 shell_word(&host.name),
@@ -78,11 +79,6 @@ pub fn with<T>(
         ),
     };
     Err(Failure::refused(what).with_hint(hint))
-}
-
-/// The host and the directory, for people.
-fn place_of(host: &Host) -> String {
-    format!("{}:{}", host.name, host.path)
 }
 
 /// Waits for the end, and not for long; its exit code.
@@ -133,10 +129,4 @@ fn place(path: &str) -> String {
         None if path == "~" => "~".to_owned(),
         None => shell_word(path),
     }
-}
-
-fn pipes(child: &mut Child) -> (BufReader<ChildStdout>, BufWriter<ChildStdin>) {
-    let input = BufReader::new(child.stdout.take().expect("it is piped"));
-    let output = BufWriter::new(child.stdin.take().expect("it is piped"));
-    (input, output)
 }

@@ -1,8 +1,9 @@
 //! A message on one line.
 
 use super::Detail;
-use super::edit::{edits_of, line_of, tally};
+use super::edit::tally;
 use super::page::{Page, first_line, hidden};
+use crate::render::edit::Edits;
 use crate::render::{Label, Line};
 use crate::tree::words::word;
 use crate::tree::{Node, NodeId, Response, ResponseBlock};
@@ -75,9 +76,9 @@ fn gist<'a>(blocks: impl Iterator<Item = &'a ResponseBlock>) -> Line {
                 text.get_or_insert_with(|| Label::Text.quote(first_line(&said.text)));
             }
             ResponseBlock::Tool(tool) => {
-                let edits = edits_of(tool);
+                let edits = Edits::of_tool(tool);
                 let end = edits.as_ref().map(tally).unwrap_or_default();
-                calls.push(Label::Tool.of(line_of(tool, edits.as_ref())) + end);
+                calls.push(Label::Tool.of(Edits::line_of(tool, edits.as_ref())) + end);
             }
             ResponseBlock::Thinking(thought) => {
                 rest.get_or_insert_with(|| Label::Dim.quote(first_line(&thought.text)));

@@ -4,21 +4,10 @@ use super::page::{INDENT, Page};
 use crate::diff::{HunkLine, Tag};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::{Label, Line};
-use crate::tree::{NodeId, Tool};
+use crate::tree::NodeId;
 
 /// A tab, on a terminal.
 const TAB: &str = "    ";
-
-/// What a call does to files, if it is one that does.
-pub(super) fn edits_of(tool: &Tool) -> Option<Edits> {
-    let is_call = tool.talk.is_none() && !tool.is_unknown;
-    is_call.then(|| Edits::of_call(&tool.name, &tool.arguments))?
-}
-
-/// The call on one line, without what its edits say.
-pub(super) fn line_of(tool: &Tool, edits: Option<&Edits>) -> String {
-    edits.map_or_else(|| tool.line(), |edits| edits.line(&tool.name))
-}
 
 /// How many lines come and go: `  +3 -1`.
 pub(super) fn tally(edits: &Edits) -> Line {
@@ -100,11 +89,8 @@ fn rows(file: &FileEdit, is_named: bool) -> Vec<Row<'_>> {
         let fate = fate.map(|fate| Label::Dim.of(fate)).unwrap_or_default();
         rows.push(Row::Head(head + fate + counted(file.tally())));
     }
-    for (at, hunk) in file.hunks.iter().enumerate() {
-        let place = hunk.place.as_ref().map(|place| format!("@@ {place}"));
-        if let Some(place) = place.or_else(|| (at > 0).then(|| "…".to_owned())) {
-            rows.push(Row::Head(Label::Dim.of(place)));
-        }
+    for (place, hunk) in file.placed() {
+        rows.extend(place.map(|place| Row::Head(Label::Dim.of(place))));
         rows.extend(hunk.lines.iter().map(Row::Text));
     }
     rows

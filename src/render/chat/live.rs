@@ -134,10 +134,8 @@ impl Step<'_, '_> {
 fn stands(section: &Section<'_>, later: bool) -> bool {
     let ended = |tool: &Tool| !tool.runs();
     match section {
-        Section::One(ResponseBlock::Text(text)) => !text.open,
-        Section::One(ResponseBlock::Thinking(thought)) => !thought.open,
         Section::One(ResponseBlock::Tool(tool)) => later && ended(tool),
-        Section::One(ResponseBlock::Other(_)) => true,
+        Section::One(block) => !block.is_open(),
         Section::Calls(tools) => later && tools.iter().all(|tool| ended(tool)),
     }
 }

@@ -1,9 +1,10 @@
 //! A call, and what came of it.
 
-use super::edit::{edits_of, line_of, tally};
+use super::edit::tally;
 use super::page::{INDENT, Page};
 use super::{Detail, Tools};
 use crate::model::Part;
+use crate::render::edit::Edits;
 use crate::render::{Label, Line};
 use crate::tree::cut::omitted_lines;
 use crate::tree::words::words;
@@ -56,9 +57,9 @@ impl Page<'_> {
                 Label::Dim.of(format!("  {}", tool.state.as_str()))
             }
         };
-        let edits = edits_of(tool);
+        let edits = Edits::of_tool(tool);
         let end = edits.as_ref().map(tally).unwrap_or_default() + state;
-        let mut call = Label::Tool.of(line_of(tool, edits.as_ref()));
+        let mut call = Label::Tool.of(Edits::line_of(tool, edits.as_ref()));
         if let Some(width) = self.chat.width_cols {
             call = call.cut(width.saturating_sub(self.room() + INDENT + end.width_cols()));
         }

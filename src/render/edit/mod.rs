@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::diff::{HunkLine, LineDiff, Piece, Tag};
 use crate::model::call;
+use crate::tree::Tool;
 
 /// What is compared line by line at most, in bytes of both sides; beyond it all of one side goes
 /// and all of the other comes.
@@ -79,6 +80,17 @@ impl Edits {
         shapes::edits(name, arguments).filter(|edits| !edits.files.is_empty())
     }
 
+    /// What a block of a tree does to files, if it is a call that does.
+    pub(super) fn of_tool(tool: &Tool) -> Option<Self> {
+        tool.is_call()
+            .then(|| Self::of_call(&tool.name, &tool.arguments))?
+    }
+
+    /// That block on one line, without what its edits say. Hostile until escaped.
+    pub(super) fn line_of(tool: &Tool, edits: Option<&Self>) -> String {
+        edits.map_or_else(|| tool.line(), |edits| edits.line(&tool.name))
+    }
+
     /// The call on one line, without what is drawn as an edit. Hostile until escaped.
     pub fn line(&self, name: &str) -> String {
         match self.rest.is_empty() {
@@ -102,6 +114,14 @@ impl FileEdit {
             Tag::Added => (added + 1, removed),
             Tag::Removed => (added, removed + 1),
             Tag::Equal => (added, removed),
+        })
+    }
+
+    /// The stretches, each with what stands above it: its place, or that something lies between.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (Option<String>, &EditHunk)> {
+        self.hunks.iter().enumerate().map(|(at, hunk)| {
+            let place = hunk.place.as_ref().map(|place| format!("@@ {place}"));
+            (place.or_else(|| (at > 0).then(|| "…".to_owned())), hunk)
         })
     }
 

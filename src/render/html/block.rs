@@ -9,7 +9,9 @@ use super::prose;
 use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
-use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, stretches};
+use crate::render::page::{
+    ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
+};
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
@@ -141,9 +143,10 @@ impl<'a> Blocks<'a> {
             match part {
                 Part::Image(media) | Part::File(media) => self.media(part, media),
                 part => {
-                    self.markup.raw("<div class=\"plain\">");
-                    self.markup.text(word(part).trim_end_matches('\n'));
-                    self.markup.raw("</div>\n");
+                    let text = word(part);
+                    self.markup
+                        .element("div", "plain", text.trim_end_matches('\n'))
+                        .raw("\n");
                 }
             }
         }
@@ -164,20 +167,12 @@ impl<'a> Blocks<'a> {
                 self.markup.open("img", &attributes).raw("\n");
             }
             MediaSource::Url(address) if is_address(address) => {
-                let rel = Some("noopener noreferrer");
-                let target = Some("_blank");
-                let attributes = [
-                    ("href", Some(address.as_str())),
-                    ("rel", rel),
-                    ("target", target),
-                ];
-                self.markup
-                    .raw("<p>")
-                    .open("a", &attributes)
-                    .text(&name)
-                    .raw("</a></p>\n");
+                let markup = self.markup.raw("<p>").link(address);
+                markup.text(&name).raw("</a></p>\n");
             }
-            _ => self.markup.element("p", "away", &name),
+            _ => {
+                self.markup.element("p", "away", &name);
+            }
         }
     }
 
@@ -194,10 +189,7 @@ impl<'a> Blocks<'a> {
 
     fn fault(&mut self, node: &Node, text: &str) {
         self.begin("div", "b fault", node);
-        self.markup
-            .raw("<div class=\"plain\">")
-            .text(text)
-            .raw("</div></div>\n");
+        self.markup.element("div", "plain", text).raw("</div>\n");
     }
 
     /// What stands in place of hidden messages, whole.
@@ -221,11 +213,8 @@ impl<'a> Blocks<'a> {
             }
         }
         self.markup.raw("</div>\n");
-        self.markup.raw(if is_long {
-            "</details></section>\n"
-        } else {
-            "</section>\n"
-        });
+        self.markup.raw(if is_long { "</details>" } else { "" });
+        self.markup.raw("</section>\n");
     }
 
     fn response(&mut self, response: &Response) {
@@ -288,8 +277,8 @@ impl<'a> Blocks<'a> {
                 self.markup.raw("<b>thinking</b> ");
                 self.markup.element("span", "peek", peek(&thought.text));
                 self.badge(node);
-                self.markup.raw("</summary>\n<div class=\"plain\">");
-                self.markup.text(&thought.text).raw("</div>");
+                self.markup.raw("</summary>\n");
+                self.markup.element("div", "plain", &thought.text);
                 self.cut(thought.interrupted);
                 self.markup.raw("</details>\n");
             }
@@ -311,39 +300,23 @@ impl<'a> Blocks<'a> {
 
     /// A call: closed, one line; open, all that it was told and gave back.
     fn tool(&mut self, tool: &Tool) {
-        let is_call = tool.talk.is_none() && !tool.is_unknown;
-        let edits = is_call
-            .then(|| Edits::of_call(&tool.name, &tool.arguments))
-            .flatten();
-        let line = match &edits {
-            Some(edits) => edits.line(&tool.name),
-            None => tool.line(),
-        };
+        let edits = Edits::of_tool(tool);
+        let line = Edits::line_of(tool, edits.as_ref());
         let rows = edits.as_ref().map_or(usize::MAX, |edits| {
             let hunks = edits.files.iter().flat_map(|file| &file.hunks);
             hunks.map(|hunk| hunk.lines.len()).sum()
         });
-        let class = match tool.state {
-            State::Success => "b tool is-success",
-            State::Error => "b tool is-error",
-            State::Interrupted => "b tool is-interrupted",
-            State::Pending => "b tool is-pending",
-            State::Streaming => "b tool is-streaming",
-            State::Resolved => "b tool is-resolved",
-        };
+        let class = format!("b tool is-{}", tool.state.as_str());
         let anchor = self.name(tool.node.id);
         let open = (rows <= OPEN_LINES).then_some("");
         let attributes = [
-            ("class", Some(class)),
+            ("class", Some(class.as_str())),
             ("id", anchor.as_deref()),
             ("open", open),
         ];
         self.markup.open("details", &attributes).raw("<summary>");
         self.number(tool.node.id, anchor.is_some());
-        let (name, rest) = match line.strip_prefix(&tool.name) {
-            Some(rest) if is_call => (tool.name.as_str(), rest.trim_start()),
-            _ => (line.as_str(), ""),
-        };
+        let (name, rest) = name_and_rest(tool, &line);
         self.markup.raw("<b>").text(name).raw("</b> ");
         self.markup
             .element("code", "peek", head(rest, 2 * PEEK_BYTES));
@@ -351,14 +324,12 @@ impl<'a> Blocks<'a> {
             self.tally(edits.tally());
         }
         if tool.state != State::Success {
-            self.markup
-                .raw(" <span class=\"state\">")
-                .raw(tool.state.as_str())
-                .raw("</span>");
+            self.markup.raw(" ");
+            self.markup.element("span", "state", tool.state.as_str());
         }
         self.badge(&tool.node);
         self.markup.raw("</summary>\n");
-        if is_call {
+        if tool.is_call() {
             match &edits {
                 Some(edits) => edits
                     .files
@@ -389,10 +360,7 @@ impl<'a> Blocks<'a> {
         let object = serde_json::from_str::<Value>(arguments).ok();
         let Some(Value::Object(object)) = object else {
             if arguments.len() > ARGUMENT_BYTES {
-                self.markup
-                    .raw("<pre class=\"argument\">")
-                    .text(arguments)
-                    .raw("</pre>\n");
+                self.argument(arguments);
             }
             return;
         };
@@ -403,12 +371,13 @@ impl<'a> Blocks<'a> {
             };
             if text.len() > ARGUMENT_BYTES || text.trim_end().contains('\n') {
                 self.markup.element("h4", "key", &key);
-                self.markup
-                    .raw("<pre class=\"argument\">")
-                    .text(&text)
-                    .raw("</pre>\n");
+                self.argument(&text);
             }
         }
+    }
+
+    fn argument(&mut self, text: &str) {
+        self.markup.element("pre", "argument", text).raw("\n");
     }
 
     fn tally(&mut self, (added, removed): (usize, usize)) {
@@ -444,15 +413,9 @@ impl<'a> Blocks<'a> {
             return;
         }
         self.markup.raw("<pre class=\"diff\">");
-        for (at, hunk) in file.hunks.iter().enumerate() {
-            match &hunk.place {
-                Some(place) => {
-                    self.markup.raw("<i>@@ ").text(place).raw("</i>");
-                }
-                None if at > 0 => {
-                    self.markup.raw("<i>…</i>");
-                }
-                None => {}
+        for (place, hunk) in file.placed() {
+            if let Some(place) = place {
+                self.markup.raw("<i>").text(&place).raw("</i>");
             }
             hunk.lines.iter().for_each(|line| self.diff_line(line));
         }

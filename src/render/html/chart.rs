@@ -14,11 +14,8 @@ const WIDTH: u64 = 1200;
 
 /// Writes the chart of these steps, oldest first.
 pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
-    let peak = sizes
-        .iter()
-        .map(|size| size.tokens.tokens)
-        .max()
-        .unwrap_or(0);
+    let highest = |sizes: &[ContextSize]| sizes.iter().map(|size| size.tokens.tokens).max();
+    let peak = highest(sizes).unwrap_or(0);
     if peak == 0 || sizes.len() < 2 {
         return;
     }
@@ -31,11 +28,7 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
     for bar in 0..count {
         let steps = &sizes[edge(bar)..edge(bar + 1)];
         let Some(last) = steps.last() else { continue };
-        let high = steps
-            .iter()
-            .map(|size| size.tokens.tokens)
-            .max()
-            .unwrap_or(0);
+        let high = highest(steps).unwrap_or(0);
         let hide = steps.iter().find_map(|size| size.hides);
         let height = (high * HEIGHT).div_ceil(peak).max(1);
         let (left, right) = (
@@ -91,12 +84,9 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
     if hides > 0 {
         markup.raw("<span class=\"hides\">made smaller</span>");
     }
-    let now = sizes
-        .last()
-        .map(|size| tokens(size.tokens))
-        .unwrap_or_default();
+    let now = sizes.last().map(|size| tokens(size.tokens));
     markup
         .raw("<span>now ")
-        .text(&now)
+        .text(&now.unwrap_or_default())
         .raw("</span></figcaption></figure>\n");
 }

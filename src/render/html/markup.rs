@@ -63,10 +63,25 @@ impl Markup {
     }
 
     /// An element that holds a text.
-    pub(super) fn element(&mut self, tag: &'static str, class: &'static str, text: &str) {
+    pub(super) fn element(
+        &mut self,
+        tag: &'static str,
+        class: &'static str,
+        text: &str,
+    ) -> &mut Self {
         self.open(tag, &[("class", Some(class))])
             .text(text)
-            .close(tag);
+            .close(tag)
+    }
+
+    /// The beginning of a link that leads away from the page.
+    pub(super) fn link(&mut self, address: &str) -> &mut Self {
+        let attributes = [
+            ("href", Some(address)),
+            ("rel", Some("noopener noreferrer")),
+            ("target", Some("_blank")),
+        ];
+        self.open("a", &attributes)
     }
 
     /// What was written since somebody took it.

@@ -14,6 +14,7 @@ mod tests;
 use std::io::{self, Write};
 
 use crate::hash::fingerprint;
+use crate::model::base64;
 use crate::render::page::ConversationPage;
 use crate::render::plural;
 use crate::tree::TreeItem;
@@ -134,20 +135,5 @@ fn foot(blocks: &mut Blocks<'_>) {
 
 /// What a policy calls a text that it allows.
 fn digest(text: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let hash = fingerprint(text.as_bytes());
-    let mut digest = "sha256-".to_owned();
-    for three in hash.chunks(3) {
-        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let place = bits >> (18 - 6 * digit) & 63;
-            digest.push(if digit <= three.len() {
-                DIGITS[place as usize] as char
-            } else {
-                '='
-            });
-        }
-    }
-    digest
+    format!("sha256-{}", base64::encode(&fingerprint(text.as_bytes())))
 }

@@ -111,13 +111,7 @@ impl Prose<'_> {
 
     fn link(&mut self, address: CowStr<'_>) {
         if is_address(&address) {
-            let rel = Some("noopener noreferrer");
-            let attributes = [
-                ("href", Some(&*address)),
-                ("rel", rel),
-                ("target", Some("_blank")),
-            ];
-            self.markup.open("a", &attributes);
+            self.markup.link(&address);
             self.links.push((true, None));
         } else {
             self.links.push((false, Some(address.to_string())));

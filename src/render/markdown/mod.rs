@@ -15,7 +15,9 @@ use crate::diff::Tag;
 use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
-use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, stretches};
+use crate::render::page::{
+    ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
+};
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{Section, sections};
@@ -262,18 +264,9 @@ impl Sheet<'_> {
     }
 
     fn tool(&mut self, tool: &Tool) -> io::Result<()> {
-        let is_call = tool.talk.is_none() && !tool.is_unknown;
-        let edits = is_call
-            .then(|| Edits::of_call(&tool.name, &tool.arguments))
-            .flatten();
-        let line = match &edits {
-            Some(edits) => edits.line(&tool.name),
-            None => tool.line(),
-        };
-        let (name, rest) = match line.strip_prefix(&tool.name) {
-            Some(rest) if is_call => (tool.name.as_str(), rest.trim_start()),
-            _ => (line.as_str(), ""),
-        };
+        let edits = Edits::of_tool(tool);
+        let line = Edits::line_of(tool, edits.as_ref());
+        let (name, rest) = name_and_rest(tool, &line);
         let (rest, is_cut) = match rest.char_indices().nth(LINE_CHARS) {
             Some((at, _)) => (format!("{}…", &rest[..at]), edits.is_none()),
             None => (rest.to_owned(), false),
@@ -321,12 +314,8 @@ impl Sheet<'_> {
         let head = format!("{} {fate}", path.unwrap_or_default());
         self.block(head.trim())?;
         let mut text = String::new();
-        for (at, hunk) in file.hunks.iter().enumerate() {
-            match &hunk.place {
-                Some(place) => text = text + "@@ " + place + "\n",
-                None if at > 0 => text += "…\n",
-                None => {}
-            }
+        for (place, hunk) in file.placed() {
+            text.extend(place.map(|place| place + "\n"));
             for line in &hunk.lines {
                 text.push(match line.tag {
                     Tag::Equal => ' ',

@@ -34,7 +34,7 @@ impl Reader {
                 .lines(height)
                 .map(|line| (false, line.clone()))
                 .collect();
-        } else if let Some(reel) = self.top_reel() {
+        } else if let Some(reel) = self.reels.top() {
             let chosen = reel.chosen();
             let line = |line: &ReelLine| {
                 let is_chosen = line.place.is_some() && line.place == chosen;
@@ -42,15 +42,17 @@ impl Reader {
             };
             picture.lines = reel.lines().map(line).collect();
             let is_end = reel.is_at_end();
-            if is_end && self.inside.is_empty() && !self.live.is_empty() {
+            let is_outer = self.reels.inside.is_empty();
+            let live = self.answer.as_ref().filter(|live| !live.is_empty());
+            if let Some(live) = live.filter(|_| is_end && is_outer) {
                 picture.lines.push((false, Line::new()));
-                let live = self.live.iter().map(|line| (false, line.clone()));
+                let live = live.iter().map(|line| (false, line.clone()));
                 picture.lines.extend(live);
                 let above = picture.lines.len().saturating_sub(height);
                 picture.lines.drain(..above);
             }
         }
-        if self.reel.is_none() && self.sheet.is_none() {
+        if self.reels.outer.is_none() && self.sheet.is_none() {
             let nothing = match self.speech {
                 None => "No messages yet; what is committed appears here.",
                 Some(_) => "No messages yet; what you say is the first.",
@@ -69,7 +71,7 @@ impl Reader {
         if let Some(sheet) = &self.sheet {
             return Label::Strong.of(sheet.title.as_str());
         }
-        let which = match (self.inside.last(), self.which) {
+        let which = match (self.reels.inside.last(), self.which) {
             (Some((title, _)), _) => title.as_str(),
             (None, Which::Window(_)) => "window",
             (None, Which::Transcript) => "transcript",
@@ -83,7 +85,7 @@ impl Reader {
         if let Some(sheet) = &self.sheet {
             return sheet.position(height).into();
         }
-        let Some(reel) = self.top_reel() else {
+        let Some(reel) = self.reels.top() else {
             return Line::new();
         };
         let talk = reel.talk();
@@ -105,7 +107,7 @@ impl Reader {
 
     /// The line above the one that is typed.
     fn status(&self) -> Line {
-        let otherwise = match (self.is_answered, self.mode) {
+        let otherwise = match (self.answer.is_some(), self.mode) {
             (true, _) => "answering · esc cancels",
             (false, Mode::Say) => "enter says it · / command · esc keys",
             (false, _) => "i says something",
@@ -131,7 +133,7 @@ impl Reader {
                 return ((Label::Strong.of(what) + keys).cut(width), None);
             }
             Mode::Reading => {
-                let keys = match (&self.sheet, self.inside.is_empty()) {
+                let keys = match (&self.sheet, self.reels.inside.is_empty()) {
                     (Some(_), _) => "esc back",
                     (None, false) => "esc back · ? keys",
                     (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),

@@ -218,8 +218,8 @@ fn an_answer_stands_at_the_end_and_escape_cancels_it() {
     let mut reader = Reader::new("main".into(), Which::Window(None), 50, (60, 12));
     reader.talk();
     reader.show(&repo, tip(&repo), 0).expect("opens");
-    reader.is_answered = true;
-    reader.live = (1..=4).map(|at| Line::from(format!("live {at}"))).collect();
+    let live: Vec<Line> = (1..=4).map(|at| Line::from(format!("live {at}"))).collect();
+    reader.answer = Some(live.clone());
     let seen = shown(&mut reader);
     assert_eq!(seen.lines().count(), 10, "{seen}");
     assert!(
@@ -233,12 +233,13 @@ fn an_answer_stands_at_the_end_and_escape_cancels_it() {
     for key in [Key::Escape, Key::Ctrl('c')] {
         assert_eq!(keys(&mut reader, &repo, &[key]), Wish::Cancel);
     }
-    reader.is_answered = false;
+    reader.answer = None;
     assert_eq!(
         keys(&mut reader, &repo, &[Key::Enter]),
         Wish::Ask("on".into())
     );
     // A screen of any size holds it.
+    reader.answer = Some(live);
     for size in [(1, 1), (3, 2), (20, 5)] {
         reader.resize(&repo, size).expect("fits");
         reader.picture();
