@@ -313,6 +313,19 @@ impl Part {
         Self::Text { text: text.into() }
     }
 
+    /// Its text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is what a tool gave back.
+    pub const fn is_result(&self) -> bool {
+        matches!(self, Self::ToolResult { .. })
+    }
+
     /// The word in the stored form: `text`, `thinking`, `tool_call`, `tool_result`, `image`,
     /// `file`, `opaque`.
     pub const fn type_name(&self) -> &'static str {

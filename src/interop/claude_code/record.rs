@@ -2,19 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::model::Millis;
-use crate::wire::json::{Raw, word};
-
-/// A point in time, written out.
-pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
-    Millis::parse(&word(raw)?)
-}
-
-/// Whether a flag is there and true.
-pub(super) fn is_true(raw: Raw<'_>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
-}
-
 lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
     pub(super) struct Record {

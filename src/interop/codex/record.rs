@@ -6,8 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::interop::spans::members;
-use crate::interop::{Base, Descent};
-use crate::model::Millis;
+use crate::interop::{Base, Descent, parts};
 use crate::wire::json::{Raw, decode, string, word};
 
 lazy! {
@@ -28,13 +27,6 @@ pub(super) fn cwd(first_line: &str) -> Option<String> {
     let first: Value = serde_json::from_str(first_line).ok()?;
     let cwd = first["payload"]["cwd"].as_str().or(first["cwd"].as_str());
     cwd.map(str::to_owned)
-}
-
-impl Record<'_> {
-    /// When it was written.
-    pub fn time(&self) -> Option<Millis> {
-        word(self.timestamp).and_then(|text| Millis::parse(&text))
-    }
 }
 
 /// What a rollout's first line says of other sessions, and its own session's id.
@@ -83,7 +75,7 @@ impl SessionMeta<'_> {
         Descent {
             base,
             spawned_by: string(self.parent_thread_id).or_else(|| self.spawned_by()),
-            begun: word(self.timestamp).and_then(|text| Millis::parse(&text)),
+            begun: parts::time(self.timestamp),
         }
     }
 

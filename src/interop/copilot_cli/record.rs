@@ -2,8 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::interop::Descent;
-use crate::model::Millis;
+use crate::interop::{Descent, parts};
 use crate::wire::json::{decode, string, word};
 
 lazy! {
@@ -13,13 +12,6 @@ lazy! {
         r#type, data, id, timestamp,
         /// The sub-agent that it tells of.
         agent_id = "agentId",
-    }
-}
-
-impl Event<'_> {
-    /// When it was written.
-    pub(super) fn time(&self) -> Option<Millis> {
-        word(self.timestamp).and_then(|text| Millis::parse(&text))
     }
 }
 
@@ -74,12 +66,12 @@ impl Start {
         lazy! { struct Context { cwd } }
         let context: Context<'_> = decode(data.context).unwrap_or_default();
         Self {
-            id: string(data.session_id).filter(|id| !id.is_empty()),
+            id: parts::said(data.session_id),
             cwd: string(context.cwd),
             descent: Descent {
                 base: None,
                 spawned_by: string(data.detached_from_spawning_parent_session_id),
-                begun: word(data.start_time).and_then(|text| Millis::parse(&text)),
+                begun: parts::time(data.start_time),
             },
         }
     }

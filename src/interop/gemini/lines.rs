@@ -15,12 +15,12 @@ use super::about::About;
 use super::record::{Said, said};
 use crate::error::Result;
 use crate::interop::list::{Change, Listed, Telling};
+use crate::interop::parts::{self, time};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::spans::{elements_at, members};
 use crate::interop::{Descent, ImportOptions, Input, Problem, SessionStart, Sink};
-use crate::model::Millis;
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, string};
 
 lazy! {
     /// What of a line says what it is.
@@ -75,10 +75,6 @@ impl Head<'_> {
     }
 }
 
-fn time(raw: Raw<'_>) -> Option<Millis> {
-    Millis::parse(&string(raw)?)
-}
-
 struct Lines<'s> {
     telling: Telling<'s>,
     options: ImportOptions<'s>,
@@ -99,13 +95,11 @@ impl Lines<'_> {
 
     /// Tells of the session, once.
     fn open(&mut self, head: Option<&Head<'_>>) -> Result<()> {
-        if self.is_told {
+        if std::mem::replace(&mut self.is_told, true) {
             return Ok(());
         }
-        self.is_told = true;
         let opening = head.filter(|head| head.is_opening());
-        let id = opening.and_then(|head| string(head.session_id));
-        let id = id.filter(|id| !id.is_empty());
+        let id = opening.and_then(|head| parts::said(head.session_id));
         let id = id.unwrap_or_else(|| self.options.stem.to_owned());
         self.telling.sink.session(SessionStart {
             descent: opening
@@ -117,9 +111,8 @@ impl Lines<'_> {
     fn line(&mut self, record: &Record<'_>) -> Result<()> {
         let problem = |reason: String| Problem::new(record.line, reason);
         let text = record.value.get();
-        let head = match serde_json::from_str::<Head<'_>>(text) {
-            Ok(head) if text.starts_with('{') => head,
-            _ => return self.sink().problem(problem("not a record".into())),
+        let Ok(head) = serde_json::from_str::<Head<'_>>(text) else {
+            return self.sink().problem(problem("not a record".into()));
         };
         let span = record.span();
         self.open(Some(&head))?;

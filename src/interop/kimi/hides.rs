@@ -9,9 +9,9 @@ use super::record::{Record, Said};
 use super::said::{Content, estimate, is_blank, rendered, text_of};
 use super::select::{Kept, both_ends, newest};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, StepEntry};
+use crate::interop::{Action, Cover, HideStep, StepEntry, again, parts};
 use crate::model::{HideKind, Message, Part, Role};
-use crate::wire::json::{decode, is_object, string};
+use crate::wire::json::{decode, string};
 
 /// The name of the note between the user's first words and the newest.
 const ELISION: &str = "compaction_elision";
@@ -31,8 +31,8 @@ enum Stays {
 impl Reader<'_> {
     /// A summary, behind the user's own words; as it was at first, before the newest messages.
     pub(super) fn compacted(&mut self, record: &Record<'_>) -> Result<(), Damage> {
-        self.close(None)?;
-        let said: Option<Said<'_>> = decode(record.summary.filter(|raw| is_object(raw.get())));
+        self.close(false)?;
+        let said: Option<Said<'_>> = decode(record.summary);
         let text = string(record.context_summary).or_else(|| string(record.summary));
         let parts = match (&text, said) {
             (Some(text), _) => vec![Part::text(text.as_str())],
@@ -42,16 +42,9 @@ impl Reader<'_> {
             (None, None) => return Err("a compaction without its summary".into()),
         };
         let summary = Message::new(Role::User, parts);
-        crate::model::depth::check_message(&summary).map_err(|error| error.to_string())?;
-        let summary = Stays::New(
-            summary,
-            Slot {
-                entry: None,
-                kind: Kind::Summary,
-                tokens: text.as_deref().map_or(0, estimate),
-                prompt: None,
-            },
-        );
+        parts::checked([&summary])?;
+        let tokens = text.as_deref().map_or(0, estimate);
+        let summary = Stays::New(summary, Slot::new(Kind::Summary, tokens));
         let is_first = record.kept_user_message_count.is_none();
         let is_first = decode::<bool>(record.legacy_tail).unwrap_or(is_first);
         let stays = if is_first {
@@ -80,7 +73,7 @@ impl Reader<'_> {
         let mut text = |at: usize| match &prompts[at].kind {
             Kind::Prompt(Words::Here(text)) => Ok(text.clone()),
             Kind::Prompt(Words::There(span)) => {
-                let record = self.again(*span)?;
+                let record = again(self.input, *span)?;
                 let record: Record<'_> = serde_json::from_str(&record).unwrap_or_default();
                 let said: Said<'_> = decode(record.message).unwrap_or_default();
                 Ok(text_of(&said))
@@ -97,26 +90,15 @@ impl Reader<'_> {
             stays.extend(match kept {
                 Kept::Whole(at) => prompts[at].take().map(Stays::Old),
                 Kept::Cut(text) => {
-                    let slot = Slot {
-                        entry: None,
-                        tokens: estimate(&text),
-                        kind: Kind::Prompt(Words::Here(text.clone())),
-                        prompt: None,
-                    };
+                    let kind = Kind::Prompt(Words::Here(text.clone()));
+                    let slot = Slot::new(kind, estimate(&text));
                     Some(Stays::New(Message::text(Role::User, text), slot))
                 }
                 Kept::Elided(tokens) => {
                     let text = elision(tokens);
-                    let slot = Slot {
-                        entry: None,
-                        tokens: estimate(&text),
-                        kind: Kind::Injected(ELISION.to_owned()),
-                        prompt: None,
-                    };
-                    Some(Stays::New(
-                        Message::attached(ELISION, vec![Part::text(text)]),
-                        slot,
-                    ))
+                    let slot = Slot::new(Kind::Injected(ELISION.to_owned()), estimate(&text));
+                    let note = Message::attached(ELISION, vec![Part::text(text)]);
+                    Some(Stays::New(note, slot))
                 }
             });
         }
@@ -126,7 +108,7 @@ impl Reader<'_> {
 
     /// Everything but the instructions goes.
     pub(super) fn cleared(&mut self) -> Result<(), Damage> {
-        self.close(None)?;
+        self.close(false)?;
         if self.slots.iter().all(|slot| slot.entry.is_none()) {
             self.slots.clear();
             return Ok(());
@@ -187,7 +169,7 @@ impl Reader<'_> {
     fn stand(&mut self, stays: Stays) -> Result<()> {
         let slot = match stays {
             Stays::New(message, slot) if is_said(&message) => {
-                let step = self.step(Action::Append(message));
+                let step = self.current.step(Action::Append(message));
                 Slot {
                     entry: Some(self.teller.step(step)?),
                     ..slot
@@ -202,7 +184,7 @@ impl Reader<'_> {
     /// So many of the user's prompts are taken back, with all that came of them. Until protocol 1.5 what the
     /// tool had put there itself stayed, and too few prompts were no reason to take none.
     pub(super) fn taken_back(&mut self, count: Option<usize>) -> Result<(), Damage> {
-        self.close(None)?;
+        self.close(false)?;
         let count = count.ok_or("a count that is none")?;
         let (mut found, mut from) = (0, self.slots.len());
         for (at, slot) in self.slots.iter().enumerate().rev() {
@@ -282,7 +264,7 @@ impl Reader<'_> {
 
     /// What calls have given, but for the newest messages, is not sent any more.
     pub(super) fn emptied(&mut self, cutoff: Option<usize>) -> Result<bool, Damage> {
-        self.close(None)?;
+        self.close(false)?;
         let cutoff = cutoff.ok_or("a place that is none")?.min(self.slots.len());
         let mut parts = Vec::new();
         // What stands before that has been looked at.
@@ -295,11 +277,8 @@ impl Reader<'_> {
             if slot.tokens < EMPTIED_TOKENS_MIN {
                 continue;
             }
-            let stub = Part::ToolResult {
-                call: call.clone(),
-                content: rendered(vec![Part::text(EMPTIED)], *is_error, None),
-                is_error: *is_error,
-            };
+            let content = rendered(vec![Part::text(EMPTIED)], *is_error, None);
+            let stub = parts::result(Some(call.clone()), content, *is_error);
             slot.tokens = estimate(EMPTIED);
             parts.push((entry, 0, Some(Message::new(Role::Tool, vec![stub]))));
         }

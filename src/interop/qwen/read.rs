@@ -7,6 +7,7 @@ use super::record::{Payload, Record, message_of};
 use crate::error::{Error, Result};
 use crate::interop::lines::mend;
 use crate::interop::list::{Change, Listed, Telling};
+use crate::interop::parts::time;
 use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::spans::elements_at;
 use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step};
@@ -88,10 +89,8 @@ impl Reader<'_> {
 
     fn line(&mut self, line: &records::Record<'_>) -> Result<()> {
         let problem = |reason: String| Problem::new(line.line, reason);
-        let text = line.value.get();
-        let record = match serde_json::from_str::<Record<'_>>(text) {
-            Ok(record) if text.starts_with('{') => record,
-            _ => return self.sink().problem(problem("not a record".into())),
+        let Ok(record) = serde_json::from_str::<Record<'_>>(line.value.get()) else {
+            return self.sink().problem(problem("not a record".into()));
         };
         self.open(Some(&record))?;
         self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
@@ -100,7 +99,7 @@ impl Reader<'_> {
         self.end.title = title.or(self.end.title.take());
         let change = Change {
             span: line.span(),
-            time: record.time(),
+            time: time(record.timestamp),
         };
         self.follow(&record, line, change)?;
         let mut listed = match record.listed(change.span, &mut self.notes) {
@@ -110,9 +109,10 @@ impl Reader<'_> {
                 Listed::default()
             }
         };
-        for step in &mut listed.steps {
-            self.named.number(step);
-        }
+        listed
+            .steps
+            .iter_mut()
+            .for_each(|step| self.named.number(step));
         if listed.steps.is_empty() {
             self.end.other(record.kind());
         }
@@ -222,9 +222,7 @@ impl Reader<'_> {
                 let text = mend(&bytes).text;
                 let record = serde_json::from_str::<Record<'_>>(&text).unwrap_or_default();
                 let mut listed = record.listed(*span, &mut notes).unwrap_or_default();
-                for step in &mut listed.steps {
-                    named.number(step);
-                }
+                listed.steps.iter_mut().for_each(|step| named.number(step));
                 all.is_reply |= listed.is_reply;
                 all.steps.extend(listed.steps);
             }

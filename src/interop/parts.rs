@@ -1,0 +1,116 @@
+//! Parts of messages as formats say them, one or another of whose members may be missing.
+//!
+//! Deliberately absent: by which names a format says them, and blocks of providers ([`crate::wire`]).
+
+use crate::model::{Media, MediaSource, Message, Millis, Part, depth};
+use crate::wire::json::{Object, Raw, string, word};
+use crate::wire::{Notes, anthropic};
+
+/// A text that is not empty.
+pub(super) fn said(raw: Raw<'_>) -> Option<String> {
+    string(raw).filter(|text| !text.is_empty())
+}
+
+/// The part of a text that is not empty.
+pub(super) fn text(raw: Raw<'_>) -> Option<Part> {
+    said(raw).map(Part::text)
+}
+
+/// A call of a function; where nothing is said of its arguments, there are none.
+pub(super) fn call(id: Option<String>, name: Option<String>, arguments: Option<String>) -> Part {
+    Part::ToolCall {
+        id: id.unwrap_or_default(),
+        name: name.unwrap_or_default(),
+        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
+        kind: None,
+    }
+}
+
+/// What a call gave.
+pub(super) fn result(call: Option<String>, content: Vec<Part>, is_error: bool) -> Part {
+    Part::ToolResult {
+        call: call.unwrap_or_default(),
+        content,
+        is_error,
+    }
+}
+
+/// What a model thought, as nobody's own.
+pub(super) fn thought(text: String) -> Part {
+    Part::Thinking {
+        text,
+        signature: None,
+        provider: None,
+    }
+}
+
+/// What a model thought; where it bears a seal, that is a provider's.
+pub(super) fn sealed(text: String, seal: Option<String>, provider: &str) -> Part {
+    let signature = seal.filter(|seal| !seal.is_empty());
+    Part::Thinking {
+        text,
+        provider: signature.as_ref().map(|_| provider.to_owned()),
+        signature,
+    }
+}
+
+/// What a model of Anthropic's thought, and nobody is to read.
+pub(super) fn redacted(data: &str) -> Part {
+    let block = Object::typed("redacted_thinking").string("data", data);
+    Part::Opaque {
+        provider: anthropic::PROVIDER.to_owned(),
+        data: block.finish(),
+    }
+}
+
+/// A block that is kept as it is, counted by its type.
+pub(super) fn opaque(provider: &str, kind: &str, data: String, notes: &mut Notes) -> Part {
+    notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
+    Part::Opaque {
+        provider: provider.to_owned(),
+        data,
+    }
+}
+
+/// A picture or a file.
+pub(super) fn media(
+    source: MediaSource,
+    media_type: Option<String>,
+    name: Option<String>,
+) -> Media {
+    Media {
+        media_type,
+        name,
+        detail: None,
+        source,
+    }
+}
+
+/// A picture or a file, whichever its type says.
+pub(super) fn by_type(media: Media) -> Part {
+    let kind = media.media_type.as_deref();
+    match kind.is_some_and(|kind| kind.starts_with("image/")) {
+        true => Part::Image(media),
+        false => Part::File(media),
+    }
+}
+
+/// The same where a format says that it is a picture.
+pub(super) fn picture(part: Part) -> Part {
+    match part {
+        Part::File(media) => Part::Image(media),
+        part => part,
+    }
+}
+
+/// Messages that are nested no deeper than any may be.
+pub(super) fn checked<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Result<(), String> {
+    let mut messages = messages.into_iter();
+    let checked = messages.try_for_each(depth::check_message);
+    checked.map_err(|error| error.to_string())
+}
+
+/// A time as ISO 8601 has it.
+pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
+    word(raw).and_then(|time| Millis::parse(&time))
+}
