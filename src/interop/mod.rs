@@ -83,6 +83,7 @@ mod swe_agent;
 mod teller;
 mod vscode_chat;
 mod ways;
+mod writing;
 mod zed;
 
 use std::collections::BTreeMap;
@@ -275,6 +276,14 @@ impl StepId {
             replacement: None,
         }
     }
+
+    /// What it put in place of what it hid, by its number.
+    fn replacement(self, number: usize) -> StepEntry {
+        StepEntry {
+            step: self,
+            replacement: Some(number),
+        }
+    }
 }
 
 /// An entry that a step made: an appended message, or one of a hide's replacements.
@@ -380,6 +389,14 @@ impl<M> HideStep<M> {
             parts: Vec::new(),
             replacements: Vec::new(),
             moment: Moment::Here,
+        }
+    }
+
+    /// A message in place of another, here.
+    fn replacing(old: StepEntry, message: M) -> Self {
+        Self {
+            replacements: vec![(Some(old), message)],
+            ..Self::of(HideKind::Drop, Cover::Range(old, old))
         }
     }
 

@@ -118,6 +118,19 @@ impl Object {
         }
     }
 
+    /// Adds a string, or `null` where there is none.
+    pub fn nullable(self, key: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.string(key, value),
+            None => self.raw(key, "null"),
+        }
+    }
+
+    /// Adds a number.
+    pub fn number(self, key: &str, value: impl std::fmt::Display) -> Self {
+        self.raw(key, &value.to_string())
+    }
+
     /// Adds a flag.
     pub fn flag(self, key: &str, is_set: bool) -> Self {
         self.raw(key, if is_set { "true" } else { "false" })

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::wire::json::word;
+
 lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
     pub(super) struct Record {
@@ -25,6 +27,18 @@ lazy! {
         kind = "type", id, tool_use_id, text,
         /// Who made a call; sent back as it came.
         caller,
+    }
+}
+
+impl BlockHead<'_> {
+    /// Whether it is of a kind.
+    pub(super) fn is(&self, kind: &str) -> bool {
+        word(self.kind).as_deref() == Some(kind)
+    }
+
+    /// Whether it is the result of a call.
+    pub(super) fn answers(&self, call: &str) -> bool {
+        word(self.tool_use_id).as_deref() == Some(call)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::wire::json::{Raw, decode, string, word};
 
 lazy! {
     /// One line, enveloped or legacy.
-    #[derive(Debug)]
     pub(super) struct Record {
         timestamp,
         /// Its number among the session's records, those before the file included; older files have none.
@@ -48,7 +47,6 @@ pub(super) fn number(record: &[u8]) -> Option<u64> {
 
 lazy! {
     /// A `session_meta`, or the first line of a legacy file.
-    #[derive(Debug)]
     pub(super) struct SessionMeta {
         id, timestamp, forked_from_id, parent_thread_id, history_base, cwd, source, base_instructions,
         instructions, dynamic_tools,
@@ -97,7 +95,6 @@ struct HistoryBase {
 
 lazy! {
     /// A `turn_context`: what of it belongs to the request.
-    #[derive(Debug)]
     pub(super) struct TurnContext { cwd, model, effort }
 }
 
@@ -111,7 +108,6 @@ pub(super) struct Compacted<'a> {
 
 lazy! {
     /// An `event_msg`: the fields that matter of all its types.
-    #[derive(Debug)]
     pub(super) struct Event {
         r#type, message, text, thread_name, num_turns, info, thread_id, new_thread_id, item,
     }
@@ -119,7 +115,6 @@ lazy! {
 
 lazy! {
     /// What an `item_completed` says of other threads.
-    #[derive(Debug)]
     struct Item { receiver_thread_ids, agent_thread_id }
 }
 
@@ -135,21 +130,17 @@ impl Event<'_> {
 }
 
 /// A `token_count`'s `info`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct TokenInfo {
-    #[serde(default)]
     pub total_token_usage: Option<TokenUsage>,
-    #[serde(default)]
     pub last_token_usage: Option<TokenUsage>,
 }
 
 /// Tokens of one reply, or of all so far.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(default)]
 pub(super) struct TokenUsage {
-    #[serde(default)]
     pub input_tokens: u64,
-    #[serde(default)]
     pub output_tokens: u64,
-    #[serde(default)]
     pub total_tokens: u64,
 }

@@ -18,10 +18,9 @@ use crate::interop::parts::{said, time};
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry,
-    again,
+    Action, BranchStart, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
 };
-use crate::model::{HideKind, Message, Part, Role, Settings, Span, depth};
+use crate::model::{Message, Part, Role, Settings, Span, depth};
 use crate::wire::json::{Raw, decode, is_true, quoted, string, word};
 
 /// Reads a session.
@@ -275,13 +274,7 @@ impl<'a> Reader<'a> {
                 self.path.system.push((role, name, mark, entry));
                 return Ok(false);
             }
-            Some((.., old)) => {
-                let hide = HideStep {
-                    replacements: vec![(Some(old), message)],
-                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
-                };
-                self.hide(hide)?
-            }
+            Some((.., old)) => self.hide(HideStep::replacing(old, message))?,
             None => self.tell(Action::Append(message))?,
         };
         self.path.system.push((role, name, mark, entry));

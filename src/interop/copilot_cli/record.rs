@@ -7,7 +7,7 @@ use crate::wire::json::{decode, string, word};
 
 lazy! {
     /// One line.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy)]
     pub(super) struct Event {
         r#type, data, id, timestamp,
         /// The sub-agent that it tells of.
@@ -17,7 +17,6 @@ lazy! {
 
 lazy! {
     /// The members that matter of all kinds of events.
-    #[derive(Debug)]
     pub(super) struct Data {
         session_id = "sessionId", start_time = "startTime", context, cwd,
         detached_from_spawning_parent_session_id = "detachedFromSpawningParentSessionId",
@@ -36,19 +35,16 @@ lazy! {
 
 lazy! {
     /// A call.
-    #[derive(Debug)]
     pub(super) struct Request { tool_call_id = "toolCallId", name, arguments, r#type }
 }
 
 lazy! {
     /// What a tool gave back.
-    #[derive(Debug)]
     pub(super) struct Given { content, message, binary_results_for_llm = "binaryResultsForLlm" }
 }
 
 lazy! {
     /// Bytes that the model is sent: here, or in an event of their own.
-    #[derive(Debug)]
     pub(super) struct Binary {
         data, mime_type = "mimeType", asset_id = "assetId", display_name = "displayName",
     }

@@ -143,15 +143,9 @@ impl Reader<'_> {
             slots.push(match stays {
                 Stays::Old(slot) => slot,
                 Stays::New(message, slot) if is_said(&message) => {
-                    let entry = StepEntry {
-                        step,
-                        replacement: Some(replacements.len()),
-                    };
+                    let entry = Some(step.replacement(replacements.len()));
                     replacements.push((before, message));
-                    Slot {
-                        entry: Some(entry),
-                        ..slot
-                    }
+                    Slot { entry, ..slot }
                 }
                 Stays::New(_, slot) => slot,
             });

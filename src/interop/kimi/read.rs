@@ -15,9 +15,9 @@ use crate::interop::parts;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
+    Action, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
 };
-use crate::model::{HideKind, Message, Part, Role, Span, depth};
+use crate::model::{Message, Part, Role, Span, depth};
 use crate::wire::json::{Object, Raw, array, decode, is_true, quoted, string, word};
 
 /// What the tool says a call gave, where it was stopped before that was known.
@@ -279,10 +279,7 @@ impl<'a> Reader<'a> {
             Some((_, old)) => {
                 let old = *old;
                 self.close(false)?;
-                self.hide(HideStep {
-                    replacements: vec![(Some(old), message)],
-                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
-                })?
+                self.hide(HideStep::replacing(old, message))?
             }
             None => {
                 self.close(false)?;

@@ -151,12 +151,7 @@ fn usage(tokens: &Value) -> Option<Usage> {
     let cache = &tokens["cache"];
     let input = [&tokens["input"], &cache["read"], &cache["write"]].map(count);
     let output = [&tokens["output"], &tokens["reasoning"]].map(count);
-    let sum = |counts: &[u64]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
-    let (input_tokens, output_tokens) = (sum(&input), sum(&output));
-    (input_tokens > 0 || output_tokens > 0).then_some(Usage {
-        input_tokens,
-        output_tokens,
-    })
+    Usage::sum(&input, &output)
 }
 
 impl Said {

@@ -12,7 +12,6 @@ use crate::wire::json::{decode, quoted, string, word};
 
 lazy! {
     /// One line: the header or an entry.
-    #[derive(Debug)]
     pub(super) struct Record {
         r#type, id, parent_id = "parentId", timestamp, message,
         /// Of a header.

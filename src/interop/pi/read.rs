@@ -310,10 +310,7 @@ impl<'a> Reader<'a> {
             return known;
         }
         let of_lost = (1..).zip(lost).map(|(number, (at, _))| {
-            let entry = StepEntry {
-                replacement: Some(number),
-                ..made
-            };
+            let entry = made.step.replacement(number);
             (*at, entry)
         });
         let of_kept = of_kept.map(|(at, entry)| (*at, *entry));

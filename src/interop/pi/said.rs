@@ -21,7 +21,6 @@ pub(super) struct Said {
 
 lazy! {
     /// The message of an entry.
-    #[derive(Debug)]
     struct Inner {
         role, content, api, model, usage, stop_reason = "stopReason", tool_call_id = "toolCallId",
         is_error = "isError", command, output, exit_code = "exitCode", cancelled, truncated,
@@ -30,7 +29,6 @@ lazy! {
 }
 
 lazy! {
-    #[derive(Debug)]
     struct Block {
         r#type, text, thinking, thinking_signature = "thinkingSignature", redacted, id, name, arguments,
         data, mime_type = "mimeType",
@@ -142,12 +140,8 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
         cache_write: u64,
     }
     let counts: Counts = decode(raw)?;
-    let input = counts.input.saturating_add(counts.cache_read);
-    let input_tokens = input.saturating_add(counts.cache_write);
-    (input_tokens > 0 || counts.output > 0).then_some(Usage {
-        input_tokens,
-        output_tokens: counts.output,
-    })
+    let input = [counts.input, counts.cache_read, counts.cache_write];
+    Usage::sum(&input, &[counts.output])
 }
 
 /// The parts of a content: a text, or blocks.

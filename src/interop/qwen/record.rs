@@ -13,7 +13,7 @@ lazy! {
     /// What of a record is looked at.
     pub(super) struct Record {
         uuid, parent_uuid = "parentUuid", session_id = "sessionId", agent_id = "agentId",
-        is_sidechain = "isSidechain", timestamp, r#type, subtype, cwd, version, model, message,
+        is_sidechain = "isSidechain", timestamp, r#type, subtype, cwd, model, message,
         usage_metadata = "usageMetadata", system_payload = "systemPayload",
     }
 }
@@ -74,10 +74,7 @@ impl Record<'_> {
 
     /// What it says of the session that started it.
     pub(super) fn descent(&self) -> Descent {
-        Descent {
-            spawned_by: self.agent().and_then(|_| string(self.session_id)),
-            ..Descent::default()
-        }
+        Descent::spawned_by(self.agent().and_then(|_| string(self.session_id)))
     }
 
     /// What is said in it.
