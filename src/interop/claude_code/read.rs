@@ -370,13 +370,10 @@ impl Reader<'_> {
             results.sort_unstable();
         }
         let records = next.item.records();
-        let mut pieces = Vec::with_capacity(records.len());
-        for &record in &records {
-            pieces.push(self.piece(record)?);
-        }
         let mut parts = Vec::new();
         let (mut model, mut usage, mut time, mut attached) = (None, None, None, None);
-        for piece in pieces {
+        for &record in &records {
+            let piece = self.piece(record)?;
             parts.extend(piece.parts);
             model = piece.model.or(model);
             usage = piece.usage.or(usage);

@@ -53,15 +53,11 @@ impl Reader<'_> {
         self.hide(HideKind::Compaction, Cover::Everything, keep, messages)?;
         if full {
             let replaced = kinds.into_iter().enumerate();
-            self.path
-                .users
-                .extend(replaced.filter_map(|(index, typed)| {
-                    let entry = StepEntry {
-                        step,
-                        replacement: Some(index),
-                    };
-                    typed.map(|typed| UserEntry { entry, typed })
-                }));
+            let users = replaced.filter_map(|(index, typed)| {
+                let entry = step.replacement(index);
+                typed.map(|typed| UserEntry { entry, typed })
+            });
+            self.path.users.extend(users);
         }
         Ok(())
     }

@@ -50,13 +50,6 @@ pub(super) fn go_on(
     Ok(found.is_plain && !reaches_back)
 }
 
-/// What the first records say beside who the session is.
-#[derive(Default)]
-struct Opening {
-    spawned_by: Option<String>,
-    system: Option<SystemPrompt>,
-}
-
 /// A system prompt with its record's place and time.
 pub(super) type SystemPrompt = (String, Option<Span>, Option<Millis>);
 
@@ -95,7 +88,9 @@ pub(super) struct Reader<'s> {
     /// How far another file is read, while it is one.
     pub(super) inherited: Option<Inherited>,
     pub(super) current: Current,
-    opening: Option<Opening>,
+    /// Whether a record has said which session it is.
+    is_named: bool,
+    spawned_by: Option<String>,
     started: bool,
     /// Whether a record told of what came long before it.
     reaches_back: bool,
@@ -117,7 +112,8 @@ impl<'s> Reader<'s> {
             options,
             inherited: None,
             current: Current::default(),
-            opening: None,
+            is_named: false,
+            spawned_by: None,
             started: false,
             reaches_back: false,
             id: String::new(),
@@ -169,7 +165,7 @@ impl<'s> Reader<'s> {
                 }
             }
             (_, None, Some(legacy)) => legacy,
-            ("", None, None) if !self.started && self.opening.is_none() => {
+            ("", None, None) if !self.started && !self.is_named => {
                 // Its time is the file's, not the system prompt's.
                 self.current.time = None;
                 return self.session_meta(value);
@@ -196,35 +192,25 @@ impl<'s> Reader<'s> {
         }
         let system = meta.system_prompt();
         let system = system.map(|text| (text, Some(self.current.span), self.current.time));
-        let brings_system = system.is_some();
-        let counted = match &mut self.opening {
-            None => {
-                self.setting("dynamic_tools", meta.dynamic_tools)?;
-                self.teller.start = SessionStart {
-                    id: id.unwrap_or_else(|| self.options.stem.to_owned()),
-                    forked_from: string(meta.forked_from_id),
-                    descent: meta.descent(),
-                };
-                self.opening = Some(Opening {
-                    spawned_by: meta.spawned_by(),
-                    system,
-                });
-                brings_system
-            }
+        if std::mem::replace(&mut self.is_named, true) {
             // A fork goes on with a copy of its parent's.
-            Some(opening) => {
-                let start = &mut self.teller.start;
-                if start.forked_from.is_none() && id.is_some() && id == opening.spawned_by {
-                    start.forked_from = id;
-                }
-                let first = opening.system.is_none();
-                opening.system = opening.system.take().or(system);
-                first && brings_system
+            let start = &mut self.teller.start;
+            if start.forked_from.is_none() && id.is_some() && id == self.spawned_by {
+                start.forked_from = id;
             }
-        };
-        if !counted {
+        } else {
+            self.setting("dynamic_tools", meta.dynamic_tools)?;
+            self.teller.start = SessionStart {
+                id: id.unwrap_or_else(|| self.options.stem.to_owned()),
+                forked_from: string(meta.forked_from_id),
+                descent: meta.descent(),
+            };
+            self.spawned_by = meta.spawned_by();
+        }
+        if system.is_none() || self.own_system.is_some() {
             self.other("session_meta");
         }
+        self.own_system = self.own_system.take().or(system);
         Ok(())
     }
 
@@ -254,7 +240,6 @@ impl<'s> Reader<'s> {
         let start = &self.teller.start;
         let base = start.descent.base.clone();
         self.id.clone_from(&start.id);
-        self.own_system = self.opening.take().and_then(|opening| opening.system);
         self.teller.open()?;
         if let Some(base) = base {
             self.begin_with(&base)?;

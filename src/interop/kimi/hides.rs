@@ -9,7 +9,7 @@ use super::record::{Record, Said};
 use super::said::{Content, estimate, is_blank, rendered, text_of};
 use super::select::{Kept, both_ends, newest};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, StepEntry, again, parts};
+use crate::interop::{Action, Cover, HideStep, again, parts};
 use crate::model::{HideKind, Message, Part, Role};
 use crate::wire::json::{decode, string};
 
@@ -22,10 +22,10 @@ const EMPTIED: &str = "[Old tool result content cleared]";
 /// What is shorter was let stand, in tokens as the tool estimates them.
 const EMPTIED_TOKENS_MIN: u64 = 100;
 
-/// What stands behind a hide.
-enum Stays {
-    Old(Slot),
-    New(Message, Slot),
+/// What stands behind a hide: what is new with its message.
+struct Stays {
+    slot: Slot,
+    new: Option<Message>,
 }
 
 impl Reader<'_> {
@@ -44,14 +44,14 @@ impl Reader<'_> {
         let summary = Message::new(Role::User, parts);
         parts::checked([&summary])?;
         let tokens = text.as_deref().map_or(0, estimate);
-        let summary = Stays::New(summary, Slot::new(Kind::Summary, tokens));
+        let summary = Stays::new(summary, Kind::Summary, tokens);
         let is_first = record.kept_user_message_count.is_none();
         let is_first = decode::<bool>(record.legacy_tail).unwrap_or(is_first);
         let stays = if is_first {
             let count = decode::<usize>(record.compacted_count).or_else(|| decode(record.count));
             let count = count.ok_or("a compaction that says not of how much")?;
             let tail = self.slots.split_off(count.min(self.slots.len()));
-            let tail = tail.into_iter().map(Stays::Old);
+            let tail = tail.into_iter().map(Stays::old);
             std::iter::once(summary).chain(tail).collect()
         } else {
             let is_split = record.kept_head_user_message_count.is_some();
@@ -88,17 +88,17 @@ impl Reader<'_> {
         let mut stays = Vec::new();
         for kept in kept {
             stays.extend(match kept {
-                Kept::Whole(at) => prompts[at].take().map(Stays::Old),
+                Kept::Whole(at) => prompts[at].take().map(Stays::old),
                 Kept::Cut(text) => {
+                    let tokens = estimate(&text);
                     let kind = Kind::Prompt(Words::Here(text.clone()));
-                    let slot = Slot::new(kind, estimate(&text));
-                    Some(Stays::New(Message::text(Role::User, text), slot))
+                    Some(Stays::new(Message::text(Role::User, text), kind, tokens))
                 }
                 Kept::Elided(tokens) => {
                     let text = elision(tokens);
-                    let slot = Slot::new(Kind::Injected(ELISION.to_owned()), estimate(&text));
+                    let tokens = estimate(&text);
                     let note = Message::attached(ELISION, vec![Part::text(text)]);
-                    Some(Stays::New(note, slot))
+                    Some(Stays::new(note, Kind::Injected(ELISION.to_owned()), tokens))
                 }
             });
         }
@@ -118,7 +118,7 @@ impl Reader<'_> {
 
     /// Hides what is sent but the instructions and what stays, and puts there what is new.
     fn put(&mut self, kind: HideKind, stays: Vec<Stays>) -> Result<()> {
-        let is_sent = |stays: &Stays| stays.entry().is_some();
+        let is_sent = |stays: &Stays| stays.slot.entry.is_some();
         let hides = self.slots.iter().any(|slot| slot.entry.is_some());
         self.slots.clear();
         self.emptied = 0;
@@ -130,25 +130,21 @@ impl Reader<'_> {
         let (mut next, mut before) = (None, Vec::with_capacity(stays.len()));
         for stays in stays.iter().rev() {
             before.push(next);
-            next = stays.entry().or(next);
+            next = stays.slot.entry.or(next);
         }
         before.reverse();
         let system = self.system.iter().map(|(_, entry)| *entry);
         let keep = system
-            .chain(stays.iter().filter_map(Stays::entry))
+            .chain(stays.iter().filter_map(|stays| stays.slot.entry))
             .collect();
         let step = self.teller.next_step();
         let (mut slots, mut replacements) = (Vec::new(), Vec::new());
-        for (stays, before) in stays.into_iter().zip(before) {
-            slots.push(match stays {
-                Stays::Old(slot) => slot,
-                Stays::New(message, slot) if is_said(&message) => {
-                    let entry = Some(step.replacement(replacements.len()));
-                    replacements.push((before, message));
-                    Slot { entry, ..slot }
-                }
-                Stays::New(_, slot) => slot,
-            });
+        for (Stays { mut slot, new }, before) in stays.into_iter().zip(before) {
+            if let Some(message) = new.filter(is_said) {
+                slot.entry = Some(step.replacement(replacements.len()));
+                replacements.push((before, message));
+            }
+            slots.push(slot);
         }
         self.hide(HideStep {
             keep,
@@ -161,16 +157,11 @@ impl Reader<'_> {
 
     /// What stands where nothing was before.
     fn stand(&mut self, stays: Stays) -> Result<()> {
-        let slot = match stays {
-            Stays::New(message, slot) if is_said(&message) => {
-                let step = self.current.step(Action::Append(message));
-                Slot {
-                    entry: Some(self.teller.step(step)?),
-                    ..slot
-                }
-            }
-            Stays::New(_, slot) | Stays::Old(slot) => slot,
-        };
+        let Stays { mut slot, new } = stays;
+        if let Some(message) = new.filter(is_said) {
+            let step = self.current.step(Action::Append(message));
+            slot.entry = Some(self.teller.step(step)?);
+        }
         self.slots.push(slot);
         Ok(())
     }
@@ -285,11 +276,14 @@ impl Reader<'_> {
 }
 
 impl Stays {
-    /// Where it is already.
-    fn entry(&self) -> Option<StepEntry> {
-        match self {
-            Self::Old(slot) => slot.entry,
-            Self::New(..) => None,
+    fn old(slot: Slot) -> Self {
+        Self { slot, new: None }
+    }
+
+    fn new(message: Message, kind: Kind, tokens: u64) -> Self {
+        Self {
+            slot: Slot::new(kind, tokens),
+            new: Some(message),
         }
     }
 }

@@ -647,15 +647,9 @@ pub(super) enum Damage {
     Source(Error),
 }
 
-impl From<String> for Damage {
-    fn from(reason: String) -> Self {
-        Self::Record(reason)
-    }
-}
-
-impl From<&str> for Damage {
-    fn from(reason: &str) -> Self {
-        Self::Record(reason.to_owned())
+impl<T: Into<String>> From<T> for Damage {
+    fn from(reason: T) -> Self {
+        Self::Record(reason.into())
     }
 }
 
