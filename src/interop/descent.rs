@@ -18,6 +18,14 @@ pub struct Descent {
 }
 
 impl Descent {
+    /// That of a session whose agent started it, if any did.
+    pub fn spawned_by(session: Option<String>) -> Self {
+        Self {
+            spawned_by: session,
+            ..Self::default()
+        }
+    }
+
     /// Whether the file, of the session `id`, goes on with the session's own earlier file.
     pub fn goes_on(&self, id: &str) -> bool {
         self.base.as_ref().is_some_and(|base| base.session == id)

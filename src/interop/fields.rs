@@ -25,6 +25,13 @@ impl Fields {
         Self::parse(&object.to_string()).expect("it is made as an object")
     }
 
+    /// The objects among these texts.
+    pub(super) fn of_all<'t>(
+        texts: impl IntoIterator<Item = &'t String>,
+    ) -> impl Iterator<Item = Self> {
+        texts.into_iter().filter_map(|text| Self::parse(text))
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&RawValue> {
         let found = self.0.iter().rev().find(|(name, _)| name == key)?;
         Some(&found.1)
@@ -32,6 +39,11 @@ impl Fields {
 
     pub(super) fn string(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// Whether the text by a key is this one.
+    pub(super) fn is(&self, key: &str, text: &str) -> bool {
+        self.string(key).as_deref() == Some(text)
     }
 
     /// All of it, in source order.

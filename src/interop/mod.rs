@@ -31,6 +31,7 @@ mod continue_dev;
 mod contract;
 mod conversations;
 mod copilot_cli;
+mod current;
 mod cursor;
 mod cursor_cli;
 mod descent;
@@ -81,6 +82,7 @@ mod swe_agent;
 mod teller;
 mod vscode_chat;
 mod ways;
+mod writing;
 mod zed;
 
 use std::collections::BTreeMap;
@@ -88,7 +90,7 @@ use std::io;
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
@@ -137,6 +139,12 @@ pub trait Input {
         bytes.truncate(filled);
         Ok(bytes)
     }
+}
+
+/// The text of a record that was read before, mended.
+fn again(input: &dyn Input, span: Span) -> Result<String> {
+    let bytes = input.bytes(span).map_err(Error::io("source"))?;
+    Ok(lines::mend(&bytes).text.into_owned())
 }
 
 impl Input for &dyn Input {
@@ -394,6 +402,14 @@ impl<M> HideStep<M> {
         }
     }
 
+    /// A message in place of another, here.
+    fn replacing(old: StepEntry, message: M) -> Self {
+        Self {
+            replacements: vec![(Some(old), message)],
+            ..Self::of(HideKind::Drop, Cover::Range(old, old))
+        }
+    }
+
     /// A prune of these parts, here.
     fn prune(parts: Vec<(StepEntry, u32, Option<M>)>) -> Self {
         Self {
@@ -536,6 +552,13 @@ pub struct Outgoing {
     pub replaces: Vec<String>,
     /// Whether it is a compaction's summary.
     pub is_summary: bool,
+}
+
+impl Outgoing {
+    /// The model in force, by its name.
+    fn model(&self) -> Option<String> {
+        serde_json::from_str(self.settings.get("model")?).ok()
+    }
 }
 
 /// What an exporter is told about the file as a whole.

@@ -173,6 +173,20 @@ pub(super) fn rewritten(record: &str, change: impl Fn(&str, &str) -> Option<Stri
         })
 }
 
+/// A record without some of its members.
+pub(super) fn without(record: &str, keys: &[&str]) -> Object {
+    rewritten(record, |key, value| {
+        (!keys.contains(&key)).then(|| value.to_owned())
+    })
+}
+
+/// A record with another value in place of one of its members, if it has that.
+pub(super) fn replaced(record: &str, key: &str, json: &str) -> Object {
+    rewritten(record, |name, value| {
+        Some(if name == key { json } else { value }.to_owned())
+    })
+}
+
 /// Writes a record as a line: line ends between its tokens, as in a block that is kept as it came,
 /// become spaces.
 pub(super) fn write_line(out: &mut dyn Write, record: &str) -> Result<()> {
@@ -243,10 +257,7 @@ pub(crate) fn content(record: &str, callers: bool) -> Option<String> {
     let blocks = blocks.ok().filter(|_| is_left_out);
     Some(match blocks {
         Some(blocks) => array(blocks.into_iter().map(|block| match block.get() {
-            block if block.starts_with('{') => {
-                let keep = |key: &str, value: &str| (key != "caller").then(|| value.to_owned());
-                rewritten(block, keep).finish()
-            }
+            block if block.starts_with('{') => without(block, &["caller"]).finish(),
             block => block.to_owned(),
         })),
         None => content.get().to_owned(),

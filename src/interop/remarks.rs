@@ -5,6 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Document;
 use crate::wire::Repairs;
 
+/// What is left out by formats whose tools write their own.
+pub(super) const SYSTEM: &str = "a system message; the tool writes its own";
+/// What is left out by most formats.
+pub(super) const FOREIGN: &str = "a block of another provider";
+
 /// Remarks as they come up.
 #[derive(Default)]
 pub(super) struct Remarks {

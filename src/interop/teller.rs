@@ -62,6 +62,14 @@ impl<'s> Teller<'s> {
         self.sink.session(std::mem::take(&mut self.start))
     }
 
+    /// The same of a session of which a record says `more`.
+    pub(super) fn open_with(&mut self, more: impl FnOnce(&mut SessionStart)) -> Result<()> {
+        if !self.is_open {
+            more(&mut self.start);
+        }
+        self.open()
+    }
+
     /// Tells that the session ends.
     pub(super) fn close(mut self) -> Result<()> {
         self.open()?;

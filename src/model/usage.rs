@@ -8,3 +8,15 @@ pub struct Usage {
     /// The reply.
     pub output_tokens: u64,
 }
+
+impl Usage {
+    /// The sums of what was counted apart; none where that is nothing at all.
+    pub fn sum(input: &[u64], output: &[u64]) -> Option<Self> {
+        let sum = |counts: &[u64]| counts.iter().copied().fold(0, u64::saturating_add);
+        let usage = Self {
+            input_tokens: sum(input),
+            output_tokens: sum(output),
+        };
+        (usage != Self::default()).then_some(usage)
+    }
+}

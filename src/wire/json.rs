@@ -30,6 +30,11 @@ pub fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Whether a flag is there and set.
+pub fn is_true(raw: Raw<'_>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
 /// The `type` of a block, if `text` is a JSON object that has one.
 ///
 /// The whole text must be JSON that readers accept, not only its `type`.
@@ -103,6 +108,32 @@ impl Object {
         self.key(key);
         self.0.push_str(json);
         self
+    }
+
+    /// Adds a JSON text, if there is one.
+    pub fn optional_raw(self, key: &str, json: Option<&str>) -> Self {
+        match json {
+            Some(json) => self.raw(key, json),
+            None => self,
+        }
+    }
+
+    /// Adds a string, or `null` where there is none.
+    pub fn nullable(self, key: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.string(key, value),
+            None => self.raw(key, "null"),
+        }
+    }
+
+    /// Adds a number.
+    pub fn number(self, key: &str, value: impl std::fmt::Display) -> Self {
+        self.raw(key, &value.to_string())
+    }
+
+    /// Adds a flag.
+    pub fn flag(self, key: &str, is_set: bool) -> Self {
+        self.raw(key, if is_set { "true" } else { "false" })
     }
 
     /// The text.

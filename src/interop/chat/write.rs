@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::error::{Error, Result};
 use crate::interop::Outgoing;
-use crate::interop::remarks::Remarks;
+use crate::interop::remarks::{Remarks, SYSTEM};
 use crate::model::{Message, Part, Role, Settings};
 use crate::wire::json::Object;
 
@@ -32,7 +32,7 @@ pub(crate) fn with_results<'a>(
     let mut found: Vec<Answered<'_>> = Vec::new();
     for (at, outgoing) in messages.iter().enumerate() {
         if outgoing.message.role.is_system() {
-            remarks.add("a system message; the tool writes its own");
+            remarks.add(SYSTEM);
             continue;
         }
         let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });

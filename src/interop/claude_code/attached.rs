@@ -12,7 +12,8 @@ mod words;
 
 use serde_json::Value;
 
-use crate::model::{Media, MediaSource, Part};
+use crate::interop::parts;
+use crate::model::{MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::json::Raw;
@@ -44,42 +45,132 @@ const SILENT: [&str; 12] = [
     "structured_output",
 ];
 
-/// Kinds of which something may be sent.
-const TELLING: [&str; 27] = [
-    "agent_listing_delta",
-    "agent_mention",
-    "async_hook_response",
-    "budget_usd",
-    "compact_file_reference",
-    "deferred_tools_delta",
-    "directory",
-    "edited_text_file",
-    "file",
-    "hook_additional_context",
-    "hook_blocking_error",
-    "hook_success",
-    "invoked_skills",
-    "mcp_instructions_delta",
-    "nested_memory",
-    "output_style",
-    "plan_mode",
-    "plan_mode_exit",
-    "plan_mode_reentry",
-    "queued_command",
-    "skill_listing",
-    "task_reminder",
-    "task_status",
-    "todo_reminder",
-    "token_usage",
-    "ultrathink_effort",
-    "workflow_keyword_request",
+/// Reads what is sent for a record; none where the record is not as it should be.
+type Read = fn(&Record, &mut Notes) -> Option<Vec<Part>>;
+
+/// Kinds of which something may be sent, and what that is.
+const TELLING: [(&str, Read); 27] = [
+    ("agent_listing_delta", |it, _| {
+        let (added, removed) = (it.texts("addedLines"), it.texts("removedTypes"));
+        let (first, noted) = (it.is_true("isInitial"), it.is_true("showConcurrencyNote"));
+        Some(texts(words::agents(&added, &removed, first, noted)))
+    }),
+    ("agent_mention", |it, _| {
+        one(words::mentioned(it.text("agentType")?))
+    }),
+    ("async_hook_response", |it, _| {
+        let response = it.0.get("response")?.as_object()?;
+        let message = response.get("systemMessage").and_then(Value::as_str);
+        let context = response.get("hookSpecificOutput");
+        let context = context.and_then(|output| output.get("additionalContext"));
+        let said = [message, context.and_then(Value::as_str)];
+        Some(texts(said.into_iter().flatten()))
+    }),
+    ("budget_usd", |it, _| it.counted(words::budget)),
+    ("compact_file_reference", |it, _| {
+        one(words::too_large(it.text("filename")?))
+    }),
+    ("deferred_tools_delta", |it, _| {
+        let (added, pending) = (it.texts("addedLines"), it.texts("pendingMcpServers"));
+        Some(texts(words::deferred_tools(&added, &pending)))
+    }),
+    ("directory", |it, _| {
+        Some(words::directory(it.text("path")?, it.text("content")?))
+    }),
+    ("edited_text_file", |it, _| {
+        one(words::edited(it.text("filename")?, it.text("snippet")?))
+    }),
+    ("file", |it, _| it.file()),
+    ("hook_additional_context", |it, _| {
+        it.listed("content", |it, content| {
+            Some(words::hook_context(it.text("hookName")?, content))
+        })
+    }),
+    ("hook_blocking_error", |it, _| {
+        let error = it.0.get("blockingError")?.as_object()?;
+        let text = |key| error.get(key)?.as_str();
+        let (command, error) = (text("command")?, text("blockingError")?);
+        one(words::hook_blocked(it.text("hookName")?, command, error))
+    }),
+    ("hook_success", |it, _| {
+        let event = it.text("hookEvent")?;
+        let content = it.text("content").unwrap_or_default();
+        let is_sent = matches!(event, "SessionStart" | "UserPromptSubmit");
+        match is_sent && !content.is_empty() {
+            true => one(words::hook_success(it.text("hookName")?, content)),
+            false => Some(Vec::new()),
+        }
+    }),
+    ("invoked_skills", |it, _| {
+        let skills = it.objects("skills", ["name", "path", "content"])?;
+        one(words::invoked_skills(&skills))
+    }),
+    ("mcp_instructions_delta", |it, _| {
+        it.listed("addedBlocks", |_, blocks| Some(words::mcp(blocks)))
+    }),
+    ("nested_memory", |it, _| {
+        let content = it.0.get("content")?.get("content")?.as_str()?;
+        one(words::memory(it.text("path")?, content))
+    }),
+    ("output_style", |it, _| one(words::style(it.text("style")?))),
+    ("plan_mode", |it, _| {
+        let plan = it.text("planFilePath")?;
+        one(match it.text("reminderType") {
+            Some("sparse") => words::plan_mode_still(plan),
+            _ => words::plan_mode(plan),
+        })
+    }),
+    ("plan_mode_exit", |it, _| {
+        let plan = it.text("planFilePath")?;
+        one(words::plan_mode_left(plan, it.is_true("planExists")))
+    }),
+    ("plan_mode_reentry", |it, _| {
+        one(words::plan_mode_again(it.text("planFilePath")?))
+    }),
+    ("queued_command", Record::queued),
+    ("skill_listing", |it, _| {
+        one(words::skills(it.text("content")?))
+    }),
+    ("task_reminder", |it, _| {
+        let tasks = it.objects("content", ["id", "status", "subject"])?;
+        one(words::tasks(&tasks))
+    }),
+    ("task_status", |it, _| {
+        let is_running = it.text("status") == Some("running");
+        if !is_running || it.text("taskType") != Some("local_agent") {
+            return None;
+        }
+        let (what, id) = (it.text("description")?, it.text("taskId")?);
+        one(words::running(what, id, it.text("outputFilePath")?))
+    }),
+    ("todo_reminder", |it, _| {
+        let todos = it.objects("content", ["status", "content"])?;
+        one(words::todos(&todos))
+    }),
+    ("token_usage", |it, _| it.counted(words::token_usage)),
+    ("ultrathink_effort", |_, _| one(words::ULTRATHINK)),
+    ("workflow_keyword_request", |_, _| one(words::ULTRACODE)),
 ];
+
+fn one(text: impl Into<String>) -> Option<Vec<Part>> {
+    Some(vec![Part::text(text)])
+}
+
+fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Part> {
+    texts.into_iter().map(Part::text).collect()
+}
+
+/// How a kind is read of which something may be sent.
+fn telling(kind: &str) -> Option<Read> {
+    let found = TELLING.iter().find(|(known, _)| *known == kind);
+    found.map(|(_, read)| *read)
+}
 
 /// Whether a kind of attachment is known, and whether it may be sent.
 pub(super) fn tells(kind: &str) -> Option<bool> {
-    match TELLING.contains(&kind) {
-        true => Some(true),
-        false => SILENT.contains(&kind).then_some(false),
+    match telling(kind) {
+        Some(_) => Some(true),
+        None => SILENT.contains(&kind).then_some(false),
     }
 }
 
@@ -91,15 +182,15 @@ pub(super) fn sent(raw: Raw<'_>, notes: &mut Notes) -> Sent {
     };
     let record = Record(fields);
     let kind = record.text("type").unwrap_or_default().to_owned();
-    let Some(true) = tells(&kind) else {
-        return match tells(&kind) {
-            Some(_) => Sent::Nothing,
-            None => Sent::Unknown,
+    let Some(read) = telling(&kind) else {
+        return match SILENT.contains(&&*kind) {
+            true => Sent::Nothing,
+            false => Sent::Unknown,
         };
     };
-    let in_part = matches!(&*kind, "plan_mode_reentry")
+    let in_part = kind == "plan_mode_reentry"
         || kind == "plan_mode" && record.text("reminderType") != Some("sparse");
-    match record.parts(&kind, notes) {
+    match read(&record, notes) {
         Some(parts) if parts.is_empty() => Sent::Nothing,
         Some(parts) => Sent::Parts { parts, in_part },
         None => Sent::Unknown,
@@ -120,152 +211,40 @@ impl Record {
         list.filter_map(Value::as_str).collect()
     }
 
-    fn objects(&self, key: &str) -> impl Iterator<Item = &serde_json::Map<String, Value>> {
+    /// What the objects of a list have by these keys; none where one lacks any.
+    fn objects<const N: usize>(&self, key: &str, keys: [&str; N]) -> Option<Vec<[&str; N]>> {
         let list = self.0.get(key).and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(Value::as_object)
+        let objects = list.into_iter().flatten().filter(|it| it.is_object());
+        let texts = objects.map(|it| {
+            let texts = keys.map(|key| it[key].as_str());
+            let is_whole = texts.iter().all(Option::is_some);
+            is_whole.then(|| texts.map(Option::unwrap_or_default))
+        });
+        texts.collect()
     }
 
-    /// A number in the digits that it was written in.
-    fn number(&self, key: &str) -> Option<String> {
-        let value = self.0.get(key)?;
-        value.is_number().then(|| value.to_string())
+    /// What is sent for a list; nothing for an empty one.
+    fn listed(&self, key: &str, words: fn(&Self, &[&str]) -> Option<String>) -> Option<Vec<Part>> {
+        let list = self.texts(key);
+        match list.is_empty() {
+            true => Some(Vec::new()),
+            false => one(words(self, &list)?),
+        }
+    }
+
+    /// What is sent for how much was used, of how much, and how much is left: numbers in the digits that
+    /// they were written in.
+    fn counted(&self, words: fn(&str, &str, &str) -> String) -> Option<Vec<Part>> {
+        let number = |key| {
+            let value = self.0.get(key)?;
+            value.is_number().then(|| value.to_string())
+        };
+        let (used, total) = (number("used")?, number("total")?);
+        one(words(&used, &total, &number("remaining")?))
     }
 
     fn is_true(&self, key: &str) -> bool {
         self.0.get(key) == Some(&Value::Bool(true))
-    }
-
-    /// The texts for a kind; none where its record is not as it should be.
-    fn parts(&self, kind: &str, notes: &mut Notes) -> Option<Vec<Part>> {
-        let one = |text: String| Some(vec![Part::text(text)]);
-        match kind {
-            "file" => self.file(),
-            "directory" => {
-                let (path, content) = (self.text("path")?, self.text("content")?);
-                Some(words::directory(path, content))
-            }
-            "queued_command" => self.queued(notes),
-            "hook_success" => {
-                let event = self.text("hookEvent")?;
-                let content = self.text("content").unwrap_or_default();
-                let is_sent = matches!(event, "SessionStart" | "UserPromptSubmit");
-                match is_sent && !content.is_empty() {
-                    true => one(words::hook_success(self.text("hookName")?, content)),
-                    false => Some(Vec::new()),
-                }
-            }
-            "hook_additional_context" => {
-                let content = self.texts("content");
-                match content.is_empty() {
-                    true => Some(Vec::new()),
-                    false => one(words::hook_context(self.text("hookName")?, &content)),
-                }
-            }
-            "hook_blocking_error" => {
-                let error = self.0.get("blockingError")?.as_object()?;
-                let text = |key| error.get(key)?.as_str();
-                let (command, error) = (text("command")?, text("blockingError")?);
-                one(words::hook_blocked(self.text("hookName")?, command, error))
-            }
-            "async_hook_response" => {
-                let response = self.0.get("response")?.as_object()?;
-                let message = response.get("systemMessage").and_then(Value::as_str);
-                let context = response.get("hookSpecificOutput");
-                let context = context.and_then(|output| output.get("additionalContext"));
-                let texts = [message, context.and_then(Value::as_str)];
-                Some(texts.into_iter().flatten().map(Part::text).collect())
-            }
-            "nested_memory" => {
-                let content = self.0.get("content")?.get("content")?.as_str()?;
-                one(words::memory(self.text("path")?, content))
-            }
-            "edited_text_file" => {
-                let (file, snippet) = (self.text("filename")?, self.text("snippet")?);
-                one(words::edited(file, snippet))
-            }
-            "skill_listing" => one(words::skills(self.text("content")?)),
-            "agent_listing_delta" => {
-                let added = self.texts("addedLines");
-                let removed = self.texts("removedTypes");
-                let is_first = self.is_true("isInitial");
-                let noted = self.is_true("showConcurrencyNote");
-                let texts = words::agents(&added, &removed, is_first, noted);
-                Some(texts.into_iter().map(Part::text).collect())
-            }
-            "deferred_tools_delta" => {
-                let (added, pending) = (self.texts("addedLines"), self.texts("pendingMcpServers"));
-                let text = words::deferred_tools(&added, &pending);
-                Some(text.map(Part::text).into_iter().collect())
-            }
-            "mcp_instructions_delta" => {
-                let blocks = self.texts("addedBlocks");
-                match blocks.is_empty() {
-                    true => Some(Vec::new()),
-                    false => one(words::mcp(&blocks)),
-                }
-            }
-            "invoked_skills" => {
-                let skills = self.objects("skills").map(|skill| {
-                    let text = |key| skill.get(key).and_then(Value::as_str);
-                    Some((text("name")?, text("path")?, text("content")?))
-                });
-                let skills: Vec<_> = skills.collect::<Option<_>>()?;
-                one(words::invoked_skills(&skills))
-            }
-            "task_status" => {
-                let running = self.text("status") == Some("running");
-                let agent = self.text("taskType") == Some("local_agent");
-                if !running || !agent {
-                    return None;
-                }
-                let (what, id) = (self.text("description")?, self.text("taskId")?);
-                one(words::running(what, id, self.text("outputFilePath")?))
-            }
-            "task_reminder" => {
-                let tasks = self.objects("content").map(|task| {
-                    let text = |key| task.get(key).and_then(Value::as_str);
-                    Some((text("id")?, text("status")?, text("subject")?))
-                });
-                let tasks: Vec<_> = tasks.collect::<Option<_>>()?;
-                one(words::tasks(&tasks))
-            }
-            "todo_reminder" => {
-                let todos = self.objects("content").map(|todo| {
-                    let text = |key| todo.get(key).and_then(Value::as_str);
-                    Some((text("status")?, text("content")?))
-                });
-                let todos: Vec<_> = todos.collect::<Option<_>>()?;
-                one(words::todos(&todos))
-            }
-            "plan_mode" => {
-                let plan = self.text("planFilePath")?;
-                match self.text("reminderType") {
-                    Some("sparse") => one(words::plan_mode_still(plan)),
-                    _ => one(words::plan_mode(plan)),
-                }
-            }
-            "plan_mode_exit" => {
-                let plan = self.text("planFilePath")?;
-                one(words::plan_mode_left(plan, self.is_true("planExists")))
-            }
-            "plan_mode_reentry" => one(words::plan_mode_again(self.text("planFilePath")?)),
-            "compact_file_reference" => one(words::too_large(self.text("filename")?)),
-            "agent_mention" => one(words::mentioned(self.text("agentType")?)),
-            "output_style" => one(words::style(self.text("style")?)),
-            "ultrathink_effort" => one(words::ULTRATHINK.to_owned()),
-            "workflow_keyword_request" => one(words::ULTRACODE.to_owned()),
-            "token_usage" => {
-                let number = |key| self.number(key);
-                let (used, total) = (number("used")?, number("total")?);
-                one(words::token_usage(&used, &total, &number("remaining")?))
-            }
-            "budget_usd" => {
-                let number = |key| self.number(key);
-                let (used, total) = (number("used")?, number("total")?);
-                one(words::budget(&used, &total, &number("remaining")?))
-            }
-            _ => None,
-        }
     }
 
     /// A file that was mentioned: what reading it would have given.
@@ -282,16 +261,10 @@ impl Record {
                 Some(words::read(name, &said))
             }
             "image" => {
-                let picture = Media {
-                    media_type: text("type").map(str::to_owned),
-                    name: None,
-                    detail: None,
-                    source: MediaSource::Base64(text("base64")?.to_owned()),
-                };
-                Some(vec![
-                    Part::text(words::called_read(name)),
-                    Part::Image(picture),
-                ])
+                let source = MediaSource::Base64(text("base64")?.to_owned());
+                let picture = parts::media(source, text("type").map(str::to_owned), None);
+                let called = Part::text(words::called_read(name));
+                Some(vec![called, Part::Image(picture)])
             }
             "pdf" => {
                 let size = file.get("originalSize")?.as_u64()?;
@@ -311,7 +284,7 @@ impl Record {
             false => words::queued(text),
         };
         if let Some(text) = prompt.as_str() {
-            return Some(vec![Part::text(framed(text))]);
+            return one(framed(text));
         }
         let raw = serde_json::value::to_raw_value(prompt).ok()?;
         let parts = anthropic::parts(Some(&raw), notes).ok()?;

@@ -6,14 +6,12 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use super::attached;
-use super::record::{
-    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, is_true,
-};
+use super::record::{Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record};
 use crate::error::{Error, Result};
 use crate::interop::records::{self, LineReader, each_line_from};
 use crate::interop::{Input, Problem, SessionEnd, Sink};
 use crate::model::Span;
-use crate::wire::json::{Raw, decode, string, word};
+use crate::wire::json::{Raw, decode, is_true, string, word};
 
 /// An interned string.
 pub(super) type Name = u32;
@@ -209,12 +207,9 @@ impl Index {
         let record: Record<'_> = serde_json::from_str(value.get())?;
         let kind = word(record.kind);
         let kind = kind.as_deref().unwrap_or("(no type)");
-        if self.session_id.is_none() {
-            self.session_id = string(record.session_id);
-        }
-        if self.end.cwd.is_none() {
-            self.end.cwd = string(record.cwd);
-        }
+        let known = self.session_id.take();
+        self.session_id = known.or_else(|| string(record.session_id));
+        self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
         let Some(uuid) = self.names.text(record.uuid) else {
             self.add_loose(kind, &record);
             return Ok(None);
@@ -242,10 +237,8 @@ impl Index {
                     _ => Kind::User,
                 };
                 let synthetic = self.add_message(record.message, &mut entry)?;
-                if entry.kind == Kind::Assistant
-                    && (synthetic || is_true(record.is_api_error_message))
-                {
-                    let is_error = is_true(record.is_api_error_message);
+                let is_error = is_true(record.is_api_error_message);
+                if entry.kind == Kind::Assistant && (synthetic || is_error) {
                     entry.kind = match !is_error && says_nothing(record.message) {
                         true => Kind::Placeholder,
                         false => Kind::Synthetic,
@@ -384,17 +377,11 @@ impl Index {
 
     /// The title, by the record that decides.
     pub(super) fn title(&self) -> Option<String> {
-        let of_summary = || {
-            self.summaries
-                .iter()
-                .rev()
-                .find(|(leaf, _)| self.by_uuid.contains_key(leaf))
-                .map(|(_, title)| title.clone())
-        };
-        self.custom_title
-            .clone()
-            .or_else(|| self.ai_title.clone())
-            .or_else(of_summary)
+        let mut summaries = self.summaries.iter().rev();
+        let mut of_summary = || summaries.find(|(leaf, _)| self.by_uuid.contains_key(leaf));
+        let title = self.custom_title.as_ref().or(self.ai_title.as_ref());
+        let title = title.or_else(|| of_summary().map(|(_, title)| title));
+        title.cloned()
     }
 }
 

@@ -69,10 +69,7 @@ fn descent(first_line: &str) -> Option<(String, Descent)> {
     }
     let agents: Agents = serde_json::from_str(first_line).ok()?;
     let id = agents_id(&agents.session_id, &agents.agent_id);
-    let descent = Descent {
-        spawned_by: Some(agents.session_id),
-        ..Descent::default()
-    };
+    let descent = Descent::spawned_by(Some(agents.session_id));
     agents.is_sidechain.then_some((id, descent))
 }
 

@@ -9,26 +9,27 @@ use serde_json::value::RawValue;
 
 use super::agents_id;
 use super::attached::{self, Sent};
-use super::index::{Entry, Index, Kind, read_span};
+use super::index::{Entry, Index, Kind};
 use super::path::{Item, Tree};
-use super::record::{MessageHead, ProgressData, Record, time};
+use super::record::{MessageHead, ProgressData, Record};
 use crate::error::Result;
-use crate::interop::lines::mend;
 use crate::interop::midway::Plain;
+use crate::interop::parts::time;
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink,
-    Step, StepEntry, StepId,
+    Action, BranchStart, ImportOptions, Input, Midway, SessionEnd, SessionStart, Sink, Step,
+    StepEntry, StepId, again,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
-use crate::wire::json::string;
-use crate::wire::{Notes, anthropic};
+use crate::wire::anthropic;
+use crate::wire::json::{quoted, string};
 
 /// A step on a path that has been told to the sink.
 #[derive(Clone)]
 struct Told {
     item: Item,
     /// None where the item made no step.
-    step: Option<usize>,
+    step: Option<StepId>,
     /// The model in force after it.
     model: Option<String>,
     /// Calls answered by its parts.
@@ -40,13 +41,10 @@ struct Told {
 struct Reader<'a> {
     index: &'a Index,
     input: &'a dyn Input,
-    sink: &'a mut dyn Sink,
-    steps: usize,
+    teller: Teller<'a>,
     /// The model in force where it is not the first step of all that is read.
     model: Option<String>,
     covered: Vec<bool>,
-    notes: Notes,
-    end: SessionEnd,
     /// Attachments of which nothing is sent.
     silent: HashSet<u32>,
     /// Whether some of what was sent is in no record.
@@ -71,10 +69,9 @@ pub(super) fn import(
 ) -> Result<()> {
     let index = Index::read(input, sink)?;
     let tree = Tree::new(&index, sink)?;
-    sink.session(session(&index, &tree, options))?;
-    let mut reader = Reader::new(&index, input, sink);
+    let mut reader = Reader::new(&index, input, session(&index, &tree, options), sink)?;
     let (items, severed) = tree.main();
-    reader.end.severed = severed;
+    reader.teller.end.severed = severed;
     let main = reader.path(items, Vec::new())?;
     let mut paths = vec![main];
     // From the last: its path takes in the results of parallel calls, which are leaves as well.
@@ -112,8 +109,8 @@ pub(super) fn go_on(
     if !found.is_plain || !tree.is_one_path() || session(&index, &tree, options).id != from.id {
         return Ok(false);
     }
-    found.session(SessionStart::new(from.id))?;
-    let mut reader = Reader::new(&index, input, &mut found);
+    let start = SessionStart::new(from.id);
+    let mut reader = Reader::new(&index, input, start, &mut found)?;
     let (items, _) = tree.main();
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
@@ -150,19 +147,24 @@ fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> Sessio
 }
 
 impl<'a> Reader<'a> {
-    fn new(index: &'a Index, input: &'a dyn Input, sink: &'a mut dyn Sink) -> Self {
-        Self {
+    fn new(
+        index: &'a Index,
+        input: &'a dyn Input,
+        start: SessionStart,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self> {
+        let mut teller = Teller::of("", &[], sink);
+        (teller.start, teller.end) = (start, index.end.clone());
+        teller.open()?;
+        Ok(Self {
             index,
             input,
-            sink,
-            steps: 0,
+            teller,
             model: None,
             covered: vec![false; index.entries.len()],
-            notes: Notes::default(),
-            end: index.end.clone(),
             silent: HashSet::new(),
             lacks_words: false,
-        }
+        })
     }
 }
 
@@ -173,7 +175,7 @@ impl Reader<'_> {
 
     fn trouble(&mut self, record: u32, reason: String) -> Result<()> {
         let line = self.entry(record).line;
-        self.sink.problem(Problem::new(line, reason))
+        self.teller.problem_on(line, reason)
     }
 
     /// Tells the items that `told` lacks.
@@ -214,8 +216,8 @@ impl Reader<'_> {
             Some(path) => path[..shared(&path)].to_vec(),
             None => Vec::new(),
         };
-        let after = told.iter().rev().find_map(|told| told.step).map(StepId);
-        self.sink.branch(BranchStart {
+        let after = told.iter().rev().find_map(|told| told.step);
+        self.teller.sink.branch(BranchStart {
             name: format!("leaf-{number}"),
             after,
             title: None,
@@ -238,7 +240,7 @@ impl Reader<'_> {
                 name = format!("{name}-{number}");
                 names.insert(name.clone());
             }
-            self.sink.branch(BranchStart {
+            self.teller.sink.branch(BranchStart {
                 name,
                 after: None,
                 title: None,
@@ -267,27 +269,20 @@ impl Reader<'_> {
                 Kind::Mirror(_) => "progress",
                 Kind::Node => continue,
             };
-            self.end.other(label);
+            self.teller.end.other(label);
         }
-        let mut end = SessionEnd {
-            title: self.index.title(),
-            opaque_blocks: self.notes.opaque_blocks,
-            absent: SessionEnd::lacking(&["system prompt", "tool definitions"]).absent,
-            ..self.end
-        };
+        let end = &mut self.teller.end;
+        end.title = self.index.title();
+        end.absent = SessionEnd::lacking(&["system prompt", "tool definitions"]).absent;
         if self.lacks_words {
             end.absent.push("the instructions of plan mode".to_owned());
         }
-        for (kind, count) in &self.index.unknown {
-            let things = if *count == 1 {
-                "attachment"
-            } else {
-                "attachments"
-            };
-            end.absent
-                .push(format!("{count} {things} of the unknown kind {kind}"));
-        }
-        self.sink.end(end)
+        end.absent
+            .extend(self.index.unknown.iter().map(|(kind, count)| {
+                let s = if *count == 1 { "" } else { "s" };
+                format!("{count} attachment{s} of the unknown kind {kind}")
+            }));
+        self.teller.close()
     }
 
     /// What a record of an attachment is called among those that are no messages.
@@ -297,8 +292,7 @@ impl Reader<'_> {
     }
 
     fn text(&self, record: u32) -> Result<String> {
-        let bytes = read_span(self.input, self.entry(record).span)?;
-        Ok(mend(&bytes).text.into_owned())
+        again(self.input, self.entry(record).span)
     }
 
     /// The message in one record; what can't be read was reported, and is empty.
@@ -332,7 +326,7 @@ impl Reader<'_> {
             _ => object(outer.message)?,
         };
         Ok(Piece {
-            parts: anthropic::parts(head.content, &mut self.notes)?,
+            parts: anthropic::parts(head.content, &mut self.teller.notes)?,
             model: string(head.model),
             usage: anthropic::usage(head.usage),
             time: at,
@@ -342,18 +336,18 @@ impl Reader<'_> {
 
     /// What is sent for an attachment; nothing where its record is not as it should be.
     fn attached(&mut self, record: u32, outer: &Record<'_>) -> Result<Piece, serde_json::Error> {
-        let parts = match attached::sent(outer.attachment, &mut self.notes) {
+        let sent = attached::sent(outer.attachment, &mut self.teller.notes);
+        if !matches!(sent, Sent::Parts { .. }) {
+            self.silent.insert(record);
+        }
+        let parts = match sent {
             Sent::Parts { parts, in_part } => {
                 depth::check_parts(&parts).map_err(serde::de::Error::custom)?;
                 self.lacks_words |= in_part;
                 parts
             }
-            Sent::Nothing => {
-                self.silent.insert(record);
-                Vec::new()
-            }
+            Sent::Nothing => Vec::new(),
             Sent::Unknown => {
-                self.silent.insert(record);
                 return Err(serde::de::Error::custom("it lacks what its kind has"));
             }
         };
@@ -366,10 +360,8 @@ impl Reader<'_> {
         })
     }
 
-    fn step(&mut self, step: Step) -> Result<usize> {
-        self.sink.step(step)?;
-        self.steps += 1;
-        Ok(self.steps - 1)
+    fn step(&mut self, step: Step) -> Result<StepId> {
+        Ok(self.teller.step(step)?.step)
     }
 
     fn append(&mut self, next: &mut Told) -> Result<()> {
@@ -378,13 +370,10 @@ impl Reader<'_> {
             results.sort_unstable();
         }
         let records = next.item.records();
-        let mut pieces = Vec::with_capacity(records.len());
-        for &record in &records {
-            pieces.push(self.piece(record)?);
-        }
         let mut parts = Vec::new();
         let (mut model, mut usage, mut time, mut attached) = (None, None, None, None);
-        for piece in pieces {
+        for &record in &records {
+            let piece = self.piece(record)?;
             parts.extend(piece.parts);
             model = piece.model.or(model);
             usage = piece.usage.or(usage);
@@ -395,13 +384,10 @@ impl Reader<'_> {
         if parts.is_empty() && kind == Kind::Attached {
             return Ok(());
         }
-        let all_results = parts
-            .iter()
-            .all(|part| matches!(part, Part::ToolResult { .. }));
         let role = match next.item {
             Item::Reply(_) => Role::Assistant,
             _ if kind == Kind::Placeholder => Role::Assistant,
-            _ if all_results && !parts.is_empty() => Role::Tool,
+            _ if !parts.is_empty() && parts.iter().all(Part::is_result) => Role::Tool,
             _ => Role::User,
         };
         if let Item::Orphan(record) = next.item {
@@ -409,10 +395,10 @@ impl Reader<'_> {
         }
         next.results = answered(&parts);
         let mut settings = Settings::new();
-        let model = model.filter(|_| kind == Kind::Assistant || matches!(kind, Kind::Mirror(_)));
-        if role == Role::Assistant && model.is_some() && model != next.model {
-            let text = serde_json::Value::from(model.as_deref()).to_string();
-            settings.insert("model".to_owned(), text);
+        let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
+        let model = model.filter(|_| is_models && role == Role::Assistant);
+        if let Some(name) = model.as_deref().filter(|_| model != next.model) {
+            settings.insert("model".to_owned(), quoted(name));
             next.model = model;
         }
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
@@ -424,7 +410,7 @@ impl Reader<'_> {
             time,
             settings,
             records: spans,
-            usage: usage.filter(|_| kind == Kind::Assistant || matches!(kind, Kind::Mirror(_))),
+            usage: usage.filter(|_| is_models),
         };
         next.step = Some(self.step(step)?);
         Ok(())
@@ -434,10 +420,9 @@ impl Reader<'_> {
 impl Told {
     /// The entry that its message became.
     fn entry(&self) -> Option<StepEntry> {
-        let step = StepId(self.step?);
         match self.item {
             Item::Prune(_) | Item::Compaction(..) => None,
-            _ => Some(step.entry()),
+            _ => self.step.map(StepId::entry),
         }
     }
 }

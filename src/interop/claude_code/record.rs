@@ -2,18 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::model::Millis;
-use crate::wire::json::{Raw, word};
-
-/// A point in time, written out.
-pub(super) fn time(raw: Raw<'_>) -> Option<Millis> {
-    Millis::parse(&word(raw)?)
-}
-
-/// Whether a flag is there and true.
-pub(super) fn is_true(raw: Raw<'_>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
-}
+use crate::wire::json::word;
 
 lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
@@ -38,6 +27,18 @@ lazy! {
         kind = "type", id, tool_use_id, text,
         /// Who made a call; sent back as it came.
         caller,
+    }
+}
+
+impl BlockHead<'_> {
+    /// Whether it is of a kind.
+    pub(super) fn is(&self, kind: &str) -> bool {
+        word(self.kind).as_deref() == Some(kind)
+    }
+
+    /// Whether it is the result of a call.
+    pub(super) fn answers(&self, call: &str) -> bool {
+        word(self.tool_use_id).as_deref() == Some(call)
     }
 }
 

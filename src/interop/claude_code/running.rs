@@ -91,12 +91,11 @@ impl Reader {
         {
             self.found.of_other_models.insert(offset);
         }
-        for block in decode::<Vec<&RawValue>>(message.content).unwrap_or_default() {
-            let Some(call) = Call::of(block) else {
-                continue;
-            };
+        let blocks: Vec<&RawValue> = decode(message.content).unwrap_or_default();
+        let calls = blocks.into_iter().filter_map(|block| decode(Some(block)));
+        for call in calls.filter(|call: &Call<'_>| call.r#type == "tool_use") {
             self.is_settled = false;
-            if let Some(own) = as_made(&call.name, &call.input) {
+            if let Some(own) = as_made(&call.name, call.input.get()) {
                 self.found.arguments.insert(call.id.clone(), own);
             }
             self.open.insert(call.id);
@@ -129,9 +128,8 @@ impl Reader {
         let attachment = decode::<Attachment<'_>>(record.attachment).unwrap_or_default();
         let kind = word(attachment.kind).unwrap_or_default();
         let event = word(attachment.hook_event).unwrap_or_default();
-        if event == "SessionStart"
-            && word(attachment.hook_name).as_deref() == Some("SessionStart:resume")
-        {
+        let name = word(attachment.hook_name).unwrap_or_default();
+        if event == "SessionStart" && name == "SessionStart:resume" {
             self.end();
         }
         // Why it was not to stop is a prompt of its own.
@@ -147,38 +145,20 @@ impl Reader {
             return;
         };
         let place = (event != "PreToolUse").then_some(offset);
-        let texts = parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some((place, tagged(text))),
-            _ => None,
-        });
+        let texts = parts.iter().filter_map(Part::as_text);
+        let texts = texts.map(|text| (place, tagged(text)));
         self.found.beside.entry(call).or_default().extend(texts);
     }
 }
 
 /// A call in a reply.
-struct Call {
+#[derive(serde::Deserialize)]
+struct Call<'a> {
+    r#type: String,
     id: String,
     name: String,
-    input: String,
-}
-
-impl Call {
-    fn of(block: &RawValue) -> Option<Self> {
-        #[derive(serde::Deserialize)]
-        struct Block<'a> {
-            r#type: String,
-            id: String,
-            name: String,
-            #[serde(borrow)]
-            input: &'a RawValue,
-        }
-        let block: Block<'_> = serde_json::from_str(block.get()).ok()?;
-        (block.r#type == "tool_use").then(|| Self {
-            id: block.id,
-            name: block.name,
-            input: block.input.get().to_owned(),
-        })
-    }
+    #[serde(borrow)]
+    input: &'a RawValue,
 }
 
 /// A call's arguments as the model made them, where the client has added to them in the file.
@@ -191,21 +171,19 @@ fn as_made(name: &str, input: &str) -> Option<String> {
     let added: &[&str] = match name {
         // The plan stands in the file that the path names.
         "ExitPlanMode" if get("planFilePath").is_some() => &["plan", "planFilePath"],
-        "SendMessage"
-            if get("recipient").is_some()
-                && get("recipient") == get("to")
-                && get("content") == get("message")
-                && get("type").is_some() =>
-        {
+        "SendMessage" => {
+            let has_both = get("recipient").is_some() && get("type").is_some();
+            let is_again = get("recipient") == get("to") && get("content") == get("message");
+            if !has_both || !is_again {
+                return None;
+            }
             &["type", "recipient", "content"]
         }
         _ => return None,
     };
-    let own = fields
-        .iter()
-        .filter(|(key, _)| !added.contains(&key.as_str()));
-    let own = own.fold(Object::new(), |object, (key, value)| {
-        object.raw(key, value.get())
-    });
+    let mut own = Object::new();
+    for (key, value) in fields.iter().filter(|(key, _)| !added.contains(&&**key)) {
+        own = own.raw(key, value.get());
+    }
     Some(own.finish())
 }

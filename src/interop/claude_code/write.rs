@@ -22,7 +22,7 @@ use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
-use crate::wire::json::{array, decode, quoted, string, word};
+use crate::wire::json::{array, decode, is_true, quoted, string};
 use crate::wire::{Repair, attached};
 
 /// The version in records that are written anew where none is known: the one whose records ours
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
             is_titled: false,
             remarks: Remarks::default(),
         };
-        for fields in document.after.iter().filter_map(|text| Fields::parse(text)) {
+        for fields in Fields::of_all(&document.after) {
             if let Some(id) = fields.string("sessionId") {
                 writer.session_id = id;
             }
@@ -156,10 +156,8 @@ impl<'a> Writer<'a> {
     fn new_id(&mut self, prefix: &str) -> String {
         let seed = [&self.document.seed[..], &self.made.to_be_bytes()].concat();
         self.made += 1;
-        let hex: String = fingerprint(&seed)[..12]
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let hash = fingerprint(&seed);
+        let hex: String = hash[..12].iter().map(|b| format!("{b:02x}")).collect();
         format!("{prefix}_{hex}")
     }
 
@@ -168,13 +166,10 @@ impl<'a> Writer<'a> {
         let Some(uuid) = fields.string("uuid") else {
             return;
         };
-        for block in blocks(fields) {
-            if word(block.kind).as_deref() == Some("tool_use")
-                && let Some(id) = string(block.id)
-            {
-                self.calls.insert(id, uuid.clone());
-            }
-        }
+        let calls = blocks(fields).into_iter();
+        let calls = calls.filter(|block| block.is("tool_use"));
+        let calls = calls.filter_map(|call| Some((string(call.id)?, uuid.clone())));
+        self.calls.extend(calls);
         self.written.insert(uuid.clone());
         self.last = Some(uuid);
     }
@@ -200,8 +195,8 @@ impl<'a> Writer<'a> {
         let outgoing = match attached::plain(&outgoing.message) {
             Cow::Borrowed(_) => outgoing,
             Cow::Owned(message) => {
-                self.remarks
-                    .say("changed attachments became the user's text");
+                let remark = "changed attachments became the user's text";
+                self.remarks.say(remark);
                 plain = Outgoing {
                     message,
                     ..outgoing.clone()
@@ -209,13 +204,11 @@ impl<'a> Writer<'a> {
                 &plain
             }
         };
-        if outgoing.is_summary {
-            if first {
-                self.boundary(outgoing);
-            } else {
-                self.remarks
-                    .say("summaries in mid-conversation became plain user messages");
-            }
+        if outgoing.is_summary && first {
+            self.boundary(outgoing);
+        } else if outgoing.is_summary {
+            let remark = "summaries in mid-conversation became plain user messages";
+            self.remarks.say(remark);
         }
         match outgoing.message.role {
             Role::Assistant => self.reply(outgoing),
@@ -227,10 +220,8 @@ impl<'a> Writer<'a> {
             }
         }
         if self.lines.len() > start {
-            let uuids = self.lines[start..]
-                .iter()
-                .filter_map(|line| Fields::parse(line)?.string("uuid"));
-            self.anew = Some(uuids.collect());
+            let new = Fields::of_all(&self.lines[start..]);
+            self.anew = Some(new.filter_map(|it| it.string("uuid")).collect());
         }
     }
 
@@ -252,9 +243,7 @@ impl<'a> Writer<'a> {
                 if parent.as_ref().is_some_and(is_astray) || !self.written.insert(uuid.clone()) {
                     continue;
                 }
-                let is_aside = fields
-                    .get("isSidechain")
-                    .is_some_and(|is| is.get() == "true");
+                let is_aside = is_true(fields.get("isSidechain"));
                 if parent == self.last && (self.agent.is_some() || !is_aside) {
                     self.last = Some(uuid);
                 }
@@ -273,7 +262,7 @@ impl<'a> Writer<'a> {
                     fields = own;
                     line = fields.line();
                 }
-                let boundary = fields.string("subtype").as_deref() == Some("compact_boundary");
+                let boundary = fields.is("subtype", "compact_boundary");
                 let astray = match (fields.string("parentUuid"), &anew) {
                     (Some(parent), Some(uuids)) if at == 0 => !uuids.contains(&parent),
                     (Some(parent), _) => !self.written.contains(&parent),
@@ -309,10 +298,7 @@ impl<'a> Writer<'a> {
 
     /// Records that the client wrote beside the conversation, as records of a new session.
     fn beside(&mut self, records: &[String]) {
-        for text in records {
-            let Some(mut fields) = Fields::parse(text) else {
-                continue;
-            };
+        for mut fields in Fields::of_all(records) {
             let uuid = self.new_uuid();
             fields.set("uuid", &uuid);
             fields.set("parentUuid", &self.last);
@@ -354,9 +340,8 @@ impl<'a> Writer<'a> {
         });
         // A copy of what the message was; it must not outlive the change.
         fields.remove("toolUseResult");
-        let uuid = fields
-            .string("uuid")
-            .filter(|uuid| !self.written.contains(uuid));
+        let uuid = fields.string("uuid");
+        let uuid = uuid.filter(|uuid| !self.written.contains(uuid));
         let uuid = uuid.unwrap_or_else(|| self.new_uuid());
         fields.set("uuid", &uuid);
         let parent = fields.string("parentUuid");
@@ -375,10 +360,8 @@ impl<'a> Writer<'a> {
         fields.set("content", &"Conversation compacted");
         fields.set("isMeta", &false);
         fields.set("level", &"info");
-        fields.set(
-            "compactMetadata",
-            &json!({"trigger": "manual", "preTokens": 0}),
-        );
+        let metadata = json!({"trigger": "manual", "preTokens": 0});
+        fields.set("compactMetadata", &metadata);
         self.put(&fields);
     }
 
@@ -391,10 +374,8 @@ impl<'a> Writer<'a> {
             true => &outgoing.records,
             false => &outgoing.replaces,
         };
-        own.iter()
-            .filter_map(|text| Fields::parse(text))
-            .filter(|fields| fields.string("type").as_deref() == Some(kind))
-            .collect()
+        let own = Fields::of_all(own);
+        own.filter(|fields| fields.is("type", kind)).collect()
     }
 
     fn reply(&mut self, outgoing: &Outgoing) {
@@ -404,14 +385,10 @@ impl<'a> Writer<'a> {
         let id = id.unwrap_or_else(|| self.new_id("msg"));
         let request = first.and_then(|fields| fields.string("requestId"));
         let request = request.unwrap_or_else(|| self.new_id("req"));
-        let model = outgoing.settings.get("model");
-        let model = model.and_then(|text| serde_json::from_str::<String>(text).ok());
         // It goes on with the model of the last reply, which should be one of its own.
-        let is_own = |model: &String| {
-            let document = self.document;
-            !document.fresh || document.native || model.starts_with(OWN_MODELS)
-        };
-        let model = model.filter(is_own);
+        let is_any = !self.document.fresh || self.document.native;
+        let model = outgoing.model();
+        let model = model.filter(|model| is_any || model.starts_with(OWN_MODELS));
         let calls = outgoing.message.calls().next().is_some();
         let usage = outgoing.usage.unwrap_or_default();
         let new = Fields::new(&json!({
@@ -431,25 +408,22 @@ impl<'a> Writer<'a> {
         }));
         let parts = &outgoing.message.parts;
         let callers = callers(outgoing);
-        let blocks: Vec<_> = parts
-            .iter()
-            .filter_map(|part| {
-                let block = self.block(part, Place::Assistant)?;
-                let caller = match part {
-                    Part::ToolCall { id, .. } => callers.get(id),
-                    _ => None,
-                };
-                let Some(caller) = caller else {
-                    return Some(block);
-                };
-                let mut block = Fields::parse(block.get()).expect("a block is an object");
-                block.set("caller", caller);
-                Some(raw(block.line()))
-            })
-            .collect();
+        let blocks = parts.iter().filter_map(|part| {
+            let block = self.block(part, Place::Assistant)?;
+            let Part::ToolCall { id, .. } = part else {
+                return Some(block);
+            };
+            let Some(caller) = callers.get(id) else {
+                return Some(block);
+            };
+            let mut block = Fields::parse(block.get()).expect("a block is an object");
+            block.set("caller", caller);
+            Some(raw(block.line()))
+        });
+        let blocks: Vec<_> = blocks.collect();
         if blocks.is_empty() && !parts.is_empty() {
-            self.remarks
-                .add("a reply that held nothing that could be written");
+            let what = "a reply that held nothing that could be written";
+            self.remarks.add(what);
         }
         for (at, block) in blocks.into_iter().enumerate() {
             let envelope = replaced.get(at).or(replaced.last());
@@ -479,30 +453,17 @@ impl<'a> Writer<'a> {
             let Some(block) = self.block(part, Place::User) else {
                 continue;
             };
-            let own = take(&mut replaced, |blocks| {
-                let answers =
-                    |block: &BlockHead<'_>| word(block.tool_use_id).as_deref() == Some(call);
-                blocks.iter().any(answers)
-            });
-            self.result(outgoing, own.as_ref(), call, block);
+            let answers = |block: &BlockHead<'_>| block.answers(call);
+            let own = take(&mut replaced, |blocks| blocks.iter().any(answers));
+            // One user record of a result, tied to its call's.
+            let mut fields = self.envelope(outgoing, "user", own.as_ref());
+            set_content(&mut fields, &[block]);
+            if let Some(source) = self.calls.get(call) {
+                fields.set("sourceToolAssistantUUID", source);
+            }
+            self.put(&fields);
         }
         self.plain(outgoing, plain, &mut replaced, first);
-    }
-
-    /// One user record of a result, tied to its call's.
-    fn result(
-        &mut self,
-        outgoing: &Outgoing,
-        replaced: Option<&Fields>,
-        call: &str,
-        block: Box<RawValue>,
-    ) {
-        let mut fields = self.envelope(outgoing, "user", replaced);
-        set_content(&mut fields, &[block]);
-        if let Some(source) = self.calls.get(call) {
-            fields.set("sourceToolAssistantUUID", source);
-        }
-        self.put(&fields);
     }
 
     /// One user record of everything but results.
@@ -518,20 +479,16 @@ impl<'a> Writer<'a> {
             [Part::Text { text }] => raw(quoted(text)),
             _ => {
                 let blocks = parts.into_iter();
-                let blocks: Vec<_> = blocks
-                    .filter_map(|part| self.block(part, Place::User))
-                    .collect();
+                let blocks = blocks.filter_map(|part| self.block(part, Place::User));
+                let blocks: Vec<_> = blocks.collect();
                 if blocks.is_empty() {
                     return;
                 }
                 raw(array(blocks.iter().map(|block| block.get())))
             }
         };
-        let own = take(replaced, |blocks| {
-            let is_result =
-                |block: &BlockHead<'_>| word(block.kind).as_deref() == Some("tool_result");
-            !blocks.iter().any(is_result)
-        });
+        let is_result = |block: &BlockHead<'_>| block.is("tool_result");
+        let own = take(replaced, |blocks| !blocks.iter().any(is_result));
         let mut fields = self.envelope(outgoing, "user", own.as_ref());
         set_content(&mut fields, &content);
         for key in ["isVisibleInTranscriptOnly", "isCompactSummary"] {
@@ -549,27 +506,21 @@ impl<'a> Writer<'a> {
         if !self.document.fresh || outgoing.message.role != Role::Assistant {
             return None;
         }
-        let answered: HashSet<&str> = later
-            .iter()
-            .take_while(|next| next.message.role != Role::Assistant)
-            .flat_map(|next| next.message.results())
-            .collect();
-        let open = |part: &Part| match part {
-            Part::ToolCall { id, .. } => !answered.contains(id.as_str()),
-            _ => false,
-        };
-        let count = outgoing
-            .message
-            .parts
-            .iter()
-            .filter(|part| open(part))
-            .count();
+        let before_reply = |next: &&Outgoing| next.message.role != Role::Assistant;
+        let answers = later.iter().take_while(before_reply);
+        let answers = answers.flat_map(|next| next.message.results());
+        let answered: HashSet<&str> = answers.collect();
+        let open = outgoing.message.calls().filter(|id| !answered.contains(id));
+        let count = open.count();
         for _ in 0..count {
             self.repaired(Repair::OpenCall);
         }
         (count > 0).then(|| {
             let mut closed = outgoing.clone();
-            closed.message.parts.retain(|part| !open(part));
+            closed.message.parts.retain(|part| match part {
+                Part::ToolCall { id, .. } => answered.contains(id.as_str()),
+                _ => true,
+            });
             closed
         })
     }
@@ -582,11 +533,12 @@ fn is_beside(records: &[String]) -> bool {
         let Some(fields) = Fields::parse(text) else {
             return false;
         };
-        let model = || message_fields(&fields)?.string("model");
         match fields.string("type").as_deref() {
             Some("attachment") => true,
-            Some("system") => fields.string("subtype").as_deref() == Some("local_command"),
-            Some("assistant") => model().as_deref() == Some("<synthetic>"),
+            Some("system") => fields.is("subtype", "local_command"),
+            Some("assistant") => {
+                message_fields(&fields).is_some_and(|message| message.is("model", "<synthetic>"))
+            }
             _ => false,
         }
     };
@@ -595,8 +547,9 @@ fn is_beside(records: &[String]) -> bool {
 
 /// What a record of progress mirrors of a sub-agent, and which.
 fn mirrored(record: &Fields) -> Option<(Fields, String)> {
-    let is_progress = record.string("type").as_deref() == Some("progress");
-    let data = record.get("data").filter(|_| is_progress)?;
+    let data = record
+        .get("data")
+        .filter(|_| record.is("type", "progress"))?;
     let data = Fields::parse(data.get())?;
     let inner = Fields::parse(data.get("message")?.get())?;
     Some((inner, data.string("agentId")?))
@@ -629,9 +582,8 @@ fn raw(text: String) -> Box<RawValue> {
 
 /// Takes out the first record whose blocks are such.
 fn take(records: &mut Vec<Fields>, are_such: impl Fn(&[BlockHead<'_>]) -> bool) -> Option<Fields> {
-    let at = records
-        .iter()
-        .position(|fields| are_such(&blocks(fields)))?;
+    let mut all = records.iter();
+    let at = all.position(|fields| are_such(&blocks(fields)))?;
     Some(records.remove(at))
 }
 
@@ -643,7 +595,7 @@ fn message_fields(record: &Fields) -> Option<Fields> {
 fn callers(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
     let records = outgoing.records.iter().chain(&outgoing.replaces);
     let mut callers = HashMap::new();
-    for fields in records.filter_map(|text| Fields::parse(text)) {
+    for fields in Fields::of_all(records) {
         let made = blocks(&fields).into_iter();
         let made = made.filter_map(|block| Some((string(block.id)?, block.caller?.to_owned())));
         callers.extend(made);

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use crate::interop::anthropic_stream::{Blocks, Streamed};
+use crate::interop::parts;
 use crate::interop::stream::{EventReader, Telling};
-use crate::model::{HideKind, Millis, Part, Role};
+use crate::model::{HideKind, Part, Role};
 use crate::tree::{Ending, Event, Happening, user};
 use crate::wire::anthropic;
-use crate::wire::json::{Raw, decode, string};
+use crate::wire::json::{decode, is_true, string};
 
 /// Knows what streams: whose block a delta belongs to is said only once.
 #[derive(Default)]
@@ -82,7 +83,7 @@ impl EventReader for ClaudeReader {
         };
         told.events = what.into_iter().enumerate().map(event).collect();
         told.session = string(line.session_id);
-        told.time = string(line.timestamp).and_then(|text| Millis::parse(&text));
+        told.time = parts::time(line.timestamp);
         told
     }
 }
@@ -171,8 +172,4 @@ fn said_by_model(said: &Said<'_>, failed: bool, told: &mut Telling) -> Vec<Happe
         part => Happening::Block(part),
     };
     parts.into_iter().map(what).collect()
-}
-
-fn is_true(raw: Raw<'_>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
 }

@@ -9,8 +9,8 @@ use super::inherited::Inherited;
 use super::record::{self, Record, SessionMeta};
 use super::session::Reader;
 use crate::error::Result;
-use crate::interop::Base;
 use crate::interop::records::{each_line, first_line};
+use crate::interop::{Base, parts};
 use crate::model::Span;
 use crate::wire::json::{Raw, decode};
 
@@ -20,25 +20,26 @@ const DEPTH: usize = 64;
 impl Reader<'_> {
     /// The place of the record just read, if it is one of this file.
     pub(super) fn own_span(&self) -> impl Iterator<Item = Span> + use<> {
-        self.inherited.is_none().then_some(self.span).into_iter()
+        let is_own = self.inherited.is_none();
+        is_own.then_some(self.current.span).into_iter()
     }
 
     /// Reads what the session begins with.
     pub(super) fn begin_with(&mut self, base: &Base) -> Result<()> {
-        let here = (self.line, self.span, self.time);
+        let here = self.current;
         let prompt = self.prompt.take();
-        let own = std::mem::take(&mut self.changes);
-        let notes = std::mem::take(&mut self.notes);
+        let own = std::mem::take(&mut self.teller.due);
+        let notes = std::mem::take(&mut self.teller.notes);
         let came = self.read_base(base, 0);
         self.inherited = None;
-        (self.line, self.span, self.time) = here;
+        self.current = here;
         self.prompt = prompt;
-        self.notes = notes;
+        self.teller.notes = notes;
         came?;
         let brought = std::mem::take(&mut self.brought);
         let new = own.into_iter();
         let new = new.filter(|(key, value)| brought.get(key) != Some(value));
-        self.changes.extend(new);
+        self.teller.due.extend(new);
         Ok(())
     }
 
@@ -72,11 +73,12 @@ impl Reader<'_> {
 
     /// Says that of a base only so many records are here. The first that lacks any says so.
     fn lacks(&mut self, base: &Base, read: u64) {
-        if self.end.begins_in.is_some() {
+        let end = &mut self.teller.end;
+        if end.begins_in.is_some() {
             return;
         }
         let session = &base.session;
-        self.end.absent.push(match read {
+        end.absent.push(match read {
             0 => format!(
                 "its first {} records, of session {session}, which is not here",
                 base.records
@@ -86,7 +88,7 @@ impl Reader<'_> {
                 base.records.saturating_sub(1)
             ),
         });
-        self.end.begins_in = Some(session.clone());
+        end.begins_in = Some(session.clone());
     }
 
     /// Whether a record of another file is read on; of its first one only the system prompt is, and
@@ -103,9 +105,9 @@ impl Reader<'_> {
             return Ok(true);
         };
         let meta = serde_json::from_str::<SessionMeta<'_>>(payload.get()).unwrap_or_default();
-        if self.system.is_none() {
+        if self.path.system.is_none() {
             self.brings("dynamic_tools", meta.dynamic_tools)?;
-            let time = record.time();
+            let time = parts::time(record.timestamp);
             let text = meta.system_prompt();
             self.tell_system(text.map(|text| (text, None, time)))?;
         }

@@ -6,7 +6,7 @@ use super::history::typed;
 use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, StepEntry, StepId};
+use crate::interop::{Action, Cover, HideStep, StepEntry};
 use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, string};
 use crate::wire::responses;
@@ -19,26 +19,26 @@ impl Reader<'_> {
             self.other("compacted");
             return self.problem("damaged compacted record");
         };
-        let mut keep: Vec<StepEntry> = self.system.into_iter().collect();
+        let mut keep: Vec<StepEntry> = self.path.system.into_iter().collect();
         let full = compacted.replacement_history.is_some();
         let messages = match compacted.replacement_history {
             Some(items) => {
                 let mut trouble = Vec::new();
-                let messages =
-                    responses::messages(&items, &mut self.notes, |reason| trouble.push(reason));
+                let notes = &mut self.teller.notes;
+                let messages = responses::messages(&items, notes, |reason| trouble.push(reason));
                 for reason in trouble {
                     self.problem(reason)?;
                 }
-                self.users.clear();
+                self.path.users.clear();
                 messages.into_iter().map(|(message, _)| message).collect()
             }
             None => {
-                keep.extend(self.users.iter().map(|user| user.entry));
+                keep.extend(self.path.users.iter().map(|user| user.entry));
                 let summary = string(compacted.message).unwrap_or_default();
                 vec![Message::text(Role::User, summary)]
             }
         };
-        if self.last == self.system {
+        if self.path.last == self.path.system {
             for message in messages {
                 self.input(message)?;
             }
@@ -49,31 +49,30 @@ impl Reader<'_> {
             .iter()
             .map(|message| (message.role == Role::User).then(|| typed(message)))
             .collect();
-        let step = StepId(self.steps);
+        let step = self.teller.next_step();
         self.hide(HideKind::Compaction, Cover::Everything, keep, messages)?;
         if full {
             let replaced = kinds.into_iter().enumerate();
-            self.users.extend(replaced.filter_map(|(index, typed)| {
-                let entry = StepEntry {
-                    step,
-                    replacement: Some(index),
-                };
+            let users = replaced.filter_map(|(index, typed)| {
+                let entry = step.replacement(index);
                 typed.map(|typed| UserEntry { entry, typed })
-            }));
+            });
+            self.path.users.extend(users);
         }
         Ok(())
     }
 
     /// Drops the last `turns` turns; false if there are none.
     pub(super) fn roll_back(&mut self, turns: usize) -> Result<bool> {
-        let typed = self.users.iter().enumerate().filter(|(_, user)| user.typed);
+        let users = self.path.users.iter().enumerate();
+        let typed = users.filter(|(_, user)| user.typed);
         let starts: Vec<usize> = typed.map(|(at, _)| at).collect();
         let start = starts.get(starts.len().saturating_sub(turns)).copied();
-        let (Some(start), Some(last)) = (start, self.last) else {
+        let (Some(start), Some(last)) = (start, self.path.last) else {
             return Ok(false);
         };
-        let cover = Cover::Range(self.users[start].entry, last);
-        self.users.truncate(start);
+        let cover = Cover::Range(self.path.users[start].entry, last);
+        self.path.users.truncate(start);
         self.hide(HideKind::Drop, cover, Vec::new(), Vec::new())?;
         Ok(true)
     }

@@ -4,11 +4,7 @@ use crate::model::{Message, Part, Role};
 
 /// All text of a message.
 pub(super) fn prompt_text(message: &Message) -> String {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
+    message.parts.iter().filter_map(Part::as_text).collect()
 }
 
 /// Whether a user message looks typed by a person, and not put there by the tool.

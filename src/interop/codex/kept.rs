@@ -70,11 +70,8 @@ pub(super) fn replaced(outgoing: &Outgoing) -> Option<Vec<String>> {
 
 /// Whether the file is of the layout without envelopes.
 pub(super) fn is_legacy(messages: &[Outgoing], document: &Document) -> bool {
-    let mut records = document
-        .after
-        .iter()
-        .chain(messages.iter().flat_map(|outgoing| &outgoing.records))
-        .peekable();
+    let own = messages.iter().flat_map(|outgoing| &outgoing.records);
+    let mut records = document.after.iter().chain(own).peekable();
     let bare = |record: &String| {
         matches!(kind(record), Kind::Bare | Kind::BareMeta)
             || serde_json::from_str::<Record<'_>>(record)

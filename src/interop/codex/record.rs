@@ -6,13 +6,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::interop::spans::members;
-use crate::interop::{Base, Descent};
-use crate::model::Millis;
+use crate::interop::{Base, Descent, parts};
 use crate::wire::json::{Raw, decode, string, word};
 
 lazy! {
     /// One line, enveloped or legacy.
-    #[derive(Debug)]
     pub(super) struct Record {
         timestamp,
         /// Its number among the session's records, those before the file included; older files have none.
@@ -28,13 +26,6 @@ pub(super) fn cwd(first_line: &str) -> Option<String> {
     let first: Value = serde_json::from_str(first_line).ok()?;
     let cwd = first["payload"]["cwd"].as_str().or(first["cwd"].as_str());
     cwd.map(str::to_owned)
-}
-
-impl Record<'_> {
-    /// When it was written.
-    pub fn time(&self) -> Option<Millis> {
-        word(self.timestamp).and_then(|text| Millis::parse(&text))
-    }
 }
 
 /// What a rollout's first line says of other sessions, and its own session's id.
@@ -56,7 +47,6 @@ pub(super) fn number(record: &[u8]) -> Option<u64> {
 
 lazy! {
     /// A `session_meta`, or the first line of a legacy file.
-    #[derive(Debug)]
     pub(super) struct SessionMeta {
         id, timestamp, forked_from_id, parent_thread_id, history_base, cwd, source, base_instructions,
         instructions, dynamic_tools,
@@ -83,7 +73,7 @@ impl SessionMeta<'_> {
         Descent {
             base,
             spawned_by: string(self.parent_thread_id).or_else(|| self.spawned_by()),
-            begun: word(self.timestamp).and_then(|text| Millis::parse(&text)),
+            begun: parts::time(self.timestamp),
         }
     }
 
@@ -105,7 +95,6 @@ struct HistoryBase {
 
 lazy! {
     /// A `turn_context`: what of it belongs to the request.
-    #[derive(Debug)]
     pub(super) struct TurnContext { cwd, model, effort }
 }
 
@@ -119,7 +108,6 @@ pub(super) struct Compacted<'a> {
 
 lazy! {
     /// An `event_msg`: the fields that matter of all its types.
-    #[derive(Debug)]
     pub(super) struct Event {
         r#type, message, text, thread_name, num_turns, info, thread_id, new_thread_id, item,
     }
@@ -127,7 +115,6 @@ lazy! {
 
 lazy! {
     /// What an `item_completed` says of other threads.
-    #[derive(Debug)]
     struct Item { receiver_thread_ids, agent_thread_id }
 }
 
@@ -143,21 +130,17 @@ impl Event<'_> {
 }
 
 /// A `token_count`'s `info`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct TokenInfo {
-    #[serde(default)]
     pub total_token_usage: Option<TokenUsage>,
-    #[serde(default)]
     pub last_token_usage: Option<TokenUsage>,
 }
 
 /// Tokens of one reply, or of all so far.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(default)]
 pub(super) struct TokenUsage {
-    #[serde(default)]
     pub input_tokens: u64,
-    #[serde(default)]
     pub output_tokens: u64,
-    #[serde(default)]
     pub total_tokens: u64,
 }

@@ -9,14 +9,14 @@ use super::history::{prompt_text, typed};
 use super::inherited::Inherited;
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
+use crate::interop::current::Current;
 use crate::interop::midway::Plain;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, ImportOptions, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Step, StepEntry,
-    StepId,
+    Action, ImportOptions, Input, Midway, SessionStart, Sink, Step, StepEntry, StepId, parts,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::responses::{self, Meaning};
 
@@ -26,8 +26,8 @@ pub(super) fn import(
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut reader = Reader::new(sink, options);
-    reader.end.lone_surrogates = each_line(input, &mut reader)?;
+    let mut reader = Reader::new(Teller::of(options.stem, &[], sink), options);
+    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
     reader.finish()
 }
 
@@ -39,23 +39,15 @@ pub(super) fn go_on(
     sink: &mut dyn Sink,
 ) -> Result<bool> {
     let mut found = Plain::of(sink);
-    found.session(SessionStart::new(from.id))?;
-    let mut reader = Reader::new(&mut found, options);
+    let mut reader = Reader::new(Teller::of(from.id, &[], &mut found), options);
+    reader.teller.open()?;
     reader.started = true;
     from.id.clone_into(&mut reader.id);
-    reader.settings.clone_from(from.settings);
-    reader.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.settings.clone_from(from.settings);
+    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
     let reaches_back = reader.reaches_back;
     reader.finish()?;
     Ok(found.is_plain && !reaches_back)
-}
-
-/// What is known of the session before it is told.
-#[derive(Default)]
-struct Opening {
-    start: SessionStart,
-    spawned_by: Option<String>,
-    system: Option<SystemPrompt>,
 }
 
 /// A system prompt with its record's place and time.
@@ -68,76 +60,68 @@ pub(super) struct UserEntry {
     pub(super) typed: bool,
 }
 
+/// Replies on their way to the sink: each waits for its count.
+#[derive(Default)]
+struct Replies {
+    /// The one that is being read.
+    group: Option<Step>,
+    /// A finished one that has no count yet, and its outputs.
+    held: Vec<Step>,
+    /// A count that came before the records of its reply.
+    early: Option<Usage>,
+    total: Option<TokenUsage>,
+    /// Calls without output, by id.
+    calls: BTreeMap<String, u64>,
+}
+
+/// What of the path is named later.
+#[derive(Default)]
+pub(super) struct Path {
+    pub(super) system: Option<StepEntry>,
+    pub(super) last: Option<StepEntry>,
+    pub(super) users: Vec<UserEntry>,
+}
+
 pub(super) struct Reader<'s> {
-    sink: &'s mut dyn Sink,
+    pub(super) teller: Teller<'s>,
     pub(super) options: ImportOptions<'s>,
     /// How far another file is read, while it is one.
     pub(super) inherited: Option<Inherited>,
-    /// The record just read: its line, its place, its time.
-    pub(super) line: u64,
-    pub(super) span: Span,
-    pub(super) time: Option<Millis>,
-    opening: Option<Opening>,
+    pub(super) current: Current,
+    /// Whether a record has said which session it is.
+    is_named: bool,
+    spawned_by: Option<String>,
     started: bool,
     /// Whether a record told of what came long before it.
     reaches_back: bool,
     id: String,
     /// The file's own system prompt, until it is told.
     pub(super) own_system: Option<SystemPrompt>,
-    /// The reply that is being read.
-    group: Option<Step>,
-    /// A finished reply that has no count yet, and its outputs.
-    held: Vec<Step>,
-    /// How many steps there are, the held ones included.
-    pub(super) steps: usize,
-    /// A count that came before the records of its reply.
-    early: Option<Usage>,
-    total: Option<TokenUsage>,
-    /// The settings in force, and those that the next step brings.
-    settings: Settings,
-    pub(super) changes: Settings,
+    replies: Replies,
     /// The settings that the first record of another file brought.
     pub(super) brought: Settings,
-    pub(super) system: Option<StepEntry>,
-    pub(super) last: Option<StepEntry>,
-    pub(super) users: Vec<UserEntry>,
+    pub(super) path: Path,
     /// The text of the record just read, if it is the user's.
     pub(super) prompt: Option<String>,
-    /// Calls without output, by id.
-    calls: BTreeMap<String, u64>,
-    pub(super) notes: Notes,
-    pub(super) end: SessionEnd,
 }
 
 impl<'s> Reader<'s> {
-    fn new(sink: &'s mut dyn Sink, options: ImportOptions<'s>) -> Self {
+    fn new(teller: Teller<'s>, options: ImportOptions<'s>) -> Self {
         Self {
-            sink,
+            teller,
             options,
             inherited: None,
-            line: 0,
-            span: Span::default(),
-            time: None,
-            opening: None,
+            current: Current::default(),
+            is_named: false,
+            spawned_by: None,
             started: false,
             reaches_back: false,
             id: String::new(),
             own_system: None,
-            group: None,
-            held: Vec::new(),
-            steps: 0,
-            early: None,
-            total: None,
-            settings: Settings::new(),
-            changes: Settings::new(),
+            replies: Replies::default(),
             brought: Settings::new(),
-            system: None,
-            last: None,
-            users: Vec::new(),
+            path: Path::default(),
             prompt: None,
-            calls: BTreeMap::new(),
-            notes: Notes::default(),
-            end: SessionEnd::default(),
         }
     }
 
@@ -146,12 +130,12 @@ impl<'s> Reader<'s> {
             // It was told of when its own file came in.
             return Ok(());
         }
-        self.sink.problem(Problem::new(self.line, reason))
+        self.teller.problem_on(self.current.line, reason)
     }
 
     pub(super) fn other(&mut self, kind: impl Into<String>) {
         if self.inherited.is_none() {
-            self.end.other(kind);
+            self.teller.end.other(kind);
         }
     }
 
@@ -164,7 +148,7 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         let prompt = self.prompt.take();
-        self.time = record.time();
+        self.current.time = parts::time(record.timestamp);
         let other = match (&*kind, record.payload, word(record.record_type)) {
             ("session_meta", Some(payload), _) => return self.session_meta(payload),
             ("response_item", Some(payload), _) => return self.item(payload),
@@ -175,15 +159,15 @@ impl<'s> Reader<'s> {
                 return self.compacted(payload);
             }
             ("inter_agent_communication", Some(payload), _) => {
-                match responses::communication(payload, &mut self.notes) {
+                match responses::communication(payload, &mut self.teller.notes) {
                     Meaning::Aside => kind,
                     said => return self.take(said),
                 }
             }
             (_, None, Some(legacy)) => legacy,
-            ("", None, None) if !self.started && self.opening.is_none() => {
+            ("", None, None) if !self.started && !self.is_named => {
                 // Its time is the file's, not the system prompt's.
-                self.time = None;
+                self.current.time = None;
                 return self.session_meta(value);
             }
             ("", None, None) => "unknown".into(),
@@ -199,48 +183,41 @@ impl<'s> Reader<'s> {
             self.other("session_meta");
             return self.problem("damaged session_meta");
         };
-        let id = string(meta.id).filter(|id| !id.is_empty());
-        if self.end.cwd.is_none() {
-            self.end.cwd = string(meta.cwd);
-        }
+        let id = parts::said(meta.id);
+        self.ran_in(meta.cwd);
         if self.started {
-            self.close()?;
             self.flush()?;
             self.other("session_meta");
             return Ok(());
         }
         let system = meta.system_prompt();
-        let system = system.map(|text| (text, Some(self.span), self.time));
-        let brings_system = system.is_some();
-        let counted = match &mut self.opening {
-            None => {
-                self.setting("dynamic_tools", meta.dynamic_tools)?;
-                self.opening = Some(Opening {
-                    start: SessionStart {
-                        id: id.unwrap_or_else(|| self.options.stem.to_owned()),
-                        forked_from: string(meta.forked_from_id),
-                        descent: meta.descent(),
-                    },
-                    spawned_by: meta.spawned_by(),
-                    system,
-                });
-                brings_system
-            }
+        let system = system.map(|text| (text, Some(self.current.span), self.current.time));
+        if std::mem::replace(&mut self.is_named, true) {
             // A fork goes on with a copy of its parent's.
-            Some(opening) => {
-                let start = &mut opening.start;
-                if start.forked_from.is_none() && id.is_some() && id == opening.spawned_by {
-                    start.forked_from = id;
-                }
-                let first = opening.system.is_none();
-                opening.system = opening.system.take().or(system);
-                first && brings_system
+            let start = &mut self.teller.start;
+            if start.forked_from.is_none() && id.is_some() && id == self.spawned_by {
+                start.forked_from = id;
             }
-        };
-        if !counted {
+        } else {
+            self.setting("dynamic_tools", meta.dynamic_tools)?;
+            self.teller.start = SessionStart {
+                id: id.unwrap_or_else(|| self.options.stem.to_owned()),
+                forked_from: string(meta.forked_from_id),
+                descent: meta.descent(),
+            };
+            self.spawned_by = meta.spawned_by();
+        }
+        if system.is_none() || self.own_system.is_some() {
             self.other("session_meta");
         }
+        self.own_system = self.own_system.take().or(system);
         Ok(())
+    }
+
+    /// The session's directory, by the first record that names one.
+    fn ran_in(&mut self, cwd: Raw<'_>) {
+        let end = &mut self.teller.end;
+        end.cwd = end.cwd.take().or_else(|| string(cwd));
     }
 
     /// A setting that the next step brings.
@@ -249,7 +226,8 @@ impl<'s> Reader<'s> {
         if let Err(error) = depth::check_json(key, value.get(), 1) {
             return self.problem(error.to_string());
         }
-        self.changes.insert(key.to_owned(), value.get().to_owned());
+        let value = value.get().to_owned();
+        self.teller.due.insert(key.to_owned(), value);
         Ok(())
     }
 
@@ -259,14 +237,10 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         self.started = true;
-        let opening = self.opening.take().unwrap_or_else(|| Opening {
-            start: SessionStart::new(self.options.stem),
-            ..Opening::default()
-        });
-        let base = opening.start.descent.base.clone();
-        self.id.clone_from(&opening.start.id);
-        self.own_system = opening.system;
-        self.sink.session(opening.start)?;
+        let start = &self.teller.start;
+        let base = start.descent.base.clone();
+        self.id.clone_from(&start.id);
+        self.teller.open()?;
         if let Some(base) = base {
             self.begin_with(&base)?;
         }
@@ -275,7 +249,7 @@ impl<'s> Reader<'s> {
 
     /// Tells of the system prompt, once: the file's own, unless it is the one of what comes before.
     pub(super) fn tell_system(&mut self, before: Option<SystemPrompt>) -> Result<()> {
-        if self.system.is_some() {
+        if self.path.system.is_some() {
             self.own_system = None;
             return Ok(());
         }
@@ -292,71 +266,79 @@ impl<'s> Reader<'s> {
             records: span.into_iter().collect(),
             ..self.step(Action::Append(Message::text(Role::System, text)))
         };
-        self.system = self.number(&step);
-        self.sink.step(step)
+        self.path.system = self.number(&step);
+        self.teller.step(step).map(drop)
     }
 
-    /// A step by the record just read, with the settings that are due.
-    fn step(&mut self, action: Action) -> Step {
+    /// A step by the record just read.
+    fn step(&self, action: Action) -> Step {
         Step {
-            time: self.time,
-            settings: std::mem::take(&mut self.changes),
             records: self.own_span().collect(),
-            ..Step::new(action, self.span)
+            ..self.current.step(action)
         }
     }
 
     /// Tells of a step at once; returns its last entry, if it makes one.
     pub(super) fn emit(&mut self, action: Action) -> Result<Option<StepEntry>> {
         self.start()?;
-        self.close()?;
         self.flush()?;
         let step = self.step(action);
         let entry = self.number(&step);
-        self.sink.step(step)?;
+        self.teller.step(step)?;
         Ok(entry)
     }
 
-    /// Gives a step its number; returns its last entry.
+    /// Gives a step its number, behind those that are held; returns its last entry.
     fn number(&mut self, step: &Step) -> Option<StepEntry> {
         let replacement = match &step.action {
             Action::Append(_) => Some(None),
             Action::Hide(hide) => hide.replacements.len().checked_sub(1).map(Some),
         };
+        let StepId(told) = self.teller.next_step();
         let entry = replacement.map(|replacement| StepEntry {
-            step: StepId(self.steps),
+            step: StepId(told + self.replies.held.len()),
             replacement,
         });
-        self.steps += 1;
-        self.last = entry.or(self.last);
+        self.path.last = entry.or(self.path.last);
         entry
+    }
+
+    fn hold(&mut self, step: Step) {
+        self.number(&step);
+        self.replies.held.push(step);
     }
 
     /// Ends the reply that is being read.
     fn close(&mut self) -> Result<()> {
-        if let Some(step) = self.group.take() {
-            self.flush()?;
-            self.number(&step);
-            self.held.push(step);
+        if let Some(step) = self.replies.group.take() {
+            self.tell_held()?;
+            self.hold(step);
         }
         Ok(())
     }
 
     /// Tells of a finished reply and its outputs.
-    fn flush(&mut self) -> Result<()> {
-        if let Some(reply) = self.held.first_mut().filter(|step| is_reply(step)) {
-            let early = self.early.take();
+    fn tell_held(&mut self) -> Result<()> {
+        let replies = &mut self.replies;
+        if let Some(reply) = replies.held.first_mut().filter(|step| is_reply(step)) {
+            let early = replies.early.take();
             reply.usage = reply.usage.or(early);
         }
-        for step in std::mem::take(&mut self.held) {
-            self.sink.step(step)?;
+        for step in std::mem::take(&mut replies.held) {
+            self.teller.step(step)?;
         }
         Ok(())
     }
 
+    /// Ends the reply that is being read, and tells of it.
+    fn flush(&mut self) -> Result<()> {
+        self.close()?;
+        self.tell_held()
+    }
+
     fn item(&mut self, payload: &RawValue) -> Result<()> {
         self.start()?;
-        match responses::read(payload, &mut self.notes) {
+        match responses::read(payload, &mut self.teller.notes) {
             Meaning::Aside => {
                 self.other("response_item/ghost_snapshot");
                 Ok(())
@@ -376,40 +358,37 @@ impl<'s> Reader<'s> {
             Meaning::Reply(parts) => {
                 for part in &parts {
                     if let Part::ToolCall { id, .. } = part {
-                        *self.calls.entry(id.clone()).or_default() += 1;
+                        *self.replies.calls.entry(id.clone()).or_default() += 1;
                     }
                 }
                 let span = self.own_span();
-                if let Some(step) = &mut self.group {
+                if let Some(step) = &mut self.replies.group {
                     step.records.extend(span);
                     if let Action::Append(message) = &mut step.action {
                         message.parts.extend(parts);
                     }
                 } else {
-                    self.flush()?;
+                    self.tell_held()?;
                     let message = Message::new(Role::Assistant, parts);
-                    self.group = Some(self.step(Action::Append(message)));
+                    self.replies.group = Some(self.step(Action::Append(message)));
                 }
                 Ok(())
             }
             Meaning::Output(message) => {
                 self.close()?;
                 let call = message.results().next().unwrap_or_default();
-                match self.calls.get_mut(call) {
-                    Some(1) => {
-                        self.calls.remove(call);
-                    }
+                let calls = &mut self.replies.calls;
+                match calls.get_mut(call) {
+                    Some(1) => drop(calls.remove(call)),
                     Some(count) => *count -= 1,
                     None => {
                         let reason = format!("output of a call that is not there: '{call}'");
                         self.problem(reason)?;
                     }
                 }
-                let step = self.step(Action::Append(message));
-                self.number(&step);
-                self.held.push(step);
-                if self.held[0].usage.is_some() {
-                    self.flush()?;
+                self.hold(self.step(Action::Append(message)));
+                if self.replies.held[0].usage.is_some() {
+                    self.tell_held()?;
                 }
                 Ok(())
             }
@@ -421,7 +400,7 @@ impl<'s> Reader<'s> {
         let (typed, text) = (typed(&message), prompt_text(&message));
         let entry = self.emit(Action::Append(message))?;
         if let (true, Some(entry)) = (user, entry) {
-            self.users.push(UserEntry { entry, typed });
+            self.path.users.push(UserEntry { entry, typed });
             self.prompt = Some(text);
         }
         Ok(())
@@ -438,14 +417,14 @@ impl<'s> Reader<'s> {
         }
         match kind.as_str() {
             "user_message" => {
-                if let (Some(prompt), Some(user)) = (prompt, self.users.last_mut()) {
+                if let (Some(prompt), Some(user)) = (prompt, self.path.users.last_mut()) {
                     user.typed |= word(event.message).is_some_and(|text| text == prompt);
                 }
             }
             "token_count" => self.count(event.info)?,
             "thread_name_updated" if self.inherited.is_none() => {
-                let name = string(event.thread_name).filter(|name| !name.is_empty());
-                self.end.title = name.or(self.end.title.take());
+                let end = &mut self.teller.end;
+                end.title = parts::said(event.thread_name).or(end.title.take());
             }
             "task_started" | "task_complete" | "turn_started" | "turn_complete"
             | "turn_aborted" => self.boundary()?,
@@ -468,17 +447,17 @@ impl<'s> Reader<'s> {
     fn starts(&mut self, threads: Vec<String>) {
         for thread in threads {
             let is_own = self.inherited.is_some() || thread == self.id;
-            if !is_own && !self.end.started.contains(&thread) {
-                self.end.started.push(thread);
+            let started = &mut self.teller.end.started;
+            if !is_own && !started.contains(&thread) {
+                started.push(thread);
             }
         }
     }
 
     /// Nothing that follows belongs to the reply before.
     pub(super) fn boundary(&mut self) -> Result<()> {
-        self.close()?;
         self.flush()?;
-        self.early = None;
+        self.replies.early = None;
         Ok(())
     }
 
@@ -491,23 +470,24 @@ impl<'s> Reader<'s> {
         else {
             return Ok(());
         };
-        if total.is_some() && total == self.total {
+        if total.is_some() && total == self.replies.total {
             return Ok(());
         }
-        self.total = total;
+        self.replies.total = total;
         let usage = Usage {
             input_tokens: last.input_tokens,
             output_tokens: last.output_tokens,
         };
         self.close()?;
-        match self.held.first_mut() {
+        let held = &mut self.replies.held;
+        match held.first_mut() {
             Some(reply) if reply.usage.is_none() && is_reply(reply) => {
                 reply.usage = Some(usage);
-                if self.held.len() > 1 {
-                    self.flush()?;
+                if held.len() > 1 {
+                    self.tell_held()?;
                 }
             }
-            _ => self.early = Some(usage),
+            _ => self.replies.early = Some(usage),
         }
         Ok(())
     }
@@ -516,17 +496,16 @@ impl<'s> Reader<'s> {
         self.start()?;
         self.boundary()?;
         if let Some(context) = decode::<TurnContext<'_>>(Some(payload)) {
-            if self.end.cwd.is_none() {
-                self.end.cwd = string(context.cwd);
-            }
+            self.ran_in(context.cwd);
             for (key, value) in [
                 ("model", context.model),
                 ("reasoning_effort", context.effort),
             ] {
-                let Some(value) = value else { continue };
-                if self.settings.get(key).map(String::as_str) != Some(value.get()) {
-                    self.settings.insert(key.to_owned(), value.get().to_owned());
-                    self.setting(key, Some(value))?;
+                let Some(raw) = value else { continue };
+                let settings = &mut self.teller.settings;
+                if settings.get(key).map(String::as_str) != Some(raw.get()) {
+                    settings.insert(key.to_owned(), raw.get().to_owned());
+                    self.setting(key, value)?;
                 }
             }
         }
@@ -536,14 +515,13 @@ impl<'s> Reader<'s> {
 
     fn finish(mut self) -> Result<()> {
         self.start()?;
-        self.close()?;
         self.flush()?;
-        if self.system.is_none() {
-            self.end.absent.push("system prompt".to_owned());
+        let absent = &mut self.teller.end.absent;
+        if self.path.system.is_none() {
+            absent.push("system prompt".to_owned());
         }
-        self.end.absent.push("tool definitions".to_owned());
-        self.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.end)
+        absent.push("tool definitions".to_owned());
+        self.teller.close()
     }
 }
 
@@ -551,7 +529,7 @@ impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
         match &mut self.inherited {
             Some(inherited) => inherited,
-            None => self.sink,
+            None => self.teller.sink,
         }
     }
 
@@ -560,7 +538,7 @@ impl LineReader for Reader<'_> {
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        (self.line, self.span) = (record.line, record.span());
+        self.current = Current::at(&record);
         self.value(record.value)
     }
 }

@@ -38,11 +38,8 @@ impl Writer<'_> {
         if !document.fresh || self.legacy {
             return Ok(());
         }
-        let states: Vec<_> = document
-            .state
-            .iter()
-            .filter_map(|text| kind(text))
-            .collect();
+        let states = document.state.iter();
+        let states: Vec<_> = states.filter_map(|text| kind(text)).collect();
         let worlds = states.iter().filter(|(kind, _)| *kind == WORLD);
         let mut worlds: Vec<&RawValue> = worlds.map(|(_, payload)| *payload).collect();
         let is_full = |payload: &&RawValue| {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::interop::parts;
 use crate::interop::stream::{EventReader, Telling};
 use crate::model::Part;
 use crate::tree::{Ending, Event, Happening};
@@ -52,12 +53,8 @@ impl EventReader for ExecReader {
             "turn.failed" => {
                 let error: Value = decode(line.error).unwrap_or_default();
                 let text = error["message"].as_str().unwrap_or("the turn failed");
-                vec![
-                    Happening::Fault {
-                        text: text.to_owned(),
-                    },
-                    Happening::TurnEnd,
-                ]
+                let text = text.to_owned();
+                vec![Happening::Fault { text }, Happening::TurnEnd]
             }
             "error" => vec![Happening::Fault {
                 text: string(line.message).unwrap_or_default(),
@@ -87,11 +84,7 @@ impl ExecReader {
         let text = || word("text").to_owned();
         match word("type") {
             "agent_message" if is_complete => vec![Happening::Block(Part::text(text()))],
-            "reasoning" if is_complete => vec![Happening::Block(Part::Thinking {
-                text: text(),
-                signature: None,
-                provider: None,
-            })],
+            "reasoning" if is_complete => vec![Happening::Block(parts::thought(text()))],
             "error" if is_complete => vec![Happening::Fault {
                 text: word("message").to_owned(),
             }],
@@ -135,10 +128,8 @@ impl ExecReader {
         }
         let output = word("aggregated_output");
         if is_complete {
-            let failed = item
-                .get("exit_code")
-                .and_then(Value::as_i64)
-                .is_some_and(|code| code != 0)
+            let code = item.get("exit_code").and_then(Value::as_i64);
+            let failed = code.is_some_and(|code| code != 0)
                 || ["failed", "declined"].contains(&word("status"));
             what.push(Happening::Answer {
                 call,

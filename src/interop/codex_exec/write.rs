@@ -6,7 +6,7 @@ use serde_json::{Value, from_str, json};
 
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, stream};
+use crate::interop::{Document, Outgoing, stream, writing};
 use crate::model::{Part, Role};
 
 /// Writes `messages`; returns what the format could not hold.
@@ -40,7 +40,7 @@ fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec
     }
     let mut lines = Vec::new();
     for part in &message.parts {
-        let (event, item) = match part {
+        let (event, mut item) = match part {
             Part::Text { text } if message.role == Role::Assistant => (
                 "item.completed",
                 json!({"type": "agent_message", "text": text}),
@@ -66,11 +66,7 @@ fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec
                 content,
                 is_error,
             } => {
-                let texts = content.iter().filter_map(|part| match part {
-                    Part::Text { text } => Some(text.as_str()),
-                    _ => None,
-                });
-                let text = texts.collect::<Vec<_>>().join("\n");
+                let text = writing::texts(content, "\n");
                 let status = if *is_error { "failed" } else { "completed" };
                 let result = json!({
                     "id": call, "type": "mcp_tool_call", "server": "", "tool": "",
@@ -83,7 +79,6 @@ fn new_lines(outgoing: &Outgoing, items: &mut u64, remarks: &mut Remarks) -> Vec
                 continue;
             }
         };
-        let mut item = item;
         if item.get("id").is_none() {
             *items += 1;
             item["id"] = format!("new_{items}").into();

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::record::{Data, Event};
-use crate::interop::Input;
-use crate::interop::lines::mend;
+use crate::interop::{Input, again};
 use crate::model::Span;
 use crate::wire::json::{decode, string};
 
@@ -26,8 +25,7 @@ impl Assets<'_> {
     }
 
     fn read(&self, id: &str) -> Option<(Option<String>, String)> {
-        let bytes = self.input.bytes(*self.places.get(id)?).ok()?;
-        let text = mend(&bytes).text;
+        let text = again(self.input, *self.places.get(id)?).ok()?;
         let event = serde_json::from_str::<Event<'_>>(&text).ok()?;
         let held = decode::<Data<'_>>(event.data)?;
         Some((string(held.mime_type), string(held.data)?))

@@ -3,9 +3,10 @@
 use super::asked::Asked;
 use super::read::{Reader, fingerprint};
 use super::record::{Data, Event};
-use super::said::{summed_up, text};
+use super::said::summed_up;
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, Problem, StepEntry};
+use crate::interop::parts::said;
+use crate::interop::{Action, Cover, HideStep, Problem, StepEntry, again};
 use crate::model::{HideKind, Message, Role};
 use crate::wire::json::{decode, word};
 
@@ -15,7 +16,7 @@ impl Reader<'_> {
         self.close()?;
         let begun = self.path.compacting.take();
         let done = decode::<bool>(data.success) != Some(false);
-        let Some(summary) = text(data.summary_content).filter(|_| done) else {
+        let Some(summary) = said(data.summary_content).filter(|_| done) else {
             return Ok(false);
         };
         self.read_asked()?;
@@ -29,10 +30,10 @@ impl Reader<'_> {
     /// Reads what the user asked for since that was read last.
     fn read_asked(&mut self) -> Result<()> {
         while let Some(span) = self.path.asked.unread() {
-            let record = self.again(span)?;
+            let record = again(self.input, span)?;
             let event: Event<'_> = serde_json::from_str(&record).unwrap_or_default();
             let data: Data<'_> = decode(event.data).unwrap_or_default();
-            let prompt = text(data.content).or_else(|| text(data.initial_message));
+            let prompt = said(data.content).or_else(|| said(data.initial_message));
             self.path.asked.read(prompt.as_deref());
         }
         Ok(())
@@ -41,11 +42,11 @@ impl Reader<'_> {
     /// Everything but the instructions goes; a prompt may begin what follows.
     pub(super) fn clear(&mut self, data: &Data<'_>) -> Result<bool> {
         self.close()?;
-        self.path.seed = text(data.initial_message);
+        self.path.seed = said(data.initial_message);
         let seed = self.path.seed.clone();
         self.path.asked = Asked::default();
         if seed.is_some() {
-            self.path.asked.push(self.span);
+            self.path.asked.push(self.current.span);
         }
         let open = std::mem::take(&mut self.path.open);
         self.path.cleared.extend(open);
@@ -75,10 +76,7 @@ impl Reader<'_> {
                 let before = kept.first().copied();
                 let hide = HideStep {
                     keep: system.chain(kept.iter().copied()).collect(),
-                    replacements: message
-                        .map(|message| (before, message))
-                        .into_iter()
-                        .collect(),
+                    replacements: message.into_iter().map(|it| (before, it)).collect(),
                     ..HideStep::of(kind, Cover::Everything)
                 };
                 self.hide(hide)?
@@ -118,9 +116,9 @@ impl Reader<'_> {
         let count = decode::<u64>(data.messages_removed_during_truncation).unwrap_or(0);
         if count > 0 {
             let reason = format!("{count} messages were not sent here; which is not in the file");
-            self.sink.problem(Problem {
+            self.teller.sink.problem(Problem {
                 harmless: true,
-                ..Problem::new(self.line, reason)
+                ..Problem::new(self.current.line, reason)
             })?;
         }
         Ok(false)

@@ -10,18 +10,18 @@ use serde_json::value::RawValue;
 use super::asked::Asked;
 use super::assets::Assets;
 use super::record::{Data, Event, Start};
-use super::said::{prompt, reply, result, text};
-use crate::error::{Error, Result};
-use crate::interop::lines::mend;
+use super::said::{prompt, reply, result};
+use crate::error::Result;
+use crate::interop::current::Current;
 use crate::interop::midway::Plain;
+use crate::interop::parts::{said, time};
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Problem, SessionEnd,
-    SessionStart, Sink, Step, StepEntry, StepId,
+    Action, BranchStart, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
 };
-use crate::model::{HideKind, Message, Millis, Part, Role, Settings, Span, depth};
-use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, quoted, string, word};
+use crate::model::{Message, Part, Role, Settings, Span, depth};
+use crate::wire::json::{Raw, decode, is_true, quoted, string, word};
 
 /// Reads a session.
 pub(super) fn import(
@@ -30,8 +30,9 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let mut reader = Reader::new(input, options.stem, sink);
-    reader.end.lone_surrogates = each_line(input, &mut reader)?;
-    reader.end.title = reader.end.title.take().or(reader.title.take());
+    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    let end = &mut reader.teller.end;
+    end.title = end.title.take().or(reader.title.take());
     reader.finish()
 }
 
@@ -45,9 +46,9 @@ pub(super) fn go_on(
 ) -> Result<bool> {
     let mut found = Plain::of(sink);
     let mut reader = Reader::new(input, from.id, &mut found);
-    reader.start()?;
-    reader.path.settings.clone_from(from.settings);
-    reader.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.open()?;
+    reader.teller.settings.clone_from(from.settings);
+    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
     let reaches_back = reader.reaches_back;
     reader.finish()?;
     Ok(found.is_plain && !reaches_back)
@@ -64,9 +65,6 @@ struct Agent {
 /// What is known of one conversation: the session's own, or a sub-agent's.
 #[derive(Default)]
 pub(super) struct Path {
-    /// The settings in force, and those that the next step brings.
-    settings: Settings,
-    changes: Settings,
     /// The instructions that are sent, by role and name, and a fingerprint of each.
     pub(super) system: Vec<(Role, Option<String>, u64, StepEntry)>,
     /// What else is sent by now, in order.
@@ -88,18 +86,13 @@ pub(super) struct Path {
 }
 
 pub(super) struct Reader<'a> {
-    input: &'a dyn Input,
-    pub(super) sink: &'a mut dyn Sink,
-    id: &'a str,
-    opening: Option<SessionStart>,
-    started: bool,
+    pub(super) input: &'a dyn Input,
+    pub(super) teller: Teller<'a>,
+    /// Whether an event has said which session it is.
+    is_named: bool,
     /// Whether an event told of what came long before it.
-    pub(super) reaches_back: bool,
-    /// The record just read: its line, its place, its time.
-    pub(super) line: u64,
-    pub(super) span: Span,
-    time: Option<Millis>,
-    steps: usize,
+    reaches_back: bool,
+    pub(super) current: Current,
     pub(super) path: Path,
     agents: Vec<Agent>,
     /// The sub-agent's branch that is due.
@@ -110,36 +103,27 @@ pub(super) struct Reader<'a> {
     assets: HashMap<String, Span>,
     /// What the session begins with.
     title: Option<String>,
-    notes: Notes,
-    pub(super) end: SessionEnd,
 }
 
 impl<'a> Reader<'a> {
     fn new(input: &'a dyn Input, id: &'a str, sink: &'a mut dyn Sink) -> Self {
         Self {
             input,
-            sink,
-            id,
-            opening: None,
-            started: false,
+            teller: Teller::of(id, &[], sink),
+            is_named: false,
             reaches_back: false,
-            line: 0,
-            span: Span::default(),
-            time: None,
-            steps: 0,
+            current: Current::default(),
             path: Path::default(),
             agents: Vec::new(),
             branch: None,
             known: HashMap::new(),
             assets: HashMap::new(),
             title: None,
-            notes: Notes::default(),
-            end: SessionEnd::default(),
         }
     }
 
     pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
-        self.sink.problem(Problem::new(self.line, reason))
+        self.teller.problem_on(self.current.line, reason)
     }
 
     fn problems(&mut self, reasons: Vec<String>) -> Result<()> {
@@ -148,27 +132,14 @@ impl<'a> Reader<'a> {
             .try_for_each(|reason| self.problem(reason))
     }
 
-    /// Tells of the session, once, before its first step.
-    fn start(&mut self) -> Result<()> {
-        if self.started {
-            return Ok(());
-        }
-        self.started = true;
-        let start = self.opening.take();
-        self.sink
-            .session(start.unwrap_or_else(|| SessionStart::new(self.id)))
-    }
-
     /// An event of whoever it is of.
     fn value(&mut self, value: &RawValue) -> Result<()> {
-        let event = serde_json::from_str::<Event<'_>>(value.get()).ok();
-        // A list would pass for an object with its values in order.
-        let Some(event) = event.filter(|_| value.get().starts_with('{')) else {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(value.get()) else {
             return self.problem("not an event");
         };
         let kind = word(event.r#type).unwrap_or_default();
         let Some(data) = decode::<Data<'_>>(event.data) else {
-            self.end.other(kind.clone());
+            self.teller.end.other(kind.clone());
             return self.problem(format!("damaged event: {kind}"));
         };
         let parent = data.parent_tool_call_id;
@@ -198,14 +169,15 @@ impl<'a> Reader<'a> {
             });
         }
         if kind == "subagent.started" {
-            self.agents[at].title = text(data.agent_display_name);
+            self.agents[at].title = said(data.agent_display_name);
         }
-        self.agents[at].events.push((self.line, self.span));
+        let place = (self.current.line, self.current.span);
+        self.agents[at].events.push(place);
         Ok(())
     }
 
     fn event(&mut self, kind: &str, event: &Event<'_>, data: &Data<'_>) -> Result<()> {
-        self.time = event.time();
+        self.current.time = time(event.timestamp);
         if let Some(id) = word(event.id) {
             let sent = self.path.sent.len() + usize::from(self.path.group.is_some());
             let place = (sent, self.path.asked.len());
@@ -215,27 +187,29 @@ impl<'a> Reader<'a> {
             "session.start" => self.session(data),
             "session.resume" | "session.model_change" => {
                 let model = data.new_model.or(data.selected_model);
-                self.path.set("model", model);
-                self.path.set("reasoning_effort", data.reasoning_effort);
+                self.set("model", model);
+                self.set("reasoning_effort", data.reasoning_effort);
                 false
             }
             "session.context_changed" => {
-                self.end.cwd = self.end.cwd.take().or_else(|| string(data.cwd));
+                let end = &mut self.teller.end;
+                end.cwd = end.cwd.take().or_else(|| string(data.cwd));
                 false
             }
             "session.title_changed" => {
-                self.end.title = text(data.title).or(self.end.title.take());
+                let end = &mut self.teller.end;
+                end.title = said(data.title).or(end.title.take());
                 false
             }
             "session.binary_asset" => {
                 if let Some(id) = string(data.asset_id) {
-                    self.assets.insert(id, self.span);
+                    self.assets.insert(id, self.current.span);
                 }
                 false
             }
             "system.message" => self.instruct(data)?,
             "user.message" => self.prompted(data)?,
-            "system.notification" => match text(data.content) {
+            "system.notification" => match said(data.content) {
                 Some(text) => self.append(Message::text(Role::User, text))?,
                 None => false,
             },
@@ -253,23 +227,29 @@ impl<'a> Reader<'a> {
             _ => false,
         };
         if !is_told {
-            self.end.other(kind);
+            self.teller.end.other(kind);
         }
         Ok(())
     }
 
+    /// Notes a setting.
+    fn set(&mut self, key: &str, value: Raw<'_>) {
+        self.teller
+            .set(key, said(value).map(|value| quoted(&value)));
+    }
+
     /// What the first event says of the session.
     fn session(&mut self, data: &Data<'_>) -> bool {
-        self.path.set("model", data.selected_model);
-        self.path.set("reasoning_effort", data.reasoning_effort);
+        self.set("model", data.selected_model);
+        self.set("reasoning_effort", data.reasoning_effort);
         let start = Start::of(data);
-        self.end.cwd = self.end.cwd.take().or(start.cwd);
-        if !self.started && self.opening.is_none() {
-            self.opening = Some(SessionStart {
-                id: start.id.unwrap_or_else(|| self.id.to_owned()),
-                forked_from: None,
-                descent: start.descent,
-            });
+        let Teller {
+            start: own, end, ..
+        } = &mut self.teller;
+        end.cwd = end.cwd.take().or(start.cwd);
+        if !std::mem::replace(&mut self.is_named, true) {
+            own.id = start.id.unwrap_or(std::mem::take(&mut own.id));
+            own.descent = start.descent;
         }
         false
     }
@@ -294,13 +274,7 @@ impl<'a> Reader<'a> {
                 self.path.system.push((role, name, mark, entry));
                 return Ok(false);
             }
-            Some((.., old)) => {
-                let hide = HideStep {
-                    replacements: vec![(Some(old), message)],
-                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
-                };
-                self.hide(hide)?
-            }
+            Some((.., old)) => self.hide(HideStep::replacing(old, message))?,
             None => self.tell(Action::Append(message))?,
         };
         self.path.system.push((role, name, mark, entry));
@@ -320,10 +294,10 @@ impl<'a> Reader<'a> {
         if is_told {
             // What was typed says better than what was sent what a session is about.
             if self.title.is_none() {
-                let typed = text(data.content);
+                let typed = said(data.content);
                 self.title = typed.and_then(|typed| Some(typed.lines().next()?.to_owned()));
             }
-            self.path.asked.push(self.span);
+            self.path.asked.push(self.current.span);
         }
         Ok(is_told)
     }
@@ -338,45 +312,45 @@ impl<'a> Reader<'a> {
 
     /// A reply may come in pieces; then they name the same call of the model.
     fn replied(&mut self, data: &Data<'_>) -> Result<()> {
-        self.path.set("model", data.model);
+        self.set("model", data.model);
         let mut damage = Vec::new();
-        let parts = reply(data, &mut self.notes, &mut damage);
+        let parts = reply(data, &mut self.teller.notes, &mut damage);
         self.problems(damage)?;
-        if let Err(error) = depth::check_parts(&parts) {
-            self.end.other("assistant.message");
+        let fits = depth::check_parts(&parts);
+        if fits.is_err() || parts.is_empty() {
+            self.teller.end.other("assistant.message");
+        }
+        if let Err(error) = fits {
             return self.problem(error.to_string());
         }
         if parts.is_empty() {
-            self.end.other("assistant.message");
             return Ok(());
         }
-        for part in &parts {
-            if let Part::ToolCall { id, .. } = part {
-                self.path.open.insert(id.clone());
-            }
-        }
+        let message = Message::new(Role::Assistant, parts);
+        self.path.open.extend(message.calls().map(str::to_owned));
         let call = string(data.api_call_id);
         let is_piece = decode::<u64>(data.chunk_index).is_some_and(|index| index > 0);
         if let Some((of, step)) = &mut self.path.group
             && is_piece
             && call.is_some()
             && *of == call
-            && let Action::Append(message) = &mut step.action
+            && let Action::Append(reply) = &mut step.action
         {
-            message.parts.extend(parts);
-            step.records.push(self.span);
+            reply.parts.extend(message.parts);
+            step.records.push(self.current.span);
             return Ok(());
         }
-        self.start()?;
+        self.teller.open()?;
         self.close()?;
-        let step = self.step(Action::Append(Message::new(Role::Assistant, parts)));
-        self.path.group = Some((call, step));
+        let step = self.current.step(Action::Append(message));
+        let settings = std::mem::take(&mut self.teller.due);
+        self.path.group = Some((call, Step { settings, ..step }));
         Ok(())
     }
 
     fn given(&mut self, data: &Data<'_>) -> Result<bool> {
         // What the user has run is no call of the model's.
-        if decode::<bool>(data.is_user_requested) == Some(true) {
+        if is_true(data.is_user_requested) {
             return Ok(false);
         }
         let (mut assets, mut damage) = (self.assets(), Vec::new());
@@ -405,35 +379,19 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// A step by the record just read, with the settings that are new.
-    fn step(&mut self, action: Action) -> Step {
-        Step {
-            time: self.time,
-            settings: self.path.due(),
-            ..Step::new(action, self.span)
-        }
-    }
-
     /// Tells of a step; returns the first entry that it makes, if it makes one.
     pub(super) fn tell(&mut self, action: Action) -> Result<StepEntry> {
-        self.start()?;
+        self.teller.open()?;
         self.close()?;
-        let replacement = matches!(action, Action::Hide(_)).then_some(0);
-        let step = self.step(action);
-        Ok(StepEntry {
-            replacement,
-            ..self.told(step)?
-        })
+        self.told(self.current.step(action))
     }
 
     /// Hands a step over, and before the first of a sub-agent's that there is one.
     fn told(&mut self, step: Step) -> Result<StepEntry> {
         if let Some(branch) = self.branch.take() {
-            self.sink.branch(branch)?;
+            self.teller.sink.branch(branch)?;
         }
-        self.sink.step(step)?;
-        self.steps += 1;
-        Ok(StepId(self.steps - 1).entry())
+        self.teller.step(step)
     }
 
     /// Tells of what is hidden; returns the first thing that stands in its place.
@@ -445,66 +403,51 @@ impl<'a> Reader<'a> {
     /// Ends the reply that is being read.
     pub(super) fn close(&mut self) -> Result<()> {
         if let Some((_, step)) = self.path.group.take() {
+            // What was set since it began is of the next step.
+            let due = std::mem::take(&mut self.teller.due);
             let entry = self.told(step)?;
+            self.teller.due = due;
             self.path.sent.push(entry);
         }
         Ok(())
     }
 
-    /// The text of a record that was read before.
-    pub(super) fn again(&self, span: Span) -> Result<String> {
-        let bytes = self.input.bytes(span).map_err(Error::io("source"))?;
-        Ok(mend(&bytes).text.into_owned())
-    }
-
     fn finish(mut self) -> Result<()> {
-        self.start()?;
+        self.teller.open()?;
         self.close()?;
+        let absent = &mut self.teller.end.absent;
         if self.path.system.is_empty() {
-            self.end.absent.push("system prompt".to_owned());
+            absent.push("system prompt".to_owned());
         }
-        self.end.absent.push("tool definitions".to_owned());
+        absent.push("tool definitions".to_owned());
         for agent in std::mem::take(&mut self.agents) {
             self.agent(agent)?;
         }
-        self.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.end)
+        self.teller.close()
     }
 
     /// Tells of a sub-agent, if it says anything.
     fn agent(&mut self, agent: Agent) -> Result<()> {
         self.path = Path::default();
+        (self.teller.settings, self.teller.due) = (Settings::new(), Settings::new());
         self.branch = Some(BranchStart {
             name: format!("agent-{}", agent.id),
             after: None,
             title: agent.title,
         });
         for (line, span) in agent.events {
-            (self.line, self.span) = (line, span);
-            let text = self.again(span)?;
+            self.current = Current {
+                line,
+                span,
+                time: None,
+            };
+            let text = again(self.input, span)?;
             let event: Event<'_> = serde_json::from_str(&text).unwrap_or_default();
             let data: Data<'_> = decode(event.data).unwrap_or_default();
             let kind = word(event.r#type).unwrap_or_default();
             self.event(&kind, &event, &data)?;
         }
         self.close()
-    }
-}
-
-impl Path {
-    /// Notes a setting.
-    fn set(&mut self, key: &str, value: Raw<'_>) {
-        let Some(value) = text(value) else { return };
-        let value = quoted(&value);
-        if self.settings.get(key) != Some(&value) {
-            self.changes.insert(key.to_owned(), value.clone());
-            self.settings.insert(key.to_owned(), value);
-        }
-    }
-
-    /// The settings that are new.
-    fn due(&mut self) -> Settings {
-        std::mem::take(&mut self.changes)
     }
 }
 
@@ -517,11 +460,11 @@ pub(super) fn fingerprint(text: &str) -> u64 {
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.sink
+        self.teller.sink
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        (self.line, self.span) = (record.line, record.span());
+        self.current = Current::at(&record);
         self.value(record.value)
     }
 }

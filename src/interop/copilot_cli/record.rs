@@ -2,13 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use crate::interop::Descent;
-use crate::model::Millis;
+use crate::interop::{Descent, parts};
 use crate::wire::json::{decode, string, word};
 
 lazy! {
     /// One line.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy)]
     pub(super) struct Event {
         r#type, data, id, timestamp,
         /// The sub-agent that it tells of.
@@ -16,16 +15,8 @@ lazy! {
     }
 }
 
-impl Event<'_> {
-    /// When it was written.
-    pub(super) fn time(&self) -> Option<Millis> {
-        word(self.timestamp).and_then(|text| Millis::parse(&text))
-    }
-}
-
 lazy! {
     /// The members that matter of all kinds of events.
-    #[derive(Debug)]
     pub(super) struct Data {
         session_id = "sessionId", start_time = "startTime", context, cwd,
         detached_from_spawning_parent_session_id = "detachedFromSpawningParentSessionId",
@@ -44,19 +35,16 @@ lazy! {
 
 lazy! {
     /// A call.
-    #[derive(Debug)]
     pub(super) struct Request { tool_call_id = "toolCallId", name, arguments, r#type }
 }
 
 lazy! {
     /// What a tool gave back.
-    #[derive(Debug)]
     pub(super) struct Given { content, message, binary_results_for_llm = "binaryResultsForLlm" }
 }
 
 lazy! {
     /// Bytes that the model is sent: here, or in an event of their own.
-    #[derive(Debug)]
     pub(super) struct Binary {
         data, mime_type = "mimeType", asset_id = "assetId", display_name = "displayName",
     }
@@ -74,12 +62,12 @@ impl Start {
         lazy! { struct Context { cwd } }
         let context: Context<'_> = decode(data.context).unwrap_or_default();
         Self {
-            id: string(data.session_id).filter(|id| !id.is_empty()),
+            id: parts::said(data.session_id),
             cwd: string(context.cwd),
             descent: Descent {
                 base: None,
                 spawned_by: string(data.detached_from_spawning_parent_session_id),
-                begun: word(data.start_time).and_then(|text| Millis::parse(&text)),
+                begun: parts::time(data.start_time),
             },
         }
     }

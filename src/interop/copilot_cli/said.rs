@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
 use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
-use crate::model::{Media, MediaSource, Part};
+use crate::interop::parts;
+use crate::model::{MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
@@ -19,7 +20,7 @@ fn objects<'a, T: Deserialize<'a>>(list: Raw<'a>, name: &str, damage: &mut Vec<S
     };
     let mut found = Vec::with_capacity(list.len());
     for (at, raw) in list.into_iter().enumerate() {
-        match decode(Some(raw)).filter(|_| raw.get().starts_with('{')) {
+        match decode(Some(raw)) {
             Some(object) => found.push(object),
             None => damage.push(format!("{name}[{at}] is not an object")),
         }
@@ -33,7 +34,7 @@ pub(super) fn prompt(
     assets: &mut Assets<'_>,
     damage: &mut Vec<String>,
 ) -> Vec<Part> {
-    let sent = string(data.transformed_content).filter(|text| !text.is_empty());
+    let sent = parts::said(data.transformed_content);
     let text = sent.or_else(|| string(data.content)).unwrap_or_default();
     let mut parts = vec![Part::Text { text }];
     // What is not sent natively is named in the text.
@@ -48,28 +49,19 @@ pub(super) fn prompt(
 
 /// A reply, or one piece of it.
 pub(super) fn reply(data: &Data<'_>, notes: &mut Notes, damage: &mut Vec<String>) -> Vec<Part> {
-    let text_of = |raw| string(raw).filter(|text| !text.is_empty());
-    let mut parts = Vec::new();
-    let signature = text_of(data.reasoning_opaque).or_else(|| text_of(data.encrypted_content));
-    let reasoning = text_of(data.reasoning_text);
-    if reasoning.is_some() || signature.is_some() {
-        parts.push(Part::Thinking {
-            text: reasoning.unwrap_or_default(),
-            provider: signature.is_some().then(|| PROVIDER.to_owned()),
-            signature,
-        });
-    }
-    parts.extend(text_of(data.content).map(|text| Part::Text { text }));
+    let seal = parts::said(data.reasoning_opaque).or_else(|| parts::said(data.encrypted_content));
+    let reasoning = parts::said(data.reasoning_text);
+    let is_thought = reasoning.is_some() || seal.is_some();
+    let thought = || parts::sealed(reasoning.unwrap_or_default(), seal, PROVIDER);
+    let mut said: Vec<Part> = is_thought.then(thought).into_iter().collect();
+    said.extend(parts::text(data.content));
     if let Some(block) = data.server_tools.filter(|raw| raw.get().starts_with('{')) {
-        notes.opaque("serverTools");
-        parts.push(Part::Opaque {
-            provider: PROVIDER.to_owned(),
-            data: block.get().to_owned(),
-        });
+        let block = block.get().to_owned();
+        said.push(parts::opaque(PROVIDER, "serverTools", block, notes));
     }
     let requests = objects::<Request<'_>>(data.tool_requests, "toolRequests", damage);
-    parts.extend(requests.iter().map(call));
-    parts
+    said.extend(requests.iter().map(call));
+    said
 }
 
 fn call(request: &Request<'_>) -> Part {
@@ -92,19 +84,12 @@ pub(super) fn result(data: &Data<'_>, assets: &mut Assets<'_>, damage: &mut Vec<
     let failure = decode::<Given<'_>>(data.error);
     let text = given.as_ref().and_then(|given| string(given.content));
     let text = text.or_else(|| string(failure?.message));
-    let mut content: Vec<Part> = text
-        .filter(|text| !text.is_empty())
-        .map(Part::text)
-        .into_iter()
-        .collect();
+    let text = text.filter(|text| !text.is_empty());
+    let mut content: Vec<Part> = text.map(Part::text).into_iter().collect();
     let binaries = given.and_then(|given| given.binary_results_for_llm);
     let binaries: Vec<Binary<'_>> = objects(binaries, "binaryResultsForLlm", damage);
     content.extend(binaries.iter().filter_map(|binary| media(binary, assets)));
-    Part::ToolResult {
-        call: string(data.tool_call_id).unwrap_or_default(),
-        content,
-        is_error,
-    }
+    parts::result(string(data.tool_call_id), content, is_error)
 }
 
 /// A picture or a file; none where its bytes are not in the session.
@@ -117,25 +102,8 @@ fn media(binary: &Binary<'_>, assets: &mut Assets<'_>) -> Option<Part> {
             (said.or(kept), data)
         }
     };
-    let is_image = media_type
-        .as_deref()
-        .is_some_and(|kind| kind.starts_with("image/"));
-    let media = Media {
-        media_type,
-        name: None,
-        detail: None,
-        source: MediaSource::Base64(data),
-    };
-    Some(if is_image {
-        Part::Image(media)
-    } else {
-        Part::File(media)
-    })
-}
-
-/// The text of a string that has one.
-pub(super) fn text(raw: Raw<'_>) -> Option<String> {
-    string(raw).filter(|text| !text.is_empty())
+    let media = parts::media(MediaSource::Base64(data), media_type, None);
+    Some(parts::by_type(media))
 }
 
 /// What is sent in place of what was summed up: what the user had asked for, and the summary.

@@ -6,16 +6,19 @@ use std::io::Write;
 
 use super::{COPILOT_CLI, PROVIDER};
 use crate::error::Result;
-use crate::interop::alone;
 use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
-use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::remarks::{FOREIGN, Remarks};
+use crate::interop::writing::{self, seal, texts};
+use crate::interop::{Document, Outgoing, alone};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
-use crate::wire::json::{Object, array, is_object, quoted};
+use crate::wire::json::{Object, array};
 
 /// The version that a new session says it is of: one whose events ours look like.
 const VERSION: &str = "1.0.60";
+
+/// What stands between texts that become one.
+const BETWEEN: &str = "\n\n";
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(
@@ -36,11 +39,8 @@ pub(super) fn export(
     for record in &document.after {
         writer.note(record);
     }
-    let is_opened = document
-        .asides
-        .values()
-        .flatten()
-        .any(|record| is_start(record));
+    let mut asides = Fields::of_all(document.asides.values().flatten());
+    let is_opened = asides.any(|event| event.is("type", "session.start"));
     if document.after.is_empty() && !is_opened {
         writer.opening(messages)?;
     }
@@ -51,13 +51,6 @@ pub(super) fn export(
     writer.asides(messages.len())?;
     writer.end_turn()?;
     Ok(writer.remarks.into_words())
-}
-
-fn is_start(record: &str) -> bool {
-    Fields::parse(record)
-        .and_then(|event| event.string("type"))
-        .as_deref()
-        == Some("session.start")
 }
 
 struct Writer<'a> {
@@ -104,20 +97,17 @@ impl Writer<'_> {
     fn event(&mut self, kind: &str, data: Object) -> Result<()> {
         let id = self.new_id();
         let parent = self.last.replace(id.clone());
-        let parent = parent.map_or_else(|| "null".to_owned(), |parent| quoted(&parent));
         let event = Object::typed(kind)
             .raw("data", &data.finish())
             .string("id", &id)
             .string("timestamp", &self.time.to_iso())
-            .raw("parentId", &parent);
+            .nullable("parentId", parent.as_deref());
         write_line(self.out, &event.finish())
     }
 
     fn opening(&mut self, messages: &[Outgoing]) -> Result<()> {
-        self.time = messages
-            .iter()
-            .find_map(|one| one.time)
-            .unwrap_or(self.time);
+        let first = messages.iter().find_map(|one| one.time);
+        self.time = first.unwrap_or(self.time);
         let document = self.document;
         let model = messages.iter().find_map(|one| one.settings.get("model"));
         let context = Object::new().string("cwd", &document.cwd);
@@ -126,12 +116,10 @@ impl Writer<'_> {
             .raw("version", "1")
             .string("producer", "tract")
             .string("copilotVersion", VERSION)
-            .string("startTime", &self.time.to_iso());
-        let data = match model {
-            Some(model) => data.raw("selectedModel", model),
-            None => data,
-        };
-        self.event("session.start", data.raw("context", &context.finish()))
+            .string("startTime", &self.time.to_iso())
+            .optional_raw("selectedModel", model.map(String::as_str))
+            .raw("context", &context.finish());
+        self.event("session.start", data)
     }
 
     fn asides(&mut self, at: usize) -> Result<()> {
@@ -158,8 +146,8 @@ impl Writer<'_> {
                 ..
             } = part
             {
-                self.calls
-                    .insert(id.clone(), (name.clone(), arguments.clone()));
+                let call = (name.clone(), arguments.clone());
+                self.calls.insert(id.clone(), call);
             }
         }
         if alone::say(&COPILOT_CLI, &outgoing.records, message) {
@@ -175,7 +163,7 @@ impl Writer<'_> {
         match message.role {
             Role::Assistant => self.reply(outgoing),
             role if role.is_system() => {
-                let text = self.text(&message.parts);
+                let text = texts(&message.parts, BETWEEN);
                 let data = Object::new().string("role", role.as_str());
                 let data = data.optional("name", message.name.as_deref());
                 self.event("system.message", data.string("content", &text))
@@ -184,39 +172,23 @@ impl Writer<'_> {
         }
     }
 
-    /// The texts of parts as one.
-    fn text(&mut self, parts: &[Part]) -> String {
-        let texts = parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect::<Vec<_>>().join("\n\n")
-    }
-
     /// Bytes that the model is sent.
     fn binary(&mut self, new: Object, media: &Media) -> Option<String> {
         let MediaSource::Base64(data) = &media.source else {
             self.remarks.add("a picture or a file that is elsewhere");
             return None;
         };
-        let kind = media
-            .media_type
-            .as_deref()
-            .unwrap_or("application/octet-stream");
+        let kind = media.media_type.as_deref();
+        let kind = kind.unwrap_or("application/octet-stream");
         Some(new.string("data", data).string("mimeType", kind).finish())
     }
 
     /// What is no reply: a prompt, and each result by itself.
     fn input(&mut self, parts: &[Part]) -> Result<()> {
-        let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
-        for part in parts.iter().filter(is_result) {
+        let (results, said): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.is_result());
+        for part in results {
             self.result(part)?;
         }
-        let said: Vec<Part> = parts
-            .iter()
-            .filter(|part| !is_result(part))
-            .cloned()
-            .collect();
         if said.is_empty() {
             return Ok(());
         }
@@ -227,10 +199,10 @@ impl Writer<'_> {
                     attached.extend(self.binary(Object::typed("blob"), media));
                 }
                 Part::Text { .. } => {}
-                _ => self.remarks.add("a block of another provider"),
+                _ => self.remarks.add(FOREIGN),
             }
         }
-        let (text, turn) = (self.text(&said), self.new_id());
+        let (text, turn) = (texts(said, BETWEEN), self.new_id());
         let data = Object::new()
             .string("content", &text)
             .string("transformedContent", &text)
@@ -241,18 +213,15 @@ impl Writer<'_> {
 
     fn reply(&mut self, outgoing: &Outgoing) -> Result<()> {
         let turn = self.new_id();
-        self.event(
-            "assistant.turn_start",
-            Object::new().string("turnId", &turn),
-        )?;
+        let start = Object::new().string("turnId", &turn);
+        self.event("assistant.turn_start", start)?;
         self.turn = Some(turn);
         let pieces = pieces(&outgoing.message.parts);
         let (count, call) = (pieces.len().to_string(), self.new_id());
         for (index, piece) in pieces.into_iter().enumerate() {
-            let mut data = Object::new().string("messageId", &self.new_id());
-            if let Some(model) = outgoing.settings.get("model") {
-                data = data.raw("model", model);
-            }
+            let model = outgoing.settings.get("model").map(String::as_str);
+            let data = Object::new().string("messageId", &self.new_id());
+            let mut data = data.optional_raw("model", model);
             let (mut content, mut requests) = ("", Vec::new());
             for part in piece {
                 match part {
@@ -262,11 +231,8 @@ impl Writer<'_> {
                         signature,
                         provider,
                     } => {
-                        let is_own = provider.as_deref() == Some(PROVIDER);
-                        let sealed = signature.as_deref().filter(|_| is_own);
-                        if signature.is_some() && sealed.is_none() {
-                            self.remarks.add("a signature of another provider");
-                        }
+                        let (signature, provider) = (signature.as_ref(), provider.as_ref());
+                        let sealed = seal(signature, provider, &[PROVIDER], &mut self.remarks);
                         let text = Some(text.as_str()).filter(|text| !text.is_empty());
                         data = data.optional("reasoningText", text);
                         data = data.optional("reasoningOpaque", sealed);
@@ -277,24 +243,18 @@ impl Writer<'_> {
                         arguments,
                         kind,
                     } => {
-                        let given = match is_object(arguments) {
-                            true => arguments.clone(),
-                            false => quoted(arguments),
-                        };
                         let request = Object::new()
                             .string("toolCallId", id)
                             .string("name", name)
-                            .raw("arguments", &given)
+                            .raw("arguments", &writing::arguments(arguments))
                             .string("type", kind.as_deref().unwrap_or("function"));
                         requests.push(request.finish());
                     }
                     Part::Opaque {
                         provider,
                         data: block,
-                    } if provider == PROVIDER => {
-                        data = data.raw("serverTools", block);
-                    }
-                    _ => self.remarks.add("a block of another provider"),
+                    } if provider == PROVIDER => data = data.raw("serverTools", block),
+                    _ => self.remarks.add(FOREIGN),
                 }
             }
             data = data
@@ -303,7 +263,7 @@ impl Writer<'_> {
             if count != "1" {
                 data = data
                     .string("apiCallId", &call)
-                    .raw("chunkIndex", &index.to_string())
+                    .number("chunkIndex", index)
                     .raw("chunkCount", &count);
             }
             self.event("assistant.message", data)?;
@@ -321,33 +281,27 @@ impl Writer<'_> {
             return Ok(());
         };
         let (name, arguments) = self.calls.get(call).cloned().unwrap_or_default();
-        let given = match is_object(&arguments) {
-            true => arguments,
-            false => quoted(&arguments),
-        };
         let start = Object::new()
             .string("toolCallId", call)
             .string("toolName", &name)
-            .raw("arguments", &given);
+            .raw("arguments", &writing::arguments(&arguments));
         self.event("tool.execution_start", start)?;
-        let text = self.text(content);
+        let text = texts(content, BETWEEN);
         let mut binaries = Vec::new();
         for part in content {
             match part {
                 Part::Image(media) => binaries.extend(self.binary(Object::typed("image"), media)),
                 Part::File(media) => binaries.extend(self.binary(Object::typed("resource"), media)),
                 Part::Text { .. } => {}
-                _ => self.remarks.add("a block of another provider"),
+                _ => self.remarks.add(FOREIGN),
             }
         }
-        let mut data = Object::new()
-            .string("toolCallId", call)
-            .raw("success", if *is_error { "false" } else { "true" });
+        let mut data = Object::new().string("toolCallId", call);
+        data = data.flag("success", !*is_error);
         if !*is_error || !binaries.is_empty() {
-            let mut result = Object::new().string("content", &text);
-            if !binaries.is_empty() {
-                result = result.raw("binaryResultsForLlm", &array(&binaries));
-            }
+            let binaries = (!binaries.is_empty()).then(|| array(&binaries));
+            let result = Object::new().string("content", &text);
+            let result = result.optional_raw("binaryResultsForLlm", binaries.as_deref());
             data = data.raw("result", &result.finish());
         }
         if *is_error {

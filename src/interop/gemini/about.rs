@@ -13,10 +13,13 @@ const CONTEXT: &str = "<session_context>";
 /// What a directory's line in that note begins with.
 const DIRECTORY: &str = "  - ";
 
+/// What a session lacks of what the model was sent.
+pub(super) const LACKING: [&str; 2] = ["system prompt", "tool definitions"];
+
 /// What is known of a session once it has been read.
+#[derive(Default)]
 pub(super) struct About {
-    pub(super) end: SessionEnd,
-    /// The sessions that were started, which `end` lists.
+    /// The sessions that were started, which its end lists.
     started: HashSet<String>,
     /// By which the tool knows the working directory.
     hash: Option<String>,
@@ -25,19 +28,10 @@ pub(super) struct About {
 }
 
 impl About {
-    pub(super) fn new() -> Self {
-        Self {
-            end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
-            started: HashSet::new(),
-            hash: None,
-            directories: Vec::new(),
-        }
-    }
-
     /// A member of what tells of the whole session; gives whether it is known.
-    pub(super) fn member(&mut self, key: &str, value: Raw<'_>) -> bool {
+    pub(super) fn member(&mut self, key: &str, value: Raw<'_>, end: &mut SessionEnd) -> bool {
         match key {
-            "summary" => self.end.title = string(value).or(self.end.title.take()),
+            "summary" => end.title = string(value).or(end.title.take()),
             "projectHash" => self.hash = string(value).or(self.hash.take()),
             "directories" => {
                 let all: Vec<String> = decode(value).unwrap_or_default();
@@ -50,18 +44,18 @@ impl About {
     }
 
     /// A record of it.
-    pub(super) fn record(&mut self, said: &Said) {
+    pub(super) fn record(&mut self, said: &Said, end: &mut SessionEnd) {
         if said.listed.steps.is_empty() {
-            self.end.other(said.kind.as_str());
+            end.other(said.kind.as_str());
         }
-        self.listed(said);
+        self.listed(said, end);
     }
 
     /// A message of a list, which may be that of a record.
-    pub(super) fn listed(&mut self, said: &Said) {
+    pub(super) fn listed(&mut self, said: &Said, end: &mut SessionEnd) {
         for id in &said.started {
             if self.started.insert(id.clone()) {
-                self.end.started.push(id.clone());
+                end.started.push(id.clone());
             }
         }
         let first = said.listed.steps.first().and_then(Step::message);
@@ -74,10 +68,9 @@ impl About {
         }
     }
 
-    /// All of it: the working directory is the one that the tool knows by its hash.
-    pub(super) fn finish(mut self) -> SessionEnd {
+    /// The working directory: the one that the tool knows by its hash.
+    pub(super) fn cwd(self) -> Option<String> {
         let is_own = |directory: &String| self.hash.as_deref() == Some(&project_hash(directory));
-        self.end.cwd = self.directories.iter().find(|it| is_own(it)).cloned();
-        self.end
+        self.directories.into_iter().find(is_own)
     }
 }

@@ -11,16 +11,16 @@
 
 use serde_json::value::RawValue;
 
-use super::about::About;
+use super::about::{About, LACKING};
 use super::record::{Said, said};
 use crate::error::Result;
 use crate::interop::list::{Change, Listed, Telling};
+use crate::interop::parts::{self, time};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::spans::{elements_at, members};
-use crate::interop::{Descent, ImportOptions, Input, Problem, SessionStart, Sink};
-use crate::model::Millis;
-use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, string};
+use crate::interop::teller::Teller;
+use crate::interop::{Descent, ImportOptions, Input, Sink};
+use crate::wire::json::{decode, string};
 
 lazy! {
     /// What of a line says what it is.
@@ -43,15 +43,13 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let mut lines = Lines {
-        telling: Telling::new(sink),
-        options,
-        is_told: false,
-        about: About::new(),
-        notes: Notes::default(),
+        telling: Telling::new(Teller::of(options.stem, &LACKING, sink)),
+        folder: options.folder,
+        about: About::default(),
         is_beginning: false,
         parked: None,
     };
-    lines.about.end.lone_surrogates = each_line(input, &mut lines)?;
+    lines.telling.teller.end.lone_surrogates = each_line(input, &mut lines)?;
     lines.finish()
 }
 
@@ -75,17 +73,11 @@ impl Head<'_> {
     }
 }
 
-fn time(raw: Raw<'_>) -> Option<Millis> {
-    Millis::parse(&string(raw)?)
-}
-
 struct Lines<'s> {
     telling: Telling<'s>,
-    options: ImportOptions<'s>,
-    /// Whether the session was told.
-    is_told: bool,
+    /// The name of the folder that it is in.
+    folder: &'s str,
     about: About,
-    notes: Notes,
     /// Whether a process has begun to go on with the session.
     is_beginning: bool,
     /// The list with which it began: it counts if anything but another list follows.
@@ -94,44 +86,32 @@ struct Lines<'s> {
 
 impl Lines<'_> {
     fn other(&mut self, kind: &str) {
-        self.about.end.other(kind);
-    }
-
-    /// Tells of the session, once.
-    fn open(&mut self, head: Option<&Head<'_>>) -> Result<()> {
-        if self.is_told {
-            return Ok(());
-        }
-        self.is_told = true;
-        let opening = head.filter(|head| head.is_opening());
-        let id = opening.and_then(|head| string(head.session_id));
-        let id = id.filter(|id| !id.is_empty());
-        let id = id.unwrap_or_else(|| self.options.stem.to_owned());
-        self.telling.sink.session(SessionStart {
-            descent: opening
-                .map_or_else(Descent::default, |head| head.descent(self.options.folder)),
-            ..SessionStart::new(id)
-        })
+        self.telling.teller.end.other(kind);
     }
 
     fn line(&mut self, record: &Record<'_>) -> Result<()> {
-        let problem = |reason: String| Problem::new(record.line, reason);
+        let teller = &mut self.telling.teller;
         let text = record.value.get();
-        let head = match serde_json::from_str::<Head<'_>>(text) {
-            Ok(head) if text.starts_with('{') => head,
-            _ => return self.sink().problem(problem("not a record".into())),
+        let Ok(head) = serde_json::from_str::<Head<'_>>(text) else {
+            return teller.problem_on(record.line, "not a record");
         };
         let span = record.span();
-        self.open(Some(&head))?;
+        teller.open_with(|start| {
+            if head.is_opening() {
+                let id = parts::said(head.session_id);
+                start.id = id.unwrap_or(std::mem::take(&mut start.id));
+                start.descent = head.descent(self.folder);
+            }
+        })?;
         if let Some(id) = string(head.rewind_to) {
             self.begin()?;
             if !self.telling.rewind(&id, Change { span, time: None })? {
                 self.other("$rewindTo");
             }
         } else if string(head.id).is_some() {
-            match said(text, span, &mut self.notes) {
+            match said(text, span, &mut teller.notes) {
                 Ok(said) => self.message(said, Change { span, time: None })?,
-                Err(reason) => self.sink().problem(problem(reason))?,
+                Err(reason) => teller.problem_on(record.line, reason)?,
             }
         } else if let Some(set) = head.set {
             self.set(record, set)?;
@@ -152,7 +132,7 @@ impl Lines<'_> {
 
     fn message(&mut self, said: Said, change: Change) -> Result<()> {
         self.begin()?;
-        self.about.record(&said);
+        self.about.record(&said, &mut self.telling.teller.end);
         let has_steps = !said.listed.steps.is_empty();
         if self.telling.put(said.listed, change)? && has_steps {
             self.other(&format!("{} (said again)", said.kind));
@@ -164,10 +144,8 @@ impl Lines<'_> {
     fn set(&mut self, record: &Record<'_>, set: &RawValue) -> Result<()> {
         self.members(set);
         let head = decode::<Head<'_>>(Some(set)).unwrap_or_default();
-        let is_list = head
-            .messages
-            .is_some_and(|list| list.get().starts_with('['));
-        if is_list {
+        let list = head.messages.map(RawValue::get);
+        if list.is_some_and(|list| list.starts_with('[')) {
             let change = Change {
                 span: record.span(),
                 time: time(head.last_updated),
@@ -198,10 +176,10 @@ impl Lines<'_> {
     fn members(&mut self, object: &RawValue) {
         let text = object.get();
         for (key, at) in members(text.as_bytes(), 0).0 {
-            let value = text
-                .get(at)
-                .and_then(|text| serde_json::from_str(text).ok());
-            self.about.member(&key, value);
+            let value = text.get(at);
+            let value = value.and_then(|text| serde_json::from_str(text).ok());
+            let end = &mut self.telling.teller.end;
+            self.about.member(&key, value, end);
         }
     }
 
@@ -209,13 +187,15 @@ impl Lines<'_> {
     fn list(&mut self, record: &Record<'_>, path: &[&str]) -> Result<Vec<Said>> {
         let (text, mut list) = (&record.text, Vec::new());
         for at in elements_at(text.bytes, record.at.start, path) {
-            let (notes, span) = (&mut self.notes, text.span(&at));
+            let Teller {
+                sink, end, notes, ..
+            } = &mut self.telling.teller;
+            let span = text.span(&at);
             let read = |raw: &RawValue| said(raw.get(), span, notes);
             // The line's have been counted.
             let mut counted = 0;
-            let sink = &mut *self.telling.sink;
-            if let Some(said) = text.message(&at, &mut counted, sink, read)? {
-                self.about.listed(&said);
+            if let Some(said) = text.message(&at, &mut counted, *sink, read)? {
+                self.about.listed(&said, end);
                 list.push(said);
             }
         }
@@ -223,7 +203,7 @@ impl Lines<'_> {
     }
 
     fn finish(mut self) -> Result<()> {
-        self.open(None)?;
+        self.telling.teller.open()?;
         // A process that was broken off had perhaps said no more than a beginning of what there is.
         if let Some((list, change)) = self.parked.take()
             && !self.telling.begins_with(&list)
@@ -231,14 +211,15 @@ impl Lines<'_> {
             self.telling.replace(list, change)?;
         }
         self.telling.settle()?;
-        self.about.end.opaque_blocks = self.notes.opaque_blocks;
-        self.telling.sink.end(self.about.finish())
+        let mut teller = self.telling.teller;
+        teller.end.cwd = self.about.cwd();
+        teller.close()
     }
 }
 
 impl LineReader for Lines<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.telling.sink
+        self.telling.teller.sink
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::about::About;
+use super::about::{About, LACKING};
 use super::record::said;
 use super::{is_document, lines};
 use crate::error::{Error, Result};
@@ -10,8 +10,8 @@ use crate::interop::format::FRONT_BYTES;
 use crate::interop::list::{Change, Listed, Telling};
 use crate::interop::records::Held;
 use crate::interop::spans::{elements, members};
-use crate::interop::{ImportOptions, Input, SessionStart, Sink};
-use crate::wire::Notes;
+use crate::interop::teller::Teller;
+use crate::interop::{ImportOptions, Input, Sink};
 use crate::wire::json::string;
 
 pub(super) fn import(
@@ -31,33 +31,32 @@ fn document(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) 
     let held = Held::read(input)?;
     let text = held.text();
     let (keys, broken) = members(text.bytes, held.start);
-    let mut start = SessionStart::new(options.stem);
-    let mut about = About::new();
-    let mut messages = (Vec::new(), broken);
+    let mut teller = Teller::of(options.stem, &LACKING, sink);
+    let mut about = About::default();
+    let (mut messages, mut torn) = (Vec::new(), None);
     for (key, at) in keys {
         if key == "messages" {
-            let (found, torn) = elements(text.bytes, at.start);
-            messages = (found, torn.or(broken));
+            (messages, torn) = elements(text.bytes, at.start);
             continue;
         }
         let value = text.decode(&at).ok().map(|(value, _)| value);
         if key == "sessionId" {
-            start.id = string(value.as_deref()).unwrap_or(start.id);
+            teller.start.id = string(value.as_deref()).unwrap_or(teller.start.id);
         }
-        if !about.member(&key, value.as_deref()) {
-            about.end.other(key);
+        if !about.member(&key, value.as_deref(), &mut teller.end) {
+            teller.end.other(key);
         }
     }
-    sink.session(start)?;
-    let (messages, broken) = messages;
-    let mut notes = Notes::default();
-    let mut telling = Telling::new(sink);
+    teller.open()?;
+    let mut telling = Telling::new(teller);
     for at in &messages {
         let span = text.span(at);
-        let read = |raw: &RawValue| said(raw.get(), span, &mut notes);
-        let lone = &mut about.end.lone_surrogates;
-        if let Some(said) = text.message(at, lone, telling.sink, read)? {
-            about.record(&said);
+        let Teller {
+            sink, end, notes, ..
+        } = &mut telling.teller;
+        let read = |raw: &RawValue| said(raw.get(), span, notes);
+        if let Some(said) = text.message(at, &mut end.lone_surrogates, *sink, read)? {
+            about.record(&said, end);
             // It is a list: an id that comes twice is that of two messages.
             let listed = Listed {
                 id: String::new(),
@@ -67,9 +66,10 @@ fn document(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) 
         }
     }
     telling.settle()?;
-    held.end(broken, telling.sink)?;
+    let mut teller = telling.teller;
+    held.end(torn.or(broken), teller.sink)?;
     let records = messages.len() as u64;
-    telling.sink.progress(text.bytes.len() as u64, records);
-    about.end.opaque_blocks = notes.opaque_blocks;
-    telling.sink.end(about.finish())
+    teller.sink.progress(text.bytes.len() as u64, records);
+    teller.end.cwd = about.cwd();
+    teller.close()
 }

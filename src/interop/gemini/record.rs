@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 
 use crate::interop::Step;
 use crate::interop::list::Listed;
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::interop::parts::{self, time};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::gemini::{PROVIDER, answer, message_parts};
 use crate::wire::json::{Raw, decode, quoted, string};
@@ -77,22 +78,21 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
     if said.listed.steps.is_empty() {
         said.kind += " (empty)";
     }
-    for message in said.listed.steps.iter().filter_map(Step::message) {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
+    parts::checked(said.listed.steps.iter().filter_map(Step::message))?;
     Ok(said)
 }
 
 /// What the user says, or the tool in their place: what calls gave back, too.
 fn prompt(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
     let parts = message_parts(record.content, notes);
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
-    let role = match parts.iter().all(is_result) {
+    let role = match parts.iter().all(Part::is_result) {
         true => Role::Tool,
         false => Role::User,
     };
-    let step = || append(role, parts.clone(), time(record.timestamp), span);
-    (!parts.is_empty()).then(step).into_iter().collect()
+    match parts.is_empty() {
+        true => Vec::new(),
+        false => vec![append(role, parts, time(record.timestamp), span)],
+    }
 }
 
 /// What the model says, and what its calls gave back.
@@ -119,12 +119,9 @@ fn reply(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
             last = time(call.timestamp).or(last);
         }
         if !is_whole {
-            parts.push(Part::ToolCall {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.args.map_or("{}", RawValue::get).to_owned(),
-                kind: None,
-            });
+            let arguments = call.args.map(|args| args.get().to_owned());
+            let (id, name) = (call.id.clone(), call.name.clone());
+            parts.push(parts::call(Some(id), Some(name), arguments));
         }
     }
     if parts.is_empty() {
@@ -151,10 +148,6 @@ fn append(role: Role, parts: Vec<Part>, time: Option<Millis>, span: Span) -> Ste
         time,
         ..Step::append(Message::new(role, parts), span)
     }
-}
-
-fn time(raw: Raw<'_>) -> Option<Millis> {
-    Millis::parse(&string(raw)?)
 }
 
 fn thinking(thought: &RawValue) -> Part {

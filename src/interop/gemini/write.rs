@@ -7,10 +7,10 @@ use super::project_hash;
 use super::record::said;
 use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
-use crate::interop::records::{rewritten, write_line};
+use crate::interop::records::{replaced, without, write_line};
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing, Step};
-use crate::model::{Message, Millis, Part, Role, Span};
+use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::gemini::{PROVIDER, args, write_answer, write_part};
 use crate::wire::json::{Object, array, string};
@@ -50,10 +50,7 @@ fn whole(
         });
     }
     let messages = array(&records);
-    let session = rewritten(source.trim_start_matches('\u{feff}'), |key, value| {
-        let value = if key == "messages" { &messages } else { value };
-        Some(value.to_owned())
-    });
+    let session = replaced(source.trim_start_matches('\u{feff}'), "messages", &messages);
     write_all(out, &session.finish())?;
     Ok(writing.remarks.into_words())
 }
@@ -104,11 +101,8 @@ fn untouched<'a>(answered: &Answered<'a>) -> Option<(&'a String, Vec<(usize, &'a
         others.map(|other| (*at, other))
     });
     let others: Vec<(usize, &String)> = others.collect();
-    let in_others: Vec<Part> = others
-        .iter()
-        .flat_map(|(_, other)| parts_of(other))
-        .flatten()
-        .collect();
+    let in_others = others.iter().flat_map(|(_, other)| parts_of(other));
+    let in_others: Vec<Part> = in_others.flatten().collect();
     if is_same(&in_others, results) {
         return Some((record, others));
     }
@@ -120,9 +114,7 @@ fn parts_of(record: &str) -> Vec<Vec<Part>> {
     let said = said(record, Span::default(), &mut Notes::default());
     let steps = said.map_or_else(|_| Vec::new(), |said| said.listed.steps);
     let messages = steps.iter().filter_map(Step::message);
-    messages
-        .map(|message: &Message| message.parts.clone())
-        .collect()
+    messages.map(|message| message.parts.clone()).collect()
 }
 
 /// The records that are no messages, on their way to their places.
@@ -160,12 +152,7 @@ impl Asides<'_> {
     /// What stays of a record: what it says of the list of messages is what is written.
     fn kept(&mut self, record: &str) -> Option<String> {
         let head = serde_json::from_str::<Head<'_>>(record).ok()?;
-        let without_list = |object: &str| {
-            rewritten(object, |key, value| {
-                (key != "messages").then(|| value.to_owned())
-            })
-            .finish()
-        };
+        let without_list = |object: &str| without(object, &["messages"]).finish();
         if string(head.rewind_to).is_some() {
             return None;
         }
@@ -256,9 +243,7 @@ impl<'a> Writing<'a> {
             }
         }
         let object = match outgoing.replaces.first().or(outgoing.records.first()) {
-            Some(old) => rewritten(old, |key, value| {
-                (!ANEW.contains(&key)).then(|| value.to_owned())
-            }),
+            Some(old) => without(old, &ANEW),
             None => {
                 let id = self.document.new_id(self.ids);
                 self.ids += 1;
@@ -271,14 +256,13 @@ impl<'a> Writing<'a> {
             return object.string("type", "user").finish();
         }
         let calls = array(calls.into_iter().map(Object::finish));
+        let model = outgoing.settings.get("model");
         let object = object
             .raw("thoughts", &array(&thoughts))
-            .raw("toolCalls", &calls);
-        let object = object.string("type", "gemini");
-        match outgoing.settings.get("model") {
-            Some(model) => object.raw("model", model).finish(),
-            None => object.finish(),
-        }
+            .raw("toolCalls", &calls)
+            .string("type", "gemini")
+            .optional_raw("model", model.map(String::as_str));
+        object.finish()
     }
 }
 

@@ -9,9 +9,9 @@ use super::record::{Record, Said};
 use super::said::{Content, estimate, is_blank, rendered, text_of};
 use super::select::{Kept, both_ends, newest};
 use crate::error::Result;
-use crate::interop::{Action, Cover, HideStep, StepEntry};
+use crate::interop::{Action, Cover, HideStep, again, parts};
 use crate::model::{HideKind, Message, Part, Role};
-use crate::wire::json::{decode, is_object, string};
+use crate::wire::json::{decode, string};
 
 /// The name of the note between the user's first words and the newest.
 const ELISION: &str = "compaction_elision";
@@ -22,17 +22,17 @@ const EMPTIED: &str = "[Old tool result content cleared]";
 /// What is shorter was let stand, in tokens as the tool estimates them.
 const EMPTIED_TOKENS_MIN: u64 = 100;
 
-/// What stands behind a hide.
-enum Stays {
-    Old(Slot),
-    New(Message, Slot),
+/// What stands behind a hide: what is new with its message.
+struct Stays {
+    slot: Slot,
+    new: Option<Message>,
 }
 
 impl Reader<'_> {
     /// A summary, behind the user's own words; as it was at first, before the newest messages.
     pub(super) fn compacted(&mut self, record: &Record<'_>) -> Result<(), Damage> {
-        self.close(None)?;
-        let said: Option<Said<'_>> = decode(record.summary.filter(|raw| is_object(raw.get())));
+        self.close(false)?;
+        let said: Option<Said<'_>> = decode(record.summary);
         let text = string(record.context_summary).or_else(|| string(record.summary));
         let parts = match (&text, said) {
             (Some(text), _) => vec![Part::text(text.as_str())],
@@ -42,23 +42,16 @@ impl Reader<'_> {
             (None, None) => return Err("a compaction without its summary".into()),
         };
         let summary = Message::new(Role::User, parts);
-        crate::model::depth::check_message(&summary).map_err(|error| error.to_string())?;
-        let summary = Stays::New(
-            summary,
-            Slot {
-                entry: None,
-                kind: Kind::Summary,
-                tokens: text.as_deref().map_or(0, estimate),
-                prompt: None,
-            },
-        );
+        parts::checked([&summary])?;
+        let tokens = text.as_deref().map_or(0, estimate);
+        let summary = Stays::new(summary, Kind::Summary, tokens);
         let is_first = record.kept_user_message_count.is_none();
         let is_first = decode::<bool>(record.legacy_tail).unwrap_or(is_first);
         let stays = if is_first {
             let count = decode::<usize>(record.compacted_count).or_else(|| decode(record.count));
             let count = count.ok_or("a compaction that says not of how much")?;
             let tail = self.slots.split_off(count.min(self.slots.len()));
-            let tail = tail.into_iter().map(Stays::Old);
+            let tail = tail.into_iter().map(Stays::old);
             std::iter::once(summary).chain(tail).collect()
         } else {
             let is_split = record.kept_head_user_message_count.is_some();
@@ -80,7 +73,7 @@ impl Reader<'_> {
         let mut text = |at: usize| match &prompts[at].kind {
             Kind::Prompt(Words::Here(text)) => Ok(text.clone()),
             Kind::Prompt(Words::There(span)) => {
-                let record = self.again(*span)?;
+                let record = again(self.input, *span)?;
                 let record: Record<'_> = serde_json::from_str(&record).unwrap_or_default();
                 let said: Said<'_> = decode(record.message).unwrap_or_default();
                 Ok(text_of(&said))
@@ -95,28 +88,17 @@ impl Reader<'_> {
         let mut stays = Vec::new();
         for kept in kept {
             stays.extend(match kept {
-                Kept::Whole(at) => prompts[at].take().map(Stays::Old),
+                Kept::Whole(at) => prompts[at].take().map(Stays::old),
                 Kept::Cut(text) => {
-                    let slot = Slot {
-                        entry: None,
-                        tokens: estimate(&text),
-                        kind: Kind::Prompt(Words::Here(text.clone())),
-                        prompt: None,
-                    };
-                    Some(Stays::New(Message::text(Role::User, text), slot))
+                    let tokens = estimate(&text);
+                    let kind = Kind::Prompt(Words::Here(text.clone()));
+                    Some(Stays::new(Message::text(Role::User, text), kind, tokens))
                 }
                 Kept::Elided(tokens) => {
                     let text = elision(tokens);
-                    let slot = Slot {
-                        entry: None,
-                        tokens: estimate(&text),
-                        kind: Kind::Injected(ELISION.to_owned()),
-                        prompt: None,
-                    };
-                    Some(Stays::New(
-                        Message::attached(ELISION, vec![Part::text(text)]),
-                        slot,
-                    ))
+                    let tokens = estimate(&text);
+                    let note = Message::attached(ELISION, vec![Part::text(text)]);
+                    Some(Stays::new(note, Kind::Injected(ELISION.to_owned()), tokens))
                 }
             });
         }
@@ -126,7 +108,7 @@ impl Reader<'_> {
 
     /// Everything but the instructions goes.
     pub(super) fn cleared(&mut self) -> Result<(), Damage> {
-        self.close(None)?;
+        self.close(false)?;
         if self.slots.iter().all(|slot| slot.entry.is_none()) {
             self.slots.clear();
             return Ok(());
@@ -136,7 +118,7 @@ impl Reader<'_> {
 
     /// Hides what is sent but the instructions and what stays, and puts there what is new.
     fn put(&mut self, kind: HideKind, stays: Vec<Stays>) -> Result<()> {
-        let is_sent = |stays: &Stays| stays.entry().is_some();
+        let is_sent = |stays: &Stays| stays.slot.entry.is_some();
         let hides = self.slots.iter().any(|slot| slot.entry.is_some());
         self.slots.clear();
         self.emptied = 0;
@@ -148,31 +130,21 @@ impl Reader<'_> {
         let (mut next, mut before) = (None, Vec::with_capacity(stays.len()));
         for stays in stays.iter().rev() {
             before.push(next);
-            next = stays.entry().or(next);
+            next = stays.slot.entry.or(next);
         }
         before.reverse();
         let system = self.system.iter().map(|(_, entry)| *entry);
         let keep = system
-            .chain(stays.iter().filter_map(Stays::entry))
+            .chain(stays.iter().filter_map(|stays| stays.slot.entry))
             .collect();
         let step = self.teller.next_step();
         let (mut slots, mut replacements) = (Vec::new(), Vec::new());
-        for (stays, before) in stays.into_iter().zip(before) {
-            slots.push(match stays {
-                Stays::Old(slot) => slot,
-                Stays::New(message, slot) if is_said(&message) => {
-                    let entry = StepEntry {
-                        step,
-                        replacement: Some(replacements.len()),
-                    };
-                    replacements.push((before, message));
-                    Slot {
-                        entry: Some(entry),
-                        ..slot
-                    }
-                }
-                Stays::New(_, slot) => slot,
-            });
+        for (Stays { mut slot, new }, before) in stays.into_iter().zip(before) {
+            if let Some(message) = new.filter(is_said) {
+                slot.entry = Some(step.replacement(replacements.len()));
+                replacements.push((before, message));
+            }
+            slots.push(slot);
         }
         self.hide(HideStep {
             keep,
@@ -185,16 +157,11 @@ impl Reader<'_> {
 
     /// What stands where nothing was before.
     fn stand(&mut self, stays: Stays) -> Result<()> {
-        let slot = match stays {
-            Stays::New(message, slot) if is_said(&message) => {
-                let step = self.step(Action::Append(message));
-                Slot {
-                    entry: Some(self.teller.step(step)?),
-                    ..slot
-                }
-            }
-            Stays::New(_, slot) | Stays::Old(slot) => slot,
-        };
+        let Stays { mut slot, new } = stays;
+        if let Some(message) = new.filter(is_said) {
+            let step = self.current.step(Action::Append(message));
+            slot.entry = Some(self.teller.step(step)?);
+        }
         self.slots.push(slot);
         Ok(())
     }
@@ -202,7 +169,7 @@ impl Reader<'_> {
     /// So many of the user's prompts are taken back, with all that came of them. Until protocol 1.5 what the
     /// tool had put there itself stayed, and too few prompts were no reason to take none.
     pub(super) fn taken_back(&mut self, count: Option<usize>) -> Result<(), Damage> {
-        self.close(None)?;
+        self.close(false)?;
         let count = count.ok_or("a count that is none")?;
         let (mut found, mut from) = (0, self.slots.len());
         for (at, slot) in self.slots.iter().enumerate().rev() {
@@ -282,7 +249,7 @@ impl Reader<'_> {
 
     /// What calls have given, but for the newest messages, is not sent any more.
     pub(super) fn emptied(&mut self, cutoff: Option<usize>) -> Result<bool, Damage> {
-        self.close(None)?;
+        self.close(false)?;
         let cutoff = cutoff.ok_or("a place that is none")?.min(self.slots.len());
         let mut parts = Vec::new();
         // What stands before that has been looked at.
@@ -295,11 +262,8 @@ impl Reader<'_> {
             if slot.tokens < EMPTIED_TOKENS_MIN {
                 continue;
             }
-            let stub = Part::ToolResult {
-                call: call.clone(),
-                content: rendered(vec![Part::text(EMPTIED)], *is_error, None),
-                is_error: *is_error,
-            };
+            let content = rendered(vec![Part::text(EMPTIED)], *is_error, None);
+            let stub = parts::result(Some(call.clone()), content, *is_error);
             slot.tokens = estimate(EMPTIED);
             parts.push((entry, 0, Some(Message::new(Role::Tool, vec![stub]))));
         }
@@ -312,11 +276,14 @@ impl Reader<'_> {
 }
 
 impl Stays {
-    /// Where it is already.
-    fn entry(&self) -> Option<StepEntry> {
-        match self {
-            Self::Old(slot) => slot.entry,
-            Self::New(..) => None,
+    fn old(slot: Slot) -> Self {
+        Self { slot, new: None }
+    }
+
+    fn new(message: Message, kind: Kind, tokens: u64) -> Self {
+        Self {
+            slot: Slot::new(kind, tokens),
+            new: Some(message),
         }
     }
 }

@@ -79,13 +79,10 @@ fn called(folder: &str) -> Option<(String, Descent)> {
     }
     Some(match agent {
         MAIN => (session.to_owned(), Descent::default()),
-        _ => (
-            format!("{session}/{agent}"),
-            Descent {
-                spawned_by: Some(session.to_owned()),
-                ..Descent::default()
-            },
-        ),
+        _ => {
+            let by = Descent::spawned_by(Some(session.to_owned()));
+            (format!("{session}/{agent}"), by)
+        }
     })
 }
 

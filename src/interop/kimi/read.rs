@@ -6,18 +6,19 @@ use serde_json::value::RawValue;
 
 use super::called;
 use super::record::{Event, Given, Origin, Record, Said, is_later, usage};
-use super::said::{Content, call, calls, rendered};
+use super::said::{Content, calls, estimate, rendered};
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
-use crate::interop::lines::mend;
+use crate::interop::current::Current;
 use crate::interop::midway::Plain;
+use crate::interop::parts;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry,
+    Action, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
 };
-use crate::model::{HideKind, Message, Millis, Part, Role, Span, depth};
-use crate::wire::json::{Object, Raw, array, decode, quoted, string, word};
+use crate::model::{Message, Part, Role, Span, depth};
+use crate::wire::json::{Object, Raw, array, decode, is_true, quoted, string, word};
 
 /// What the tool says a call gave, where it was stopped before that was known.
 ///
@@ -73,6 +74,18 @@ pub(super) struct Slot {
     pub(super) prompt: Option<String>,
 }
 
+impl Slot {
+    /// One that is not told yet.
+    pub(super) fn new(kind: Kind, tokens: u64) -> Self {
+        Self {
+            entry: None,
+            kind,
+            tokens,
+            prompt: None,
+        }
+    }
+}
+
 /// What the tool does with a message later.
 pub(super) enum Kind {
     /// The user's own words, and where they stand.
@@ -102,6 +115,16 @@ struct Waiting {
     is_taken_out: bool,
 }
 
+impl Waiting {
+    fn new(step: Step, slot: Slot) -> Self {
+        Self {
+            step,
+            slot,
+            is_taken_out: false,
+        }
+    }
+}
+
 /// A reply that may not be whole.
 struct Group {
     uuid: String,
@@ -120,17 +143,29 @@ struct Group {
     deferred: Vec<Waiting>,
 }
 
-pub(super) struct Reader<'a> {
-    input: &'a dyn Input,
-    pub(super) teller: Teller<'a>,
-    id: &'a str,
-    pub(super) line: u64,
-    pub(super) span: Span,
-    time: Option<Millis>,
+/// Whom the tool talks to.
+struct Model {
     /// What the tool calls the model, until a request does.
     alias: Option<String>,
     has_request: bool,
     provider: String,
+}
+
+/// The tools that are sent.
+#[derive(Default)]
+struct Tools {
+    /// The records of those that requests name, by their marks.
+    records: HashMap<String, Span>,
+    /// The mark of those in force.
+    now: Option<String>,
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) input: &'a dyn Input,
+    pub(super) teller: Teller<'a>,
+    id: &'a str,
+    pub(super) current: Current,
+    model: Model,
     /// The instructions that are sent, by a fingerprint.
     pub(super) system: Option<([u8; 32], StepEntry)>,
     /// What else is sent, in order.
@@ -138,9 +173,7 @@ pub(super) struct Reader<'a> {
     /// How many of them have been emptied, where there was anything to empty.
     pub(super) emptied: usize,
     group: Option<Group>,
-    /// The records of the tools that requests name, by their marks, and the mark of those in force.
-    tools: HashMap<String, Span>,
-    tools_now: Option<String>,
+    tools: Tools,
     /// Whether taking back takes what came after a prompt, too.
     pub(super) is_later: bool,
     /// Where reading began, if not at the beginning.
@@ -157,18 +190,17 @@ impl<'a> Reader<'a> {
             input,
             teller,
             id,
-            line: 0,
-            span: Span::default(),
-            time: None,
-            alias: None,
-            has_request: false,
-            provider: super::KIMI.name.to_owned(),
+            current: Current::default(),
+            model: Model {
+                alias: None,
+                has_request: false,
+                provider: super::KIMI.name.to_owned(),
+            },
             system: None,
             slots: Vec::new(),
             emptied: 0,
             group: None,
-            tools: HashMap::new(),
-            tools_now: None,
+            tools: Tools::default(),
             is_later: false,
             midway: None,
             reaches_back: false,
@@ -178,16 +210,19 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn problem(&mut self, reason: impl Into<String>) -> Result<()> {
-        self.teller.problem_on(self.line, reason)
+        self.teller.problem_on(self.current.line, reason)
+    }
+
+    /// Something tells more of what came before reading began, if there is any.
+    fn reach_back(&mut self) {
+        self.reaches_back |= self.midway.is_some();
     }
 
     fn value(&mut self, value: &RawValue) -> Result<()> {
-        let record = serde_json::from_str::<Record<'_>>(value.get()).ok();
-        // A list would pass for an object with its values in order.
-        let Some(record) = record.filter(|_| value.get().starts_with('{')) else {
+        let Ok(record) = serde_json::from_str::<Record<'_>>(value.get()) else {
             return self.problem("not a record");
         };
-        self.time = record.time();
+        self.current.time = record.time();
         let kind = string(record.r#type).unwrap_or_else(|| "(no type)".to_owned());
         let done = match &*kind {
             "metadata" => {
@@ -199,7 +234,7 @@ impl<'a> Reader<'a> {
             "llm.tools_snapshot" => {
                 let is_list = record.tools.is_some_and(|raw| raw.get().starts_with('['));
                 if let Some(hash) = string(record.hash).filter(|_| is_list) {
-                    self.tools.insert(hash, self.span);
+                    self.tools.records.insert(hash, self.current.span);
                 }
                 Ok(false)
             }
@@ -232,9 +267,10 @@ impl<'a> Reader<'a> {
         if let Some(cwd) = record.directory() {
             self.teller.end.cwd.get_or_insert(cwd);
         }
-        self.alias = string(record.model_alias).or(self.alias.take());
-        let text = string(record.system_prompt).filter(|text| !text.is_empty());
-        let Some(text) = text else { return Ok(()) };
+        self.model.alias = string(record.model_alias).or(self.model.alias.take());
+        let Some(text) = parts::said(record.system_prompt) else {
+            return Ok(());
+        };
         self.reaches_back = true;
         let mark = fingerprint(text.as_bytes());
         let message = Message::text(Role::System, text);
@@ -242,15 +278,12 @@ impl<'a> Reader<'a> {
             Some((same, _)) if *same == mark => return Ok(()),
             Some((_, old)) => {
                 let old = *old;
-                self.close(None)?;
-                self.hide(HideStep {
-                    replacements: vec![(Some(old), message)],
-                    ..HideStep::of(HideKind::Drop, Cover::Range(old, old))
-                })?
+                self.close(false)?;
+                self.hide(HideStep::replacing(old, message))?
             }
             None => {
-                self.close(None)?;
-                let step = self.step(Action::Append(message));
+                self.close(false)?;
+                let step = self.current.step(Action::Append(message));
                 self.teller.step(step)?
             }
         };
@@ -264,9 +297,9 @@ impl<'a> Reader<'a> {
         if word(record.kind).is_some_and(|kind| kind != "loop") {
             return Ok(());
         }
-        self.has_request = true;
-        if let Some(provider) = string(record.provider).filter(|name| !name.is_empty()) {
-            self.provider = provider;
+        self.model.has_request = true;
+        if let Some(provider) = parts::said(record.provider) {
+            self.model.provider = provider;
         }
         let quoted_word = |raw| string(raw).map(|text| quoted(&text));
         // On and off are no measure.
@@ -281,53 +314,48 @@ impl<'a> Reader<'a> {
         let Some(hash) = string(record.tools_hash) else {
             return Ok(());
         };
-        if self.tools_now.as_ref() == Some(&hash) {
+        if self.tools.now.as_ref() == Some(&hash) {
             return Ok(());
         }
-        match self.tools.get(&hash) {
+        match self.tools.records.get(&hash) {
             Some(span) => {
                 let tools = self.tools_at(*span)?;
                 self.teller.set("tools", tools);
             }
             // The reply that reading began with has been told with them.
             None if self.midway.is_some() => {
-                let begun = self
-                    .group
-                    .as_ref()
-                    .map(|group| group.reply.records[0].offset);
+                let group = self.group.as_ref();
+                let begun = group.map(|group| group.reply.records[0].offset);
                 self.reaches_back |= begun != self.midway;
             }
             None => {}
         }
-        self.tools_now = Some(hash);
+        self.tools.now = Some(hash);
         Ok(())
     }
 
     /// Tools as they were recorded, in the form of the tool's own provider.
     fn tools_at(&self, span: Span) -> Result<Option<String>> {
-        let text = self.again(span)?;
+        let text = again(self.input, span)?;
         let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
         let Some(tools) = decode::<Vec<&RawValue>>(record.tools) else {
             return Ok(None);
         };
         let framed = |tool: &&RawValue| Object::typed("function").raw("function", tool.get());
         let tools = array(tools.iter().map(|tool| framed(tool).finish()));
-        Ok(depth::check_json("tools", &tools, 1)
-            .is_ok()
-            .then_some(tools))
+        let fits = depth::check_json("tools", &tools, 1).is_ok();
+        Ok(fits.then_some(tools))
     }
 
     /// A message that stands in one record.
     fn message(&mut self, record: &Record<'_>) -> Result<bool, Damage> {
-        let is_object = |raw: &&RawValue| raw.get().starts_with('{');
-        let said: Option<Said<'_>> = decode(record.message.filter(is_object));
+        let said: Option<Said<'_>> = decode(record.message);
         let said = said.ok_or("a message that is no object")?;
-        let content = Content::of(said.content, &self.provider, &mut self.teller.notes)?;
-        self.elsewhere += content.elsewhere;
+        let content = self.content(said.content)?;
         let origin: Origin<'_> = decode(said.origin).unwrap_or_default();
         let mut parts = content.parts;
         let (role, kind) = match word(said.role).as_deref() {
-            Some("user") => (Role::User, kind_of(&origin, self.span)),
+            Some("user") => (Role::User, kind_of(&origin, self.current.span)),
             Some("assistant") => {
                 parts.extend(calls(said.tool_calls)?);
                 (Role::Assistant, Kind::Other)
@@ -335,13 +363,10 @@ impl<'a> Reader<'a> {
             Some("system") => (Role::System, Kind::Other),
             Some("tool") => {
                 let call = string(said.tool_call_id).unwrap_or_default();
-                let is_error = decode::<bool>(said.is_error) == Some(true);
+                let is_error = is_true(said.is_error);
                 let note = string(said.note);
-                parts = vec![Part::ToolResult {
-                    call: call.clone(),
-                    content: rendered(parts, is_error, note.as_deref()),
-                    is_error,
-                }];
+                let given = rendered(parts, is_error, note.as_deref());
+                parts = vec![parts::result(Some(call.clone()), given, is_error)];
                 (Role::Tool, Kind::Result { call, is_error })
             }
             role => {
@@ -356,23 +381,16 @@ impl<'a> Reader<'a> {
                 ..Message::new(role, parts)
             },
         };
-        depth::check_message(&message).map_err(|error| error.to_string())?;
+        parts::checked([&message])?;
         let prompt = match &kind {
             Kind::Prompt(_) => string(said.id),
             Kind::Injected(_) => string(origin.owner_prompt_id),
             _ => None,
         };
         let is_said = !message.parts.is_empty();
-        let waiting = Waiting {
-            step: self.step(Action::Append(message)),
-            slot: Slot {
-                entry: None,
-                kind,
-                tokens: content.tokens,
-                prompt,
-            },
-            is_taken_out: false,
-        };
+        let step = self.current.step(Action::Append(message));
+        let slot = Slot::new(kind, content.tokens);
+        let waiting = Waiting::new(step, Slot { prompt, ..slot });
         match &mut self.group {
             Some(group) if !group.open.is_empty() => group.deferred.push(waiting),
             Some(group) => group.behind.push(waiting),
@@ -381,17 +399,24 @@ impl<'a> Reader<'a> {
         Ok(is_said)
     }
 
+    /// A list of parts, or one text.
+    fn content(&mut self, raw: Raw<'_>) -> Result<Content, String> {
+        let content = Content::of(raw, &self.model.provider, &mut self.teller.notes)?;
+        self.elsewhere += content.elsewhere;
+        Ok(content)
+    }
+
     /// A piece of a reply, or what a call gave.
     fn event(&mut self, raw: Raw<'_>) -> Result<bool, Damage> {
-        let event: Option<Event<'_>> = decode(raw.filter(|raw| raw.get().starts_with('{')));
+        let event: Option<Event<'_>> = decode(raw);
         let event = event.ok_or("an event that is no object")?;
         match word(event.r#type).as_deref() {
             Some("step.begin") => {
-                self.close(Some(self.span))?;
+                self.close(true)?;
                 let reply = Message::new(Role::Assistant, Vec::new());
                 self.group = Some(Group {
                     uuid: string(event.uuid).unwrap_or_default(),
-                    reply: self.step(Action::Append(reply)),
+                    reply: self.current.step(Action::Append(reply)),
                     tokens: 0,
                     is_ended: false,
                     calls: Vec::new(),
@@ -405,20 +430,20 @@ impl<'a> Reader<'a> {
             Some("content.part") => {
                 let part = event.part.ok_or("an event without its part")?;
                 let mut content = Content::default();
-                content.push(part, &self.provider, &mut self.teller.notes)?;
+                content.push(part, &self.model.provider, &mut self.teller.notes)?;
                 depth::check_parts(&content.parts).map_err(|error| error.to_string())?;
                 self.elsewhere += content.elsewhere;
                 Ok(self.piece(&event, content.parts, content.tokens))
             }
             Some("tool.call") => {
+                let (id, name) = (string(event.tool_call_id), string(event.name));
                 let arguments = event.args.map(|raw| raw.get().to_owned());
-                let part = call(event.tool_call_id, event.name, arguments);
-                let parts = vec![part];
+                let parts = vec![parts::call(id.clone(), name.clone(), arguments)];
                 depth::check_parts(&parts).map_err(|error| error.to_string())?;
                 let is_told = self.piece(&event, parts, 0);
                 if let (Some(group), true) = (&mut self.group, is_told) {
-                    let id = string(event.tool_call_id).unwrap_or_default();
-                    if word(event.name).is_some_and(|name| name.starts_with("Agent")) {
+                    let id = id.unwrap_or_default();
+                    if name.is_some_and(|name| name.starts_with("Agent")) {
                         group.of_agents.insert(id.clone());
                     }
                     group.open.insert(id.clone());
@@ -437,102 +462,69 @@ impl<'a> Reader<'a> {
         let uuid = word(event.step_uuid).unwrap_or_default();
         let group = self.group.as_mut().filter(|group| group.uuid == uuid);
         let Some(group) = group.filter(|group| !group.is_ended) else {
-            self.reaches_back |= self.midway.is_some();
+            self.reach_back();
             return false;
         };
         if let Action::Append(message) = &mut group.reply.action {
             if message.parts.is_empty() {
-                group.reply.time = self.time;
+                group.reply.time = self.current.time;
             }
             message.parts.extend(parts);
         }
         group.tokens += tokens;
-        group.reply.records.push(self.span);
+        group.reply.records.push(self.current.span);
         true
     }
 
     /// What a call gave.
     fn given(&mut self, event: &Event<'_>) -> Result<bool, Damage> {
         let id = string(event.tool_call_id).unwrap_or_default();
-        let is_open = self
-            .group
-            .as_mut()
-            .is_some_and(|group| group.open.remove(&id));
-        if !is_open {
+        let group = self.group.as_mut();
+        let Some(group) = group.filter(|group| group.open.contains(&id)) else {
             // The tool passes it over, too: it has said what became of the call.
-            self.reaches_back |= self.midway.is_some();
+            self.reach_back();
             return Ok(false);
-        }
+        };
+        group.open.remove(&id);
+        let is_of_agents = group.of_agents.contains(&id);
         let given: Given<'_> = decode(event.result).unwrap_or_default();
-        let content = match Content::of(given.output, &self.provider, &mut self.teller.notes) {
+        let content = match self.content(given.output) {
             Ok(content) => content,
             Err(reason) => {
                 self.problem(reason)?;
                 Content::default()
             }
         };
-        self.elsewhere += content.elsewhere;
-        let of_agents = self
-            .group
-            .as_ref()
-            .map(|group| group.of_agents.contains(&id));
-        if of_agents == Some(true) {
+        if is_of_agents {
             self.started(&content.parts);
         }
-        let is_error = decode::<bool>(given.is_error) == Some(true);
-        let note = string(given.note);
-        let content_tokens = content.tokens;
-        let mut content = rendered(content.parts, is_error, note.as_deref());
-        if let Err(error) = depth::check_parts(&content) {
+        let (is_error, note) = (is_true(given.is_error), string(given.note));
+        let mut rendering = rendered(content.parts, is_error, note.as_deref());
+        if let Err(error) = depth::check_parts(&rendering) {
             self.problem(error.to_string())?;
-            content = rendered(Vec::new(), is_error, None);
+            rendering = rendered(Vec::new(), is_error, None);
         }
-        let result = self.result(id, content, is_error, content_tokens, self.span);
+        let result = self.result(id, rendering, is_error, content.tokens);
         if let Some(group) = &mut self.group {
             group.behind.push(result);
             if group.is_ended && group.open.is_empty() {
-                self.close(None)?;
+                self.close(false)?;
             }
         }
         Ok(true)
     }
 
-    fn result(
-        &self,
-        call: String,
-        content: Vec<Part>,
-        is_error: bool,
-        tokens: u64,
-        span: Span,
-    ) -> Waiting {
-        let part = Part::ToolResult {
-            call: call.clone(),
-            content,
-            is_error,
-        };
+    fn result(&self, call: String, content: Vec<Part>, is_error: bool, tokens: u64) -> Waiting {
+        let part = parts::result(Some(call.clone()), content, is_error);
         let message = Message::new(Role::Tool, vec![part]);
-        Waiting {
-            step: Step {
-                time: self.time,
-                ..Step::append(message, span)
-            },
-            slot: Slot {
-                entry: None,
-                kind: Kind::Result { call, is_error },
-                tokens,
-                prompt: None,
-            },
-            is_taken_out: false,
-        }
+        let step = self.current.step(Action::Append(message));
+        Waiting::new(step, Slot::new(Kind::Result { call, is_error }, tokens))
     }
 
     /// The agents that a call says it has started.
     fn started(&mut self, given: &[Part]) {
         const SAYS: &str = "agent_id";
-        let texts = given.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text),
-            _ => None,
-        });
+        let texts = given.iter().filter_map(Part::as_text);
         let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
         for rest in texts.flat_map(|text| text.split(SAYS).skip(1)) {
             let rest = rest.trim_start_matches([':', '=', ' ', '"']);
@@ -548,12 +540,12 @@ impl<'a> Reader<'a> {
     fn ended(&mut self, event: &Event<'_>) -> Result<bool, Damage> {
         let uuid = word(event.uuid).unwrap_or_default();
         let Some(group) = self.group.as_mut().filter(|group| group.uuid == uuid) else {
-            self.reaches_back |= self.midway.is_some();
+            self.reach_back();
             return Ok(false);
         };
         let why = word(event.finish_reason);
         group.is_ended = true;
-        group.reply.records.push(self.span);
+        group.reply.records.push(self.current.span);
         group.reply.usage = usage(event.usage);
         if let (Action::Append(message), Some("interrupted" | "error")) =
             (&mut group.reply.action, why.as_deref())
@@ -561,53 +553,38 @@ impl<'a> Reader<'a> {
             message.interrupted = true;
         }
         if group.open.is_empty() {
-            self.close(None)?;
+            self.close(false)?;
         }
         Ok(true)
     }
 
-    /// Tells of the reply that is being read, with what stands behind it. Where another one begins, by a
-    /// record, the tool says of open calls that they were cut off.
-    pub(super) fn close(&mut self, next: Option<Span>) -> Result<()> {
+    /// Tells of the reply that is being read, with what stands behind it. Where the record just read begins
+    /// another one, the tool says of open calls that they were cut off.
+    pub(super) fn close(&mut self, is_cut_off: bool) -> Result<()> {
         let Some(mut group) = self.group.take() else {
             return Ok(());
         };
         let is_said = group.reply.message().is_some_and(|it| !it.parts.is_empty());
-        if is_said && !self.has_request {
-            self.reaches_back |= self.midway.is_some();
-            let alias = self.alias.as_ref().map(|alias| quoted(alias));
+        if is_said && !self.model.has_request {
+            self.reach_back();
+            let alias = self.model.alias.as_ref().map(|alias| quoted(alias));
             self.teller.set("model", alias);
         }
         if !is_said {
             // The tool counts it, and sends nothing of it.
             self.teller.end.other("reply without content");
         }
-        let slot = Slot {
-            entry: None,
-            kind: Kind::Other,
-            tokens: group.tokens,
-            prompt: None,
-        };
-        self.append(Waiting {
-            step: group.reply,
-            slot,
-            is_taken_out: false,
-        })?;
+        let slot = Slot::new(Kind::Other, group.tokens);
+        self.append(Waiting::new(group.reply, slot))?;
         let mut taken_out = Vec::new();
-        let cut_off = next.map(|span| {
-            let calls = std::mem::take(&mut group.calls).into_iter();
-            let open = calls.filter(|call| group.open.remove(call));
-            let open: Vec<Waiting> = open
-                .map(|call| {
-                    let content = rendered(vec![Part::text(CUT_OFF)], true, None);
-                    let tokens = super::said::estimate(CUT_OFF);
-                    self.result(call, content, true, tokens, span)
-                })
-                .collect();
-            open
-        });
-        let behind = group.behind.into_iter().chain(cut_off.unwrap_or_default());
-        for waiting in behind.chain(group.deferred) {
+        let open = group.calls.into_iter().filter(|_| is_cut_off);
+        let open = open.filter(|call| group.open.remove(call));
+        for call in open {
+            let content = rendered(vec![Part::text(CUT_OFF)], true, None);
+            let result = self.result(call, content, true, estimate(CUT_OFF));
+            group.behind.push(result);
+        }
+        for waiting in group.behind.into_iter().chain(group.deferred) {
             if waiting.is_taken_out {
                 taken_out.push(self.slots.len());
             }
@@ -629,25 +606,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A step by the record just read.
-    pub(super) fn step(&mut self, action: Action) -> Step {
-        Step {
-            time: self.time,
-            ..Step::new(action, self.span)
-        }
-    }
-
     /// Tells of what is hidden; returns the first thing that stands in its place.
     pub(super) fn hide(&mut self, hide: HideStep) -> Result<StepEntry> {
         self.reaches_back = true;
-        let step = self.step(Action::Hide(hide));
-        self.teller.step(step)
-    }
-
-    /// The text of a record that was read before.
-    pub(super) fn again(&self, span: Span) -> Result<String> {
-        let bytes = self.input.bytes(span).map_err(Error::io("source"))?;
-        Ok(mend(&bytes).text.into_owned())
+        self.teller.step(self.current.step(Action::Hide(hide)))
     }
 
     /// The last thing that came in, where it waits for a reply to be whole, is taken out again if it is
@@ -661,7 +623,7 @@ impl<'a> Reader<'a> {
 
     /// Gives whether something there reached back.
     fn finish(mut self) -> Result<bool> {
-        self.close(None)?;
+        self.close(false)?;
         if self.system.is_none() {
             self.teller.end.absent.push("system prompt".to_owned());
         }
@@ -685,15 +647,9 @@ pub(super) enum Damage {
     Source(Error),
 }
 
-impl From<String> for Damage {
-    fn from(reason: String) -> Self {
-        Self::Record(reason)
-    }
-}
-
-impl From<&str> for Damage {
-    fn from(reason: &str) -> Self {
-        Self::Record(reason.to_owned())
+impl<T: Into<String>> From<T> for Damage {
+    fn from(reason: T) -> Self {
+        Self::Record(reason.into())
     }
 }
 
@@ -737,7 +693,7 @@ impl LineReader for Reader<'_> {
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
-        (self.line, self.span) = (record.line, record.span());
+        self.current = Current::at(&record);
         self.value(record.value)
     }
 }

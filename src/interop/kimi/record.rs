@@ -99,13 +99,7 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
         input_cache_creation: u64,
         output: u64,
     }
-    let counted: Counted = decode(raw)?;
-    let cached = counted
-        .input_cache_read
-        .saturating_add(counted.input_cache_creation);
-    let usage = Usage {
-        input_tokens: counted.input_other.saturating_add(cached),
-        output_tokens: counted.output,
-    };
-    (usage != Usage::default()).then_some(usage)
+    let it: Counted = decode(raw)?;
+    let input = [it.input_other, it.input_cache_read, it.input_cache_creation];
+    Usage::sum(&input, &[it.output])
 }

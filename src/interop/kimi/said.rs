@@ -7,6 +7,7 @@
 use serde_json::value::RawValue;
 
 use super::record::{Call, Said};
+use crate::interop::parts;
 use crate::model::Part;
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
@@ -73,7 +74,7 @@ impl Content {
         provider: &str,
         notes: &mut Notes,
     ) -> Result<(), String> {
-        let item: Option<Item<'_>> = decode(Some(raw)).filter(|_| raw.get().starts_with('{'));
+        let item: Option<Item<'_>> = decode(Some(raw));
         let item = item.ok_or("a part that is no object")?;
         match word(item.r#type).as_deref() {
             Some("text") => self.text(string(item.text).unwrap_or_default()),
@@ -93,11 +94,9 @@ impl Content {
             Some("audio_url") => self.media(item.audio_url, false),
             Some("video_url") => self.media(item.video_url, false),
             kind => {
-                notes.opaque(kind.unwrap_or("(no type)"));
-                self.parts.push(Part::Opaque {
-                    provider: provider.to_owned(),
-                    data: raw.get().to_owned(),
-                });
+                let data = raw.get().to_owned();
+                let kind = kind.unwrap_or_default();
+                self.parts.push(parts::opaque(provider, kind, data, notes));
             }
         }
         Ok(())
@@ -119,9 +118,10 @@ impl Content {
             self.parts.push(Part::text(MISSING));
             return;
         }
-        self.parts.push(match attachment(url, None, None) {
-            Part::File(media) if is_image => Part::Image(media),
-            part => part,
+        let part = attachment(url, None, None);
+        self.parts.push(match is_image {
+            true => parts::picture(part),
+            false => part,
         });
     }
 }
@@ -175,28 +175,19 @@ pub(super) fn rendered(given: Vec<Part>, is_error: bool, note: Option<&str>) -> 
     parts
 }
 
-/// A call; what it is called with is as the model wrote it.
-pub(super) fn call(id: Raw<'_>, name: Raw<'_>, arguments: Option<String>) -> Part {
-    Part::ToolCall {
-        id: string(id).unwrap_or_default(),
-        name: string(name).unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    }
-}
-
-/// The calls of a message.
+/// The calls of a message; what each is called with is as the model wrote it.
 pub(super) fn calls(raw: Raw<'_>) -> Result<Vec<Part>, String> {
     let Some(raw) = raw.filter(|raw| raw.get() != "null") else {
         return Ok(Vec::new());
     };
     let all: Vec<&RawValue> = decode(Some(raw)).ok_or("calls that are no list")?;
     let calls = all.into_iter().map(|raw| {
-        let found: Option<Call<'_>> = decode(Some(raw)).filter(|_| raw.get().starts_with('{'));
+        let found: Option<Call<'_>> = decode(Some(raw));
         let found = found.ok_or("a call that is no object")?;
         let inner: Call<'_> = decode(found.function).unwrap_or_default();
+        let name = string(found.name.or(inner.name));
         let arguments = string(found.arguments.or(inner.arguments));
-        Ok(call(found.id, found.name.or(inner.name), arguments))
+        Ok(parts::call(string(found.id), name, arguments))
     });
     calls.collect()
 }

@@ -107,26 +107,10 @@ pub(super) fn both_ends(
     Ok(head)
 }
 
-/// The beginning of a text that is of so many tokens.
-fn beginning(text: &str, tokens: u64) -> &str {
-    let (mut ascii, mut others) = (0_u64, 0);
-    for (at, char) in text.char_indices() {
-        match char.is_ascii() {
-            true => ascii += 1,
-            false => others += 1,
-        }
-        if ascii.div_ceil(4) + others > tokens {
-            return &text[..at];
-        }
-    }
-    text
-}
-
-/// The end of one.
-fn ending(text: &str, tokens: u64) -> &str {
-    let (mut ascii, mut others) = (0_u64, 0);
-    let mut start = text.len();
-    for (at, char) in text.char_indices().rev() {
+/// How many bytes the first of these characters have that are of so many tokens.
+fn fitting(chars: impl Iterator<Item = char>, tokens: u64) -> usize {
+    let (mut ascii, mut others, mut bytes) = (0_u64, 0, 0);
+    for char in chars {
         match char.is_ascii() {
             true => ascii += 1,
             false => others += 1,
@@ -134,9 +118,19 @@ fn ending(text: &str, tokens: u64) -> &str {
         if ascii.div_ceil(4) + others > tokens {
             break;
         }
-        start = at;
+        bytes += char.len_utf8();
     }
-    &text[start..]
+    bytes
+}
+
+/// The beginning of a text that is of so many tokens.
+fn beginning(text: &str, tokens: u64) -> &str {
+    &text[..fitting(text.chars(), tokens)]
+}
+
+/// The end of one.
+fn ending(text: &str, tokens: u64) -> &str {
+    &text[text.len() - fitting(text.chars().rev(), tokens)..]
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use proptest::sample::{Index, select};
 use super::{Change, Listed, Telling};
 use crate::interop::contract::Told;
 use crate::interop::standing::standing;
+use crate::interop::teller::Teller;
 use crate::interop::{SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Part, Role, Span};
 
@@ -86,7 +87,7 @@ fn doing() -> impl Strategy<Value = Doing> {
 /// The list as the tool has it in the end, told to a sink beside.
 fn told(doings: Vec<Doing>, sink: &mut dyn Sink) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut telling = Telling::new(sink);
+    let mut telling = Telling::new(Teller::of("s", &[], sink));
     let change = Change {
         span: Span::default(),
         time: None,

@@ -14,7 +14,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub(super) use self::changed::following;
 pub(super) use self::matched::matched;
-use super::{Sink, Step, StepEntry, StepId};
+use super::teller::Teller;
+use super::{Step, StepEntry, StepId};
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::model::{Message, Millis, Part, Role, Span};
@@ -39,8 +40,7 @@ pub(super) struct Change {
 
 /// Tells a sink of a list.
 pub(super) struct Telling<'s> {
-    pub(super) sink: &'s mut dyn Sink,
-    steps: usize,
+    pub(super) teller: Teller<'s>,
     rows: Vec<Row>,
     /// Where the row of an id stands.
     places: HashMap<String, usize>,
@@ -108,10 +108,9 @@ pub(super) struct Item {
 }
 
 impl<'s> Telling<'s> {
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+    pub(super) fn new(teller: Teller<'s>) -> Self {
         Self {
-            sink,
-            steps: 0,
+            teller,
             rows: Vec::new(),
             places: HashMap::new(),
             settled: 0,
@@ -282,7 +281,7 @@ impl<'s> Telling<'s> {
 
     fn append(&mut self, mut item: Item) -> Result<()> {
         if let Some(step) = item.step.take() {
-            let entry = StepId(self.steps).entry();
+            let entry = self.teller.next_step().entry();
             let told = self.told_of(&item, step.message(), entry);
             self.told.push(told);
             self.tell(step)?;
@@ -303,9 +302,7 @@ impl<'s> Telling<'s> {
     }
 
     fn tell(&mut self, step: Step) -> Result<StepId> {
-        self.steps += 1;
-        self.sink.step(step)?;
-        Ok(StepId(self.steps - 1))
+        Ok(self.teller.step(step)?.step)
     }
 }
 

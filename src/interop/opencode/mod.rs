@@ -117,11 +117,7 @@ const fn home(directory: &'static str, resume: Option<Resume>) -> Home {
         },
         descent: |first_line, _| {
             let told = Told::of(first_line)?;
-            let descent = Descent {
-                spawned_by: told.parent_id,
-                ..Descent::default()
-            };
-            Some((told.id, descent))
+            Some((told.id, Descent::spawned_by(told.parent_id)))
         },
         resume,
         ..Home::of(directory, "storage/session", 1, |name| {

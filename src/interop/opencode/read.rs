@@ -195,10 +195,7 @@ impl Session {
             action: Action::Hide(hide),
             ..step
         })?;
-        let replacement = |number| StepEntry {
-            replacement: Some(number),
-            ..made
-        };
+        let replacement = |number| made.step.replacement(number);
         match tail {
             Some(tail) => {
                 let asked = Sent {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ids::id;
 use crate::interop::Document;
-use crate::interop::records::rewritten;
+use crate::interop::records::{replaced, rewritten};
 use crate::interop::spans::elements;
 use crate::model::Millis;
 use crate::wire::json::{array, quoted};
@@ -75,13 +75,7 @@ impl<'a> Renewing<'a> {
                 "id" => quoted(message),
                 "sessionID" => quoted(&self.document.session_id),
                 "parentID" => quoted(self.renewed(value).or(self.prompt.as_ref())?),
-                "time" => rewritten(value, |key, value| {
-                    Some(match key {
-                        "created" => self.time.0.to_string(),
-                        _ => value.to_owned(),
-                    })
-                })
-                .finish(),
+                "time" => replaced(value, "created", &self.time.0.to_string()).finish(),
                 _ => value.to_owned(),
             })
         });

@@ -11,10 +11,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
-use crate::interop::records::rewritten;
+use crate::interop::records::without;
 use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, starters_first};
 use crate::wire::json::{Object, array, is_object, quoted};
 
@@ -43,7 +44,7 @@ pub(super) const fn tables(file: &'static str) -> Tables {
 
 /// The columns of a session that an export shows at its top, with its names, in its order; what is below
 /// another name is in [`session`].
-const SHOWN: [(&str, &str); 10] = [
+const SHOWN: [(&str, &str); 11] = [
     ("id", "id"),
     ("slug", "slug"),
     ("project_id", "projectID"),
@@ -54,6 +55,7 @@ const SHOWN: [(&str, &str); 10] = [
     ("title", "title"),
     ("agent", "agent"),
     ("model", "model"),
+    ("version", "version"),
 ];
 
 /// Those that hold JSON.
@@ -127,117 +129,92 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     for part in rows.rows("part", own, &["id"])? {
         sum.add_row(&part);
         let message = text(&part, "message_id").unwrap_or_default();
-        parts
-            .entry(message.to_owned())
-            .or_default()
-            .push(record(&part));
+        let parts = parts.entry(message.to_owned()).or_default();
+        parts.push(record(&part));
     }
     let mut messages = Vec::new();
     for message in rows.rows("message", own, &["time_created", "id"])? {
         sum.add_row(&message);
         let parts = text(&message, "id").and_then(|id| parts.remove(id));
-        messages.push(with_parts(&record(&message), &parts.unwrap_or_default()));
+        let whole = Object::new().raw("info", &record(&message));
+        let whole = whole.raw("parts", &array(parts.unwrap_or_default()));
+        messages.push(whole.finish());
     }
     // What belongs to no message that is there stands beside them, and is kept with them.
     let left: Vec<String> = parts.into_values().flatten().collect();
+    let left = (!left.is_empty()).then(|| array(&left));
     let document = Object::new()
         .raw("info", &session(&row))
-        .raw("messages", &array(&messages));
-    let document = match left.is_empty() {
-        true => document,
-        false => document.raw("part", &array(&left)),
-    };
+        .raw("messages", &array(&messages))
+        .optional_raw("part", left.as_deref());
     Ok(stored(&row, sum).map(|session| (session, document.finish())))
-}
-
-/// A message as an export holds it.
-fn with_parts(info: &str, parts: &[String]) -> String {
-    Object::new()
-        .raw("info", info)
-        .raw("parts", &array(parts))
-        .finish()
 }
 
 /// A message or a part: what its row says, with the ids of its columns.
 fn record(row: &Row) -> String {
     let data = text(row, "data").unwrap_or_default();
-    let is_column = |key: &str| IDS.iter().any(|(_, shown)| *shown == key);
     let record = match is_object(data) {
-        true => rewritten(data, |key, value| {
-            (!is_column(key)).then(|| value.to_owned())
-        }),
+        true => without(data, &IDS.map(|(_, shown)| shown)),
         false => Object::new().string("data", data),
     };
-    let ids = IDS
-        .iter()
-        .filter_map(|(column, shown)| Some((*shown, text(row, column)?)));
-    ids.fold(record, |record, (shown, id)| record.string(shown, id))
-        .finish()
+    let record = IDS.iter().fold(record, |record, (column, shown)| {
+        record.optional(shown, text(row, column))
+    });
+    record.finish()
 }
 
 /// A session as an export shows it.
 fn session(row: &Row) -> String {
     let mut row = row.clone();
+    let is_counted = row.get("tokens_input").is_some_and(|it| !it.is_null());
     let mut take = |column: &str| {
         let value = row.remove(column).filter(|value| !value.is_null())?;
         let json = value.as_str().filter(|_| JSON.contains(&column));
-        let json =
-            json.filter(|json| serde_json::from_str::<&serde_json::value::RawValue>(json).is_ok());
+        let json = json.filter(|json| serde_json::from_str::<&RawValue>(json).is_ok());
         Some(json.map_or_else(|| written(&value), str::to_owned))
-    };
-    let with = |object: Object, key: &str, value: Option<String>| match value {
-        Some(value) => object.raw(key, &value),
-        None => object,
     };
     let mut info = Object::new();
     for (column, shown) in SHOWN {
-        info = with(info, shown, take(column));
+        info = info.optional_raw(shown, take(column).as_deref());
     }
-    info = with(info, "version", take("version"));
     let counts = ["additions", "deletions", "files"];
     let summary = counts.map(|name| take(&format!("summary_{name}")));
     let diffs = take("summary_diffs");
     if summary.iter().any(Option::is_some) || diffs.is_some() {
-        let summary = counts
-            .iter()
-            .zip(summary)
-            .fold(Object::new(), |all, (name, count)| {
-                all.raw(name, count.as_deref().unwrap_or("0"))
-            });
-        info = info.raw("summary", &with(summary, "diffs", diffs).finish());
+        let mut all = Object::new();
+        for (name, count) in counts.into_iter().zip(summary) {
+            all = all.raw(name, count.as_deref().unwrap_or("0"));
+        }
+        let summary = all.optional_raw("diffs", diffs.as_deref());
+        info = info.raw("summary", &summary.finish());
     }
-    info = with(info, "cost", take("cost"));
-    let [input, output, reasoning] =
-        ["input", "output", "reasoning"].map(|name| take(&format!("tokens_{name}")));
-    let cache = ["read", "write"].map(|name| (name, take(&format!("tokens_cache_{name}"))));
-    if input.is_some() {
-        let cache = cache
-            .into_iter()
-            .fold(Object::new(), |all, (name, count)| with(all, name, count));
-        let tokens = with(Object::new(), "input", input);
-        let tokens = with(with(tokens, "output", output), "reasoning", reasoning);
+    info = info.optional_raw("cost", take("cost").as_deref());
+    let tokens = group(&mut take, "tokens_", &["input", "output", "reasoning"]);
+    let cache = group(&mut take, "tokens_cache_", &["read", "write"]);
+    if is_counted {
         info = info.raw("tokens", &tokens.raw("cache", &cache.finish()).finish());
     }
     if let Some(url) = take("share_url") {
         info = info.raw("share", &Object::new().raw("url", &url).finish());
     }
     for column in ["metadata", "revert", "permission"] {
-        info = with(info, column, take(column));
+        info = info.optional_raw(column, take(column).as_deref());
     }
     let times = ["created", "updated", "compacting", "archived"];
-    let time = times.into_iter().fold(Object::new(), |all, name| {
-        with(all, name, take(&format!("time_{name}")))
-    });
-    info = info.raw("time", &time.finish());
+    info = info.raw("time", &group(&mut take, "time_", &times).finish());
     // What newer versions say of a session.
-    let others: Vec<String> = row.keys().cloned().collect();
-    others
-        .into_iter()
-        .fold(info, |info, column| match row.get(&column) {
-            Some(value) if !value.is_null() => info.raw(&column, &written(value)),
-            _ => info,
-        })
-        .finish()
+    for (column, value) in row.iter().filter(|(_, value)| !value.is_null()) {
+        info = info.raw(column, &written(value));
+    }
+    info.finish()
+}
+
+/// An object of the columns whose names begin so, by what follows.
+fn group(take: &mut dyn FnMut(&str) -> Option<String>, prefix: &str, names: &[&str]) -> Object {
+    names.iter().fold(Object::new(), |all, name| {
+        let value = take(&format!("{prefix}{name}"));
+        all.optional_raw(name, value.as_deref())
+    })
 }
 
 /// A column's value as JSON; a number without a fraction as the tool writes it.

@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{BY_THE_USER, CLEARED, PROVIDER, SUMMARY_ASKED};
-use crate::interop::Step;
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::interop::{Step, parts};
+use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, quoted, string, tight};
+use crate::wire::json::{Raw, decode, is_true, quoted, string, tight};
 use crate::wire::media::attachment;
 
 /// A message, as far as it is read.
@@ -113,14 +113,10 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
         "user" => found.user(pieces, &info.model, span, notes),
         "assistant" if is_sent(&info.error, &pieces) => {
             let done = string(info.finish).is_some() && info.error.is_null();
-            let is_summary = done && decode::<bool>(info.summary) == Some(true);
+            let is_summary = done && is_true(info.summary);
             found.summary_of = string(info.parent).filter(|_| is_summary);
             found.reply(pieces, span, notes);
-            let model = string(info.model_id).map(|model| quoted(&model));
-            let model = model.map(|model| ("model".to_owned(), model));
-            if let Some(first) = found.steps.first_mut() {
-                first.settings = Settings::from_iter(model);
-            }
+            found.by_model(string(info.model_id).as_deref());
             let is_reply = |step: &&mut Step| {
                 step.message()
                     .is_some_and(|message| message.role == Role::Assistant)
@@ -131,9 +127,7 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
         }
         _ => {}
     }
-    for message in found.steps.iter().filter_map(Step::message) {
-        depth::check_message(message).map_err(|error| error.to_string())?;
-    }
+    parts::checked(found.steps.iter().filter_map(Step::message))?;
     Ok(found)
 }
 
@@ -157,15 +151,18 @@ fn usage(tokens: &Value) -> Option<Usage> {
     let cache = &tokens["cache"];
     let input = [&tokens["input"], &cache["read"], &cache["write"]].map(count);
     let output = [&tokens["output"], &tokens["reasoning"]].map(count);
-    let sum = |counts: &[u64]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
-    let (input_tokens, output_tokens) = (sum(&input), sum(&output));
-    (input_tokens > 0 || output_tokens > 0).then_some(Usage {
-        input_tokens,
-        output_tokens,
-    })
+    Usage::sum(&input, &output)
 }
 
 impl Said {
+    /// Notes the model, which holds from its first step on.
+    fn by_model(&mut self, model: Option<&str>) {
+        if let Some(first) = self.steps.first_mut() {
+            let model = model.map(|model| ("model".to_owned(), quoted(model)));
+            first.settings = Settings::from_iter(model);
+        }
+    }
+
     fn append(&mut self, role: Role, parts: Vec<Part>, time: Option<Millis>, span: Span) {
         self.steps.push(Step {
             time: time.or(self.created),
@@ -173,10 +170,13 @@ impl Said {
         });
     }
 
-    fn place(&mut self, piece: &Piece<'_>, step: usize, part: usize) {
+    /// Adds what is sent of a piece, if anything is, to the parts of a step.
+    fn put(&mut self, part: Option<Part>, parts: &mut Vec<Part>, piece: &Piece<'_>, step: usize) {
+        let Some(part) = part else { return };
         if let Some(id) = string(piece.id) {
-            self.places.push((id, step, part as u32));
+            self.places.push((id, step, parts.len() as u32));
         }
+        parts.push(part);
     }
 
     fn user(
@@ -189,32 +189,23 @@ impl Said {
         let mut parts = Vec::new();
         for (raw, piece) in pieces {
             let part = match piece.r#type.as_str() {
-                "text" if piece.ignored => continue,
-                "text" => match string(piece.text).filter(|text| !text.is_empty()) {
-                    Some(text) => Part::Text { text },
-                    None => continue,
-                },
+                "text" if piece.ignored => None,
+                "text" => parts::text(piece.text),
                 "compaction" => {
                     self.compaction = Some(string(piece.tail_start));
-                    Part::text(SUMMARY_ASKED)
+                    Some(Part::text(SUMMARY_ASKED))
                 }
-                "subtask" => Part::text(BY_THE_USER),
-                "file" => match file(&piece) {
-                    Some(part) => part,
-                    // What it says stands in texts beside it.
-                    None => continue,
-                },
-                "agent" | "patch" | "retry" | "snapshot" | "step-finish" | "step-start" => continue,
-                kind => opaque(raw, kind, notes),
+                "subtask" => Some(Part::text(BY_THE_USER)),
+                // What it says stands in texts beside it, where it is none that is sent.
+                "file" => file(&piece),
+                "agent" | "patch" | "retry" | "snapshot" | "step-finish" | "step-start" => None,
+                kind => Some(opaque(raw, kind, notes)),
             };
-            self.place(&piece, 0, parts.len());
-            parts.push(part);
+            self.put(part, &mut parts, &piece, 0);
         }
         if !parts.is_empty() {
             self.append(Role::User, parts, None, span);
-            let model = model["modelID"].as_str().map(quoted);
-            let model = model.map(|model| ("model".to_owned(), model));
-            self.steps[0].settings = Settings::from_iter(model);
+            self.by_model(model["modelID"].as_str());
         }
     }
 
@@ -229,28 +220,20 @@ impl Said {
                     self.append(Role::Tool, std::mem::take(&mut results), last, span);
                     continue;
                 }
-                "text" => match string(piece.text).filter(|text| !text.is_empty()) {
-                    Some(text) => Part::Text { text },
-                    None => continue,
-                },
-                "reasoning" => thinking(&piece),
+                "text" => parts::text(piece.text),
+                "reasoning" => Some(thinking(&piece)),
                 "tool" => {
                     let state: State<'_> = decode(piece.state).unwrap_or_default();
-                    let call = string(piece.call).unwrap_or_default();
+                    let call = string(piece.call);
                     if let Some(child) = state.metadata["sessionId"].as_str() {
                         self.started.push(child.to_owned());
                     }
                     if let Some(content) = given(&state) {
-                        let result = |content| Part::ToolResult {
-                            call: call.clone(),
-                            content,
-                            is_error: state.status == "error",
-                        };
-                        let printed = printed(&state).map(|content| Part::ToolResult {
-                            call: call.clone(),
-                            content,
-                            is_error: false,
-                        });
+                        let is_error = state.status == "error";
+                        let result = |content| parts::result(call.clone(), content, is_error);
+                        let printed = printed(&state);
+                        let printed =
+                            printed.map(|given| parts::result(call.clone(), given, false));
                         last = millis(&state.time["end"]).or(last);
                         if !state.time["compacted"].is_null() {
                             let stub = result(vec![Part::text(CLEARED)]);
@@ -261,25 +244,17 @@ impl Said {
                         }
                         results.push(printed.unwrap_or_else(|| result(content)));
                     }
-                    Part::ToolCall {
-                        id: call,
-                        name: string(piece.tool).unwrap_or_default(),
-                        // That is the export's, and there is none in a row of the tool's database, nor in what it
-                        // sends: white space between tokens.
-                        arguments: tight(state.input.map_or("{}", RawValue::get)),
-                        kind: None,
-                    }
+                    // That is the export's, and there is none in a row of the tool's database, nor in what it
+                    // sends: white space between tokens.
+                    let arguments = state.input.map(|input| tight(input.get()));
+                    Some(parts::call(call, string(piece.tool), arguments))
                 }
-                "file" => match file(&piece) {
-                    Some(part) => part,
-                    None => continue,
-                },
+                "file" => file(&piece),
                 "agent" | "compaction" | "patch" | "retry" | "snapshot" | "step-finish"
-                | "step-start" | "subtask" => continue,
-                kind => opaque(raw, kind, notes),
+                | "step-start" | "subtask" => None,
+                kind => Some(opaque(raw, kind, notes)),
             };
-            self.place(&piece, step, parts.len());
-            parts.push(part);
+            self.put(part, &mut parts, &piece, step);
         }
         if !parts.is_empty() {
             self.append(Role::Assistant, parts, None, span);
@@ -340,26 +315,17 @@ fn thinking(piece: &Piece<'_>) -> Part {
     let text_at = |value: &Value| value.as_str().map(str::to_owned);
     let text = string(piece.text).unwrap_or_default();
     if let Some(data) = meta["anthropic"]["redactedData"].as_str() {
-        let block = Object::typed("redacted_thinking").string("data", data);
-        return Part::Opaque {
-            provider: "anthropic".to_owned(),
-            data: block.finish(),
-        };
+        return parts::redacted(data);
     }
-    let (provider, signature) = match meta {
-        meta if meta["anthropic"].is_object() => {
-            (Some("anthropic"), text_at(&meta["anthropic"]["signature"]))
-        }
-        meta if meta["openai"].is_object() => (
-            Some("openai"),
-            text_at(&meta["openai"]["reasoningEncryptedContent"]),
-        ),
-        _ => (None, None),
-    };
+    let keys = [
+        ("anthropic", "signature"),
+        ("openai", "reasoningEncryptedContent"),
+    ];
+    let found = keys.into_iter().find(|(maker, _)| meta[maker].is_object());
     Part::Thinking {
         text,
-        signature,
-        provider: provider.map(str::to_owned),
+        signature: found.and_then(|(maker, key)| text_at(&meta[maker][key])),
+        provider: found.map(|(maker, _)| maker.to_owned()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::PROVIDER;
 use super::ids::id;
@@ -10,13 +10,13 @@ use super::renew::Renewing;
 use super::said::said;
 use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
-use crate::interop::records::rewritten;
-use crate::interop::remarks::Remarks;
+use crate::interop::records::{rewritten, without};
+use crate::interop::remarks::{FOREIGN, Remarks};
 use crate::interop::spans::members;
-use crate::interop::{Action, Document, Outgoing, Step};
+use crate::interop::{Action, Document, Outgoing, Step, writing};
 use crate::model::{Media, Millis, Part, Role, Span};
 use crate::wire::Notes;
-use crate::wire::json::{Object, array, is_object, quoted, text_at};
+use crate::wire::json::{Object, array, quoted, text_at};
 use crate::wire::media::address;
 
 /// Which of the tool's agents new messages are by.
@@ -65,10 +65,7 @@ pub(super) fn export(
             Some(match key {
                 "messages" => messages.clone(),
                 // All that is written is said, so nothing is taken back.
-                "info" => rewritten(value, |key, value| {
-                    (key != "revert").then(|| value.to_owned())
-                })
-                .finish(),
+                "info" => without(value, &["revert"]).finish(),
                 _ => value.to_owned(),
             })
         }),
@@ -91,16 +88,14 @@ fn holds(record: &str, parts: &[&Part]) -> bool {
             ..
         }) = said.steps.get_mut(step)
         {
-            message
-                .parts
-                .splice(part as usize..=part as usize, stub.parts);
+            let part = part as usize;
+            message.parts.splice(part..=part, stub.parts);
         }
     }
     let messages = said.steps.iter().filter_map(Step::message);
     // Calls of several steps stand before all of their results.
-    let (results, spoken): (Vec<&Part>, Vec<&Part>) = messages
-        .flat_map(|message| &message.parts)
-        .partition(|part| matches!(part, Part::ToolResult { .. }));
+    let said = messages.flat_map(|message| &message.parts);
+    let (results, spoken): (Vec<_>, Vec<_>) = said.partition(|part| part.is_result());
     spoken.into_iter().chain(results).eq(parts.iter().copied())
 }
 
@@ -153,15 +148,14 @@ impl Writing<'_> {
     /// The session, if there is none yet.
     fn session(&self, version: &str) -> String {
         let document = self.document;
-        let now = document.now.unwrap_or(self.time).0.to_string();
-        let time = Object::new().raw("created", &now).raw("updated", &now);
+        let now = document.now.unwrap_or(self.time).0;
+        let time = Object::new().number("created", now);
+        let time = time.number("updated", now);
         let title = document.title.as_deref().unwrap_or("Untitled");
+        let slug = document.session_id.to_lowercase().replace('_', "-");
         Object::new()
             .string("id", &document.session_id)
-            .string(
-                "slug",
-                &document.session_id.to_lowercase().replace('_', "-"),
-            )
+            .string("slug", &slug)
             .string("projectID", "global")
             .string("directory", &document.cwd)
             .string("title", title)
@@ -186,34 +180,23 @@ impl Writing<'_> {
         let message = message.unwrap_or(new);
         let info = match info {
             // What it was is no summary and no failure any more.
-            Some(info) => rewritten(&info, |key, value| {
-                let stale = ["error", "summary"].contains(&key) && !outgoing.is_summary;
-                (!stale).then(|| value.to_owned())
-            })
-            .finish(),
+            Some(info) if outgoing.is_summary => without(&info, &[]).finish(),
+            Some(info) => without(&info, &["error", "summary"]).finish(),
             None => self.info(&message, outgoing),
         };
         let mut written = Vec::new();
         // Two calls of one id are answered in turn.
         let mut results: Vec<&Part> = parts.to_vec();
-        results.retain(|part| matches!(part, Part::ToolResult { .. }));
-        for part in parts {
-            let of = |made: &Self| {
-                let id = id(
-                    "prt",
-                    made.time,
-                    made.parts,
-                    &made.document.new_id(!made.parts),
-                );
-                Object::new()
-                    .string("id", &id)
-                    .string("sessionID", &made.document.session_id)
-                    .string("messageID", &message)
-            };
-            match self.part(part, &mut results, of(self)) {
+        results.retain(|part| part.is_result());
+        for part in parts.iter().filter(|part| !part.is_result()) {
+            let made = self.document.new_id(!self.parts);
+            let new = Object::new()
+                .string("id", &id("prt", self.time, self.parts, &made))
+                .string("sessionID", &self.document.session_id)
+                .string("messageID", &message);
+            match self.part(part, &mut results, new) {
                 Some(part) => written.push(part.finish()),
-                None if matches!(part, Part::ToolResult { .. }) => continue,
-                None => remarks.add("a block of another provider"),
+                None => remarks.add(FOREIGN),
             }
             self.parts += 1;
         }
@@ -224,7 +207,7 @@ impl Writing<'_> {
     }
 
     fn info(&self, id: &str, outgoing: &Outgoing) -> String {
-        let millis = self.time.0.to_string();
+        let millis = self.time.0;
         let provider = self.provider.as_deref().unwrap_or(ANYBODY);
         let model = outgoing.settings.get("model").cloned();
         let model = model.unwrap_or_else(|| quoted("unknown"));
@@ -232,54 +215,41 @@ impl Writing<'_> {
             .string("id", id)
             .string("sessionID", &self.document.session_id);
         if outgoing.message.role != Role::Assistant {
-            let model = Object::new()
-                .string("providerID", provider)
-                .raw("modelID", &model);
+            let whose = Object::new().string("providerID", provider);
+            let model = whose.raw("modelID", &model);
             return info
                 .string("role", "user")
-                .raw("time", &Object::new().raw("created", &millis).finish())
+                .raw("time", &Object::new().number("created", millis).finish())
                 .string("agent", AGENT)
                 .raw("model", &model.finish())
                 .finish();
         }
-        let time = Object::new()
-            .raw("created", &millis)
-            .raw("completed", &millis);
-        let path = Object::new()
-            .string("cwd", &self.document.cwd)
-            .string("root", &self.document.cwd);
+        let time = json!({"created": millis, "completed": millis});
+        let path = json!({"cwd": self.document.cwd, "root": self.document.cwd});
         let usage = outgoing.usage.unwrap_or_default();
-        let cache = Object::new().raw("read", "0").raw("write", "0");
-        let tokens = Object::new()
-            .raw("input", &usage.input_tokens.to_string())
-            .raw("output", &usage.output_tokens.to_string())
-            .raw("reasoning", "0")
-            .raw("cache", &cache.finish());
-        let info = info
-            .string("role", "assistant")
-            .raw("time", &time.finish())
+        let tokens = json!({
+            "input": usage.input_tokens, "output": usage.output_tokens, "reasoning": 0,
+            "cache": {"read": 0, "write": 0},
+        });
+        info.string("role", "assistant")
+            .raw("time", &time.to_string())
             // The tool asks for one, even where nobody has asked for the reply.
             .string("parentID", self.prompt.as_deref().unwrap_or(id))
             .raw("modelID", &model)
             .string("providerID", provider)
             .string("mode", AGENT)
             .string("agent", AGENT)
-            .raw("path", &path.finish())
+            .raw("path", &path.to_string())
             .raw("cost", "0")
-            .raw("tokens", &tokens.finish())
-            .string("finish", "stop");
-        info.finish()
+            .raw("tokens", &tokens.to_string())
+            .string("finish", "stop")
+            .finish()
     }
 
     /// A part, in what it stands in; none where the tool has no such part.
     fn part(&self, part: &Part, results: &mut Vec<&Part>, new: Object) -> Option<Object> {
-        let millis = self.time.0.to_string();
-        let time = || {
-            Object::new()
-                .raw("start", &millis)
-                .raw("end", &millis)
-                .finish()
-        };
+        let millis = self.time.0;
+        let time = json!({"start": millis, "end": millis}).to_string();
         Some(match part {
             Part::Text { text } => new.string("type", "text").string("text", text),
             Part::Thinking {
@@ -288,7 +258,7 @@ impl Writing<'_> {
                 provider,
             } => {
                 let new = new.string("type", "reasoning").string("text", text);
-                let new = new.raw("time", &time());
+                let new = new.raw("time", &time);
                 match (provider.as_deref(), signature) {
                     (Some("anthropic"), Some(signature)) => {
                         new.raw("metadata", &beneath("anthropic", "signature", signature))
@@ -316,11 +286,7 @@ impl Writing<'_> {
                     } => Some((content, *is_error)),
                     _ => None,
                 });
-                let input = match is_object(arguments) {
-                    true => arguments.clone(),
-                    false => Object::new().string("input", arguments).finish(),
-                };
-                let state = self.state(&input, name, given, &time());
+                let state = self.state(&writing::input(arguments), name, given, &time);
                 new.string("type", "tool")
                     .string("callID", id)
                     .string("tool", name)
@@ -329,11 +295,7 @@ impl Writing<'_> {
             Part::ToolResult { .. } => return None,
             Part::Image(media) | Part::File(media) => file(new, media)?,
             Part::Opaque { provider, data } if provider == PROVIDER => {
-                let ids = ["id", "sessionID", "messageID"];
-                let own = rewritten(data, |key, value| {
-                    (!ids.contains(&key)).then(|| value.to_owned())
-                });
-                let own = own.finish();
+                let own = without(data, &["id", "sessionID", "messageID"]).finish();
                 let (members, _) = members(own.as_bytes(), 0);
                 let members = members.into_iter();
                 return Some(members.fold(new, |new, (key, at)| new.raw(&key, &own[at])));
@@ -342,7 +304,7 @@ impl Writing<'_> {
                 let sealed = text_at(data, "data")?;
                 new.string("type", "reasoning")
                     .string("text", "")
-                    .raw("time", &time())
+                    .raw("time", &time)
                     .raw("metadata", &beneath("anthropic", "redactedData", &sealed))
             }
             Part::Opaque { .. } => return None,
@@ -357,17 +319,13 @@ impl Writing<'_> {
         time: &str,
     ) -> String {
         let Some((content, is_error)) = given else {
-            let time = Object::new().raw("start", &self.time.0.to_string());
+            let time = Object::new().number("start", self.time.0);
             let state = Object::new()
                 .string("status", "running")
                 .raw("input", input);
             return state.raw("time", &time.finish()).finish();
         };
-        let texts = content.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        let text = texts.collect::<Vec<_>>().join("\n");
+        let text = writing::texts(content, "\n");
         let state = Object::new();
         if is_error {
             let state = state.string("status", "error").raw("input", input);
@@ -378,16 +336,15 @@ impl Writing<'_> {
             _ => None,
         });
         let files: Vec<String> = files.collect();
-        let state = state
+        let files = (!files.is_empty()).then(|| array(&files));
+        state
             .string("status", "completed")
             .raw("input", input)
             .string("output", &text)
             .string("title", name)
             .raw("metadata", "{}")
-            .raw("time", time);
-        match files.is_empty() {
-            true => state.finish(),
-            false => state.raw("attachments", &array(&files)).finish(),
-        }
+            .raw("time", time)
+            .optional_raw("attachments", files.as_deref())
+            .finish()
     }
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::Result;
+use crate::interop::parts::{said, time};
 use crate::interop::records::{self, LineReader, each_line_from};
 use crate::interop::{Descent, Input, Problem, SessionEnd, SessionStart, Sink};
-use crate::model::{Millis, Span};
+use crate::model::Span;
 use crate::wire::json::{decode, quoted, string, word};
 
 lazy! {
     /// One line: the header or an entry.
-    #[derive(Debug)]
     pub(super) struct Record {
         r#type, id, parent_id = "parentId", timestamp, message,
         /// Of a header.
@@ -28,20 +28,14 @@ lazy! {
 }
 
 impl Record<'_> {
-    /// When it was written.
-    pub(super) fn time(&self) -> Option<Millis> {
-        word(self.timestamp).and_then(|text| Millis::parse(&text))
-    }
-
     /// What a header says of its session; `stem` is its name where it has no id.
     fn session(&self, stem: &str) -> SessionStart {
-        let id = string(self.id).filter(|id| !id.is_empty());
         let parent = string(self.parent_session);
         SessionStart {
-            id: id.unwrap_or_else(|| stem.to_owned()),
+            id: said(self.id).unwrap_or_else(|| stem.to_owned()),
             forked_from: parent.as_deref().and_then(id_of),
             descent: Descent {
-                begun: self.time(),
+                begun: time(self.timestamp),
                 ..Descent::default()
             },
         }
@@ -148,9 +142,7 @@ impl LineReader for Reader<'_> {
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {
         let (line, span) = (record.line, record.span());
-        let value = record.value.get();
-        let decoded = serde_json::from_str::<Record<'_>>(value);
-        let Some(record) = decoded.ok().filter(|_| value.starts_with('{')) else {
+        let Some(record) = decode::<Record<'_>>(Some(record.value)) else {
             return self.sink.problem(Problem::new(line, "not an entry"));
         };
         let index = &mut self.index;

@@ -18,7 +18,7 @@ mod said;
 mod tests;
 mod write;
 
-use super::format::{Format, Home, NewFile, Resume, Shape};
+use super::format::{Format, Home, Resume, Shape};
 
 /// Whose reasoning it is where no provider is known that takes it back.
 const PROVIDER: &str = "pi";
@@ -50,13 +50,8 @@ pub static PI: Format = Format {
         resume: Some(Resume {
             state: write::is_state,
             ..Resume::by(&["pi", "--session"], |new| {
-                let NewFile {
-                    cwd,
-                    id,
-                    local_time,
-                    ..
-                } = new;
-                format!("sessions/{}/{local_time}-000Z_{id}.jsonl", folder(cwd))
+                let (folder, time) = (folder(new.cwd), new.local_time);
+                format!("sessions/{folder}/{time}-000Z_{}.jsonl", new.id)
             })
         }),
         ..Home::of(".pi/agent", "sessions", 1, is_session)

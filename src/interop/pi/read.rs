@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use super::index::{Index, Kind, Record};
 use super::said::{Said, said};
-use crate::error::{Error, Result};
-use crate::interop::lines::mend;
+use crate::error::Result;
 use crate::interop::midway::Plain;
+use crate::interop::parts;
+use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Problem, SessionStart,
-    Sink, Step, StepEntry, StepId,
+    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry,
+    StepId, again,
 };
 use crate::model::{HideKind, Message, Millis, Settings};
-use crate::wire::Notes;
 use crate::wire::json::{quoted, string};
 
 /// Reads a session.
@@ -23,9 +23,7 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let index = Index::read(input, 0, options.stem, sink)?;
-    let start = index.start.clone();
-    sink.session(start.unwrap_or_else(|| SessionStart::new(options.stem)))?;
-    Reader::new(index, input, None, sink).tell()
+    Reader::new(index, input, None, Teller::of(options.stem, &[], sink)).tell()
 }
 
 /// Goes on from the middle, where each entry follows the one before and nothing is summed up.
@@ -40,9 +38,9 @@ pub(super) fn go_on(
     if !index.is_one_way || index.start.is_some() {
         return Ok(false);
     }
-    found.session(SessionStart::new(from.id))?;
     let model = from.settings.get("model").map(|model| Rc::from(&**model));
-    Reader::new(index, input, model, &mut found).tell()?;
+    let teller = Teller::of(from.id, &[], &mut found);
+    Reader::new(index, input, model, teller).tell()?;
     Ok(found.is_plain)
 }
 
@@ -68,15 +66,13 @@ struct Told {
 struct Reader<'a> {
     index: Index,
     input: &'a dyn Input,
-    sink: &'a mut dyn Sink,
+    teller: Teller<'a>,
     /// By entry.
     told: Vec<Told>,
     /// The model in force before the first entry.
     model: Option<Rc<str>>,
-    steps: usize,
-    notes: Notes,
     /// The branch that is due.
-    branch: Option<BranchStart>,
+    branch: Option<String>,
 }
 
 /// What an entry says, and when.
@@ -84,25 +80,26 @@ type Read = (Option<Said>, Option<Millis>, Option<String>);
 
 impl<'a> Reader<'a> {
     fn new(
-        index: Index,
+        mut index: Index,
         input: &'a dyn Input,
         model: Option<Rc<str>>,
-        sink: &'a mut dyn Sink,
+        mut teller: Teller<'a>,
     ) -> Self {
+        teller.start = index.start.take().unwrap_or(teller.start);
+        teller.end = std::mem::take(&mut index.end);
         Self {
             told: vec![Told::default(); index.entries.len()],
             index,
             input,
-            sink,
+            teller,
             model,
-            steps: 0,
-            notes: Notes::default(),
             branch: None,
         }
     }
 
     /// Tells of the way to the last entry, then of those that leave it.
     fn tell(mut self) -> Result<()> {
+        self.teller.open()?;
         let count = self.index.entries.len() as u32;
         if let Some(leaf) = count.checked_sub(1) {
             self.way(leaf)?;
@@ -118,31 +115,24 @@ impl<'a> Reader<'a> {
             if is_inner[leaf as usize] || self.told[leaf as usize].is_done {
                 continue;
             }
-            self.branch = Some(BranchStart {
-                name: format!("leaf-{number}"),
-                after: None,
-                title: None,
-            });
+            self.branch = Some(format!("leaf-{number}"));
             self.way(leaf)?;
             // A way on which nothing is said is none.
             number += usize::from(self.branch.take().is_none());
         }
-        self.index.end.opaque_blocks = self.notes.opaque_blocks;
-        self.sink.end(self.index.end)
+        self.teller.close()
     }
 
     /// Tells of the entries up to a leaf that were not told yet.
     fn way(&mut self, leaf: u32) -> Result<()> {
         for at in self.index.way(leaf, |at| self.told[at as usize].is_done) {
             let entry = self.index.entries[at as usize];
-            let before = entry.parent.map(|parent| &self.told[parent as usize]);
-            let mut next = match before {
+            let mut next = match entry.parent.map(|parent| &self.told[parent as usize]) {
                 Some(before) => Told {
-                    last: before.last,
-                    model: before.model.clone(),
-                    brought: before.brought.clone(),
-                    compaction: before.compaction,
-                    ..Told::default()
+                    made: None,
+                    first: None,
+                    back: Rc::default(),
+                    ..before.clone()
                 },
                 None => Told {
                     model: self.model.clone(),
@@ -165,24 +155,23 @@ impl<'a> Reader<'a> {
     /// What an entry says; what cannot be read was reported.
     fn read(&mut self, at: u32) -> Result<Read> {
         let entry = self.index.entries[at as usize];
-        let bytes = self.input.bytes(entry.span).map_err(Error::io("source"))?;
-        let text = mend(&bytes).text;
+        let text = again(self.input, entry.span)?;
         let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
-        let kind = string(record.r#type);
-        match said(&record, &mut self.notes) {
-            Ok(found) => Ok((found, record.time(), kind)),
+        let found = match said(&record, &mut self.teller.notes) {
+            Ok(found) => found,
             Err(reason) => {
-                self.sink.problem(Problem::new(entry.line, reason))?;
-                Ok((None, record.time(), kind))
+                self.teller.problem_on(entry.line, reason)?;
+                None
             }
-        }
+        };
+        Ok((found, parts::time(record.timestamp), string(record.r#type)))
     }
 
     fn message(&mut self, at: u32, next: &mut Told) -> Result<()> {
         let (found, time, kind) = self.read(at)?;
         let Some(said) = found else {
             let kind = kind.unwrap_or_default();
-            self.index.end.other(format!("{kind} (not sent)"));
+            self.teller.end.other(format!("{kind} (not sent)"));
             return Ok(());
         };
         if let Some(model) = said.model {
@@ -204,17 +193,16 @@ impl<'a> Reader<'a> {
     }
 
     fn step(&mut self, step: Step, next: &mut Told) -> Result<StepEntry> {
-        if let Some(branch) = self.branch.take() {
-            self.sink.branch(BranchStart {
+        if let Some(name) = self.branch.take() {
+            self.teller.sink.branch(BranchStart {
+                name,
                 after: next.last,
-                ..branch
+                title: None,
             })?;
         }
-        self.sink.step(step)?;
-        let step = StepId(self.steps);
-        self.steps += 1;
-        next.last = Some(step);
-        Ok(step.entry())
+        let made = self.teller.step(step)?;
+        next.last = Some(made.step);
+        Ok(made.step.entry())
     }
 
     /// How an entry on the way is sent behind the compaction before it, if it is.
@@ -261,7 +249,7 @@ impl<'a> Reader<'a> {
         let (found, time, _) = self.read(at)?;
         let entry = self.index.entries[at as usize];
         let Some(said) = found else {
-            self.index.end.other("compaction");
+            self.teller.end.other("compaction");
             return Ok(());
         };
         let before = next.compaction.replace(at);
@@ -322,10 +310,7 @@ impl<'a> Reader<'a> {
             return known;
         }
         let of_lost = (1..).zip(lost).map(|(number, (at, _))| {
-            let entry = StepEntry {
-                replacement: Some(number),
-                ..made
-            };
+            let entry = made.step.replacement(number);
             (*at, entry)
         });
         let of_kept = of_kept.map(|(at, entry)| (*at, *entry));

@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 
 use super::index::Record;
 use super::{CAME_BACK, PROVIDER, SUMMED_UP};
-use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
+use crate::interop::parts;
+use crate::model::{MediaSource, Message, Part, Role, Usage};
 use crate::wire::Notes;
-use crate::wire::json::{Object, Raw, decode, string, text_at, word};
+use crate::wire::json::{Raw, decode, is_true, string, text_at, word};
 
 /// What is sent of an entry.
 #[derive(Debug)]
@@ -20,7 +21,6 @@ pub(super) struct Said {
 
 lazy! {
     /// The message of an entry.
-    #[derive(Debug)]
     struct Inner {
         role, content, api, model, usage, stop_reason = "stopReason", tool_call_id = "toolCallId",
         is_error = "isError", command, output, exit_code = "exitCode", cancelled, truncated,
@@ -29,7 +29,6 @@ lazy! {
 }
 
 lazy! {
-    #[derive(Debug)]
     struct Block {
         r#type, text, thinking, thinking_signature = "thinkingSignature", redacted, id, name, arguments,
         data, mime_type = "mimeType",
@@ -45,24 +44,26 @@ pub(super) fn said(record: &Record<'_>, notes: &mut Notes) -> Result<Option<Said
         }
         Some("custom_message") => Some(user(content(record.content, "", notes)?)),
         // One that says nothing is not sent.
-        Some("branch_summary") => string(record.summary)
-            .filter(|summary| !summary.is_empty())
-            .map(|summary| within(&summary, CAME_BACK)),
+        Some("branch_summary") => {
+            parts::said(record.summary).map(|summary| within(&summary, CAME_BACK))
+        }
         Some("compaction") => {
             let summary = string(record.summary).unwrap_or_default();
             Some(within(&summary, SUMMED_UP))
         }
         _ => None,
     };
-    if let Some(said) = &said {
-        depth::check_message(&said.message).map_err(|error| error.to_string())?;
-    }
+    parts::checked(said.iter().map(|said| &said.message))?;
     Ok(said)
 }
 
 fn user(parts: Vec<Part>) -> Said {
+    of(Role::User, parts)
+}
+
+fn of(role: Role, parts: Vec<Part>) -> Said {
     Said {
-        message: Message::new(Role::User, parts),
+        message: Message::new(role, parts),
         model: None,
         usage: None,
     }
@@ -75,7 +76,6 @@ fn within(summary: &str, [before, after]: [&str; 2]) -> Said {
 
 impl Inner<'_> {
     fn said(&self, notes: &mut Notes) -> Result<Option<Said>, String> {
-        let flag = |raw| decode::<bool>(raw) == Some(true);
         let role = word(self.role).unwrap_or_default();
         Ok(Some(match &*role {
             "user" | "custom" | "hookMessage" => user(content(self.content, "", notes)?),
@@ -87,24 +87,18 @@ impl Inner<'_> {
                 let api = word(self.api).unwrap_or_default();
                 let parts = content(self.content, &api, notes)?;
                 Said {
-                    message: Message::new(Role::Assistant, parts),
                     model: string(self.model),
                     usage: usage(self.usage),
+                    ..of(Role::Assistant, parts)
                 }
             }
             "toolResult" => {
-                let result = Part::ToolResult {
-                    call: string(self.tool_call_id).unwrap_or_default(),
-                    content: content(self.content, "", notes)?,
-                    is_error: flag(self.is_error),
-                };
-                Said {
-                    message: Message::new(Role::Tool, vec![result]),
-                    model: None,
-                    usage: None,
-                }
+                let content = content(self.content, "", notes)?;
+                let call = string(self.tool_call_id);
+                let result = parts::result(call, content, is_true(self.is_error));
+                of(Role::Tool, vec![result])
             }
-            "bashExecution" if flag(self.exclude_from_context) => return Ok(None),
+            "bashExecution" if is_true(self.exclude_from_context) => return Ok(None),
             "bashExecution" => user(vec![Part::text(self.command())]),
             "branchSummary" => within(&string(self.summary).unwrap_or_default(), CAME_BACK),
             "compactionSummary" => within(&string(self.summary).unwrap_or_default(), SUMMED_UP),
@@ -122,13 +116,13 @@ impl Inner<'_> {
             false => text += &format!("```\n{output}\n```"),
         }
         let code = decode::<i64>(self.exit_code).filter(|code| *code != 0);
-        if decode::<bool>(self.cancelled) == Some(true) {
+        if is_true(self.cancelled) {
             text += "\n\n(command cancelled)";
         } else if let Some(code) = code {
             text += &format!("\n\nCommand exited with code {code}");
         }
-        let cut = decode::<bool>(self.truncated) == Some(true);
-        if let Some(path) = string(self.full_output_path).filter(|_| cut) {
+        let path = string(self.full_output_path);
+        if let Some(path) = path.filter(|_| is_true(self.truncated)) {
             text += &format!("\n\n[Output truncated. Full output: {path}]");
         }
         text
@@ -137,9 +131,8 @@ impl Inner<'_> {
 
 /// What the provider counted. The tool counts what was cached apart.
 fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
-    #[derive(Default)]
     struct Counts {
         input: u64,
         output: u64,
@@ -147,12 +140,8 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
         cache_write: u64,
     }
     let counts: Counts = decode(raw)?;
-    let input = counts.input.saturating_add(counts.cache_read);
-    let input_tokens = input.saturating_add(counts.cache_write);
-    (input_tokens > 0 || counts.output > 0).then_some(Usage {
-        input_tokens,
-        output_tokens: counts.output,
-    })
+    let input = [counts.input, counts.cache_read, counts.cache_write];
+    Usage::sum(&input, &[counts.output])
 }
 
 /// The parts of a content: a text, or blocks.
@@ -180,24 +169,17 @@ fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part
             text: text_of(block.text),
         },
         Some("thinking") => thinking(block, api),
-        Some("toolCall") => Part::ToolCall {
-            id: text_of(block.id),
-            name: text_of(block.name),
-            arguments: block.arguments.map_or("{}", RawValue::get).to_owned(),
-            kind: None,
-        },
-        Some("image") => Part::Image(Media {
-            media_type: string(block.mime_type),
-            name: None,
-            detail: None,
-            source: MediaSource::Base64(text_of(block.data)),
-        }),
+        Some("toolCall") => {
+            let arguments = block.arguments.map(|raw| raw.get().to_owned());
+            parts::call(string(block.id), string(block.name), arguments)
+        }
+        Some("image") => {
+            let source = MediaSource::Base64(text_of(block.data));
+            Part::Image(parts::media(source, string(block.mime_type), None))
+        }
         kind => {
-            notes.opaque(kind.unwrap_or("(no type)"));
-            Part::Opaque {
-                provider: PROVIDER.to_owned(),
-                data: raw.get().to_owned(),
-            }
+            let data = raw.get().to_owned();
+            parts::opaque(PROVIDER, kind.unwrap_or_default(), data, notes)
         }
     }
 }
@@ -205,22 +187,11 @@ fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part
 /// Reasoning, with what its provider needs to take it back.
 fn thinking(block: &Block<'_>, api: &str) -> Part {
     let text = string(block.thinking).unwrap_or_default();
-    let signature = string(block.thinking_signature).filter(|text| !text.is_empty());
-    let Some(signature) = signature else {
-        return Part::Thinking {
-            text,
-            signature: None,
-            provider: None,
-        };
+    let Some(signature) = parts::said(block.thinking_signature) else {
+        return parts::thought(text);
     };
     let (provider, signature) = match api {
-        "anthropic-messages" if decode::<bool>(block.redacted) == Some(true) => {
-            let block = Object::typed("redacted_thinking").string("data", &signature);
-            return Part::Opaque {
-                provider: "anthropic".to_owned(),
-                data: block.finish(),
-            };
-        }
+        "anthropic-messages" if is_true(block.redacted) => return parts::redacted(&signature),
         "anthropic-messages" => ("anthropic", Some(signature)),
         // There the whole item of the response stands in its place.
         api if api.contains("responses") => ("openai", text_at(&signature, "encrypted_content")),

@@ -5,26 +5,23 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{PI, PROVIDER, SUMMED_UP};
 use crate::error::Result;
 use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
-use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, alone};
+use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
+use crate::interop::{Document, Outgoing, alone, writing};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
-use crate::wire::json::{Object, array, is_object, quoted, text_at};
+use crate::wire::json::{Object, array, quoted, text_at};
 
 /// The version of the files that are written: of a tree, with custom messages.
 const VERSION: &str = "3";
 
 /// Whether an entry says how things stand in the tool: how hard the model is to think.
 pub(super) fn is_state(record: &str) -> bool {
-    kind(record).as_deref() == Some("thinking_level_change")
-}
-
-fn kind(record: &str) -> Option<String> {
-    Fields::parse(record)?.string("type")
+    Fields::parse(record).is_some_and(|entry| entry.is("type", "thinking_level_change"))
 }
 
 /// Writes `messages`; returns what the format could not hold.
@@ -51,8 +48,8 @@ pub(super) fn export(
     for record in &document.after {
         writer.note(record);
     }
-    let mut asides = document.asides.values().flatten();
-    let is_opened = asides.any(|record| kind(record).as_deref() == Some("session"));
+    let mut asides = Fields::of_all(document.asides.values().flatten());
+    let is_opened = asides.any(|entry| entry.is("type", "session"));
     if document.after.is_empty() && !is_opened {
         writer.opening(messages)?;
     }
@@ -93,7 +90,7 @@ impl Writer<'_> {
     /// Takes note of an entry that stands in the file.
     fn note(&mut self, record: &str) -> Option<Fields> {
         let entry = Fields::parse(record)?;
-        if entry.string("type").as_deref() != Some("session")
+        if !entry.is("type", "session")
             && let Some(id) = entry.string("id")
         {
             self.written.insert(id.clone());
@@ -125,28 +122,23 @@ impl Writer<'_> {
             let id = id.unwrap_or_else(|| self.new_id());
             self.written.insert(id.clone());
             let parent = self.last.replace(id.clone());
-            let parent = parent.map_or_else(|| "null".to_owned(), |parent| quoted(&parent));
-            entry = entry.string("id", &id).raw("parentId", &parent);
+            entry = entry.string("id", &id);
+            entry = entry.nullable("parentId", parent.as_deref());
         }
         entry = entry.string("timestamp", &self.time.to_iso());
-        let entry = rest
-            .iter()
-            .fold(entry, |entry, (key, json)| entry.raw(key, json));
+        for (key, json) in rest {
+            entry = entry.raw(key, json);
+        }
         write_line(self.out, &entry.finish())
     }
 
     fn opening(&mut self, messages: &[Outgoing]) -> Result<()> {
         let document = self.document;
-        let first = messages.iter().find_map(|one| one.time);
-        let time = match document.fresh {
-            true => self.time,
-            false => first.unwrap_or(self.time),
-        };
-        let mut header = Object::typed("session");
-        if !self.first_version {
-            header = header.raw("version", VERSION);
-        }
-        header = header
+        let mut times = messages.iter().filter(|_| !document.fresh);
+        let time = times.find_map(|one| one.time).unwrap_or(self.time);
+        let version = (!self.first_version).then_some(VERSION);
+        let header = Object::typed("session")
+            .optional_raw("version", version)
             .string("id", &document.session_id)
             .string("timestamp", &time.to_iso())
             .string("cwd", &document.cwd);
@@ -160,11 +152,8 @@ impl Writer<'_> {
     /// How things stood in the tool, and the session's name.
     fn standing(&mut self) -> Result<()> {
         let document = self.document;
-        let level = document
-            .state
-            .last()
-            .and_then(|state| text_at(state, "thinkingLevel"));
-        if let Some(level) = level {
+        let state = document.state.last();
+        if let Some(level) = state.and_then(|state| text_at(state, "thinkingLevel")) {
             let level = quoted(&level);
             self.entry("thinking_level_change", None, &[("thinkingLevel", &level)])?;
         }
@@ -183,11 +172,7 @@ impl Writer<'_> {
 
     fn message(&mut self, outgoing: &Outgoing, is_first: bool) -> Result<()> {
         let message = &outgoing.message;
-        for part in &message.parts {
-            if let Part::ToolCall { id, name, .. } = part {
-                self.calls.insert(id.clone(), name.clone());
-            }
-        }
+        self.calls.extend(writing::called(message));
         self.time = outgoing.time.unwrap_or(self.time);
         if alone::say(&PI, &outgoing.records, message) {
             return self.untouched(&outgoing.records);
@@ -207,8 +192,7 @@ impl Writer<'_> {
         match message.role {
             Role::Assistant => self.reply(outgoing, old),
             role if role.is_system() => {
-                self.remarks
-                    .add("a system message; the tool writes its own");
+                self.remarks.add(SYSTEM);
                 Ok(())
             }
             _ => self.input(&message.parts, old),
@@ -235,7 +219,6 @@ impl Writer<'_> {
     /// What is no reply: a prompt, and each result by itself.
     fn input(&mut self, parts: &[Part], mut old: Option<&Fields>) -> Result<()> {
         let mut said = Vec::new();
-        let millis = self.time.0.to_string();
         for part in parts {
             let Part::ToolResult {
                 call,
@@ -253,8 +236,8 @@ impl Writer<'_> {
                 .string("toolCallId", call)
                 .string("toolName", &name)
                 .raw("content", &array(&content))
-                .raw("isError", if *is_error { "true" } else { "false" })
-                .raw("timestamp", &millis);
+                .flag("isError", *is_error)
+                .number("timestamp", self.time.0);
             self.entry("message", old.take(), &[("message", &message.finish())])?;
         }
         if said.is_empty() && !parts.is_empty() {
@@ -263,14 +246,12 @@ impl Writer<'_> {
         let message = Object::new()
             .string("role", "user")
             .raw("content", &array(&said))
-            .raw("timestamp", &millis);
+            .number("timestamp", self.time.0);
         self.entry("message", old, &[("message", &message.finish())])
     }
 
     fn reply(&mut self, outgoing: &Outgoing, old: Option<&Fields>) -> Result<()> {
-        let model = outgoing.settings.get("model");
-        let model = model.and_then(|model| serde_json::from_str::<String>(model).ok());
-        let model = model.unwrap_or_else(|| "unknown".to_owned());
+        let model = outgoing.model().unwrap_or_else(|| "unknown".to_owned());
         let (api, provider) = maker(&model);
         let parts = &outgoing.message.parts;
         let content: Vec<String> = parts.iter().filter_map(|part| self.block(part)).collect();
@@ -292,9 +273,9 @@ impl Writer<'_> {
                 .string("api", api)
                 .string("provider", provider)
                 .string("model", &model)
-                .raw("usage", &usage)
+                .raw("usage", &usage.to_string())
                 .string("stopReason", if calls { "toolUse" } else { "stop" })
-                .raw("timestamp", &self.time.0.to_string())
+                .number("timestamp", self.time.0)
                 .finish(),
         };
         self.entry("message", old, &[("message", &message)])
@@ -310,13 +291,9 @@ impl Writer<'_> {
                 provider,
             } => {
                 let block = Object::typed("thinking").string("thinking", text);
-                let taken = provider
-                    .as_deref()
-                    .is_some_and(|it| ["anthropic", PROVIDER].contains(&it));
-                let sealed = signature.as_deref().filter(|_| taken);
-                if signature.is_some() && sealed.is_none() {
-                    self.remarks.add("a signature of another provider");
-                }
+                let (signature, provider) = (signature.as_ref(), provider.as_ref());
+                let takes = ["anthropic", PROVIDER];
+                let sealed = writing::seal(signature, provider, &takes, &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {
@@ -325,14 +302,9 @@ impl Writer<'_> {
                 arguments,
                 ..
             } => {
-                let given = match is_object(arguments) {
-                    true => arguments.clone(),
-                    false => Object::new().string("input", arguments).finish(),
-                };
-                let block = Object::typed("toolCall")
-                    .string("id", id)
-                    .string("name", name);
-                block.raw("arguments", &given)
+                let block = Object::typed("toolCall").string("id", id);
+                let block = block.string("name", name);
+                block.raw("arguments", &writing::input(arguments))
             }
             Part::Image(Media {
                 source: MediaSource::Base64(data),
@@ -352,12 +324,11 @@ impl Writer<'_> {
             Part::Opaque { provider, data } if provider == "anthropic" => {
                 let sealed = text_at(data, "data")?;
                 let block = Object::typed("thinking").string("thinking", "");
-                block
-                    .string("thinkingSignature", &sealed)
-                    .raw("redacted", "true")
+                let block = block.string("thinkingSignature", &sealed);
+                block.flag("redacted", true)
             }
             Part::Opaque { .. } | Part::ToolResult { .. } => {
-                self.remarks.add("a block of another provider");
+                self.remarks.add(FOREIGN);
                 return None;
             }
         };
@@ -385,18 +356,10 @@ fn maker(model: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn usage(input: u64, output: u64) -> String {
-    let total = input.saturating_add(output).to_string();
-    let counts = |object: Object, [input, output, total]: [&str; 3], key: &str| {
-        let object = object.raw("input", input).raw("output", output);
-        object
-            .raw("cacheRead", "0")
-            .raw("cacheWrite", "0")
-            .raw(key, total)
-    };
-    let cost = counts(Object::new(), ["0"; 3], "total").finish();
-    let counted = [&*input.to_string(), &*output.to_string(), &*total];
-    counts(Object::new(), counted, "totalTokens")
-        .raw("cost", &cost)
-        .finish()
+fn usage(input: u64, output: u64) -> Value {
+    json!({
+        "input": input, "output": output, "cacheRead": 0, "cacheWrite": 0,
+        "totalTokens": input.saturating_add(output),
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0},
+    })
 }

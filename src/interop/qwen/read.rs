@@ -7,9 +7,11 @@ use super::record::{Payload, Record, message_of};
 use crate::error::{Error, Result};
 use crate::interop::lines::mend;
 use crate::interop::list::{Change, Listed, Telling};
+use crate::interop::parts::time;
 use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::spans::elements_at;
-use crate::interop::{ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::teller::Teller;
+use crate::interop::{ImportOptions, Input, Problem, Sink, Step};
 use crate::model::{Role, Span};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string};
@@ -25,23 +27,19 @@ pub(super) fn import(
     options: ImportOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
+    let lacking = ["system prompt", "tool definitions"];
     let mut reader = Reader {
         input,
-        list: Telling::new(sink),
-        options,
-        is_told: false,
+        list: Telling::new(Teller::of(options.stem, &lacking, sink)),
         nodes: HashMap::new(),
         last: None,
         named: Named::default(),
         bytes_again: 0,
-        notes: Notes::default(),
-        end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
     };
-    reader.end.lone_surrogates = each_line(input, &mut reader)?;
-    reader.open(None)?;
+    reader.list.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    reader.list.teller.open()?;
     reader.list.settle()?;
-    reader.end.opaque_blocks = reader.notes.opaque_blocks;
-    reader.list.sink.end(reader.end)
+    reader.list.teller.close()
 }
 
 /// A record's place in the tree, and in the source.
@@ -59,9 +57,6 @@ struct Node {
 struct Reader<'s> {
     input: &'s dyn Input,
     list: Telling<'s>,
-    options: ImportOptions<'s>,
-    /// Whether the session was told.
-    is_told: bool,
     nodes: HashMap<String, Node>,
     /// The record that was read last.
     last: Option<String>,
@@ -69,52 +64,42 @@ struct Reader<'s> {
     named: Named,
     /// How much was read again.
     bytes_again: u64,
-    notes: Notes,
-    end: SessionEnd,
 }
 
 impl Reader<'_> {
-    /// Tells of the session, once.
-    fn open(&mut self, record: Option<&Record<'_>>) -> Result<()> {
-        if std::mem::replace(&mut self.is_told, true) {
-            return Ok(());
-        }
-        let id = record.and_then(Record::session);
-        self.list.sink.session(SessionStart {
-            descent: record.map(Record::descent).unwrap_or_default(),
-            ..SessionStart::new(id.unwrap_or_else(|| self.options.stem.to_owned()))
-        })
-    }
-
     fn line(&mut self, line: &records::Record<'_>) -> Result<()> {
-        let problem = |reason: String| Problem::new(line.line, reason);
-        let text = line.value.get();
-        let record = match serde_json::from_str::<Record<'_>>(text) {
-            Ok(record) if text.starts_with('{') => record,
-            _ => return self.sink().problem(problem("not a record".into())),
+        let teller = &mut self.list.teller;
+        let Ok(record) = serde_json::from_str::<Record<'_>>(line.value.get()) else {
+            return teller.problem_on(line.line, "not a record");
         };
-        self.open(Some(&record))?;
-        self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
+        teller.open_with(|start| {
+            start.id = record.session().unwrap_or(std::mem::take(&mut start.id));
+            start.descent = record.descent();
+        })?;
+        let end = &mut teller.end;
+        end.cwd = end.cwd.take().or_else(|| string(record.cwd));
         let title = decode::<Payload<'_>>(record.system_payload);
         let title = title.and_then(|payload| string(payload.custom_title));
-        self.end.title = title.or(self.end.title.take());
+        end.title = title.or(end.title.take());
         let change = Change {
             span: line.span(),
-            time: record.time(),
+            time: time(record.timestamp),
         };
         self.follow(&record, line, change)?;
-        let mut listed = match record.listed(change.span, &mut self.notes) {
+        let teller = &mut self.list.teller;
+        let mut listed = match record.listed(change.span, &mut teller.notes) {
             Ok(listed) => listed,
             Err(reason) => {
-                self.sink().problem(problem(reason))?;
+                teller.problem_on(line.line, reason)?;
                 Listed::default()
             }
         };
-        for step in &mut listed.steps {
-            self.named.number(step);
-        }
+        listed
+            .steps
+            .iter_mut()
+            .for_each(|step| self.named.number(step));
         if listed.steps.is_empty() {
-            self.end.other(record.kind());
+            self.list.teller.end.other(record.kind());
         }
         let uuid = string(record.uuid);
         if let Some(uuid) = &uuid
@@ -129,7 +114,7 @@ impl Reader<'_> {
         if begins {
             self.named = Named::default();
             let bytes = &line.text.bytes[line.at.clone()];
-            let list = compressed(bytes, change.span, &mut self.notes);
+            let list = compressed(bytes, change.span, &mut self.list.teller.notes);
             self.list.replace(list, change)?;
         }
         if let Some(uuid) = uuid {
@@ -173,7 +158,7 @@ impl Reader<'_> {
                 if !self.list.rewind_behind(known, change)? {
                     let Some(list) = self.path(known, change.span)? else {
                         let reason = "this goes to and fro too often: it is read behind the record before it";
-                        return self.sink().problem(Problem::new(line.line, reason));
+                        return self.list.teller.problem_on(line.line, reason);
                     };
                     self.list.replace(list, change)?;
                 }
@@ -222,9 +207,7 @@ impl Reader<'_> {
                 let text = mend(&bytes).text;
                 let record = serde_json::from_str::<Record<'_>>(&text).unwrap_or_default();
                 let mut listed = record.listed(*span, &mut notes).unwrap_or_default();
-                for step in &mut listed.steps {
-                    named.number(step);
-                }
+                listed.steps.iter_mut().for_each(|step| named.number(step));
                 all.is_reply |= listed.is_reply;
                 all.steps.extend(listed.steps);
             }
@@ -266,7 +249,7 @@ fn compressed(record: &[u8], span: Span, notes: &mut Notes) -> Vec<Listed> {
 
 impl LineReader for Reader<'_> {
     fn sink(&mut self) -> &mut dyn Sink {
-        self.list.sink
+        self.list.teller.sink
     }
 
     fn record(&mut self, record: records::Record<'_>) -> Result<()> {

@@ -3,17 +3,17 @@
 use serde_json::value::RawValue;
 
 use crate::interop::list::Listed;
-use crate::interop::{Descent, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
+use crate::interop::{Descent, Step, parts};
+use crate::model::{Message, Part, Role, Settings, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::gemini::message_parts;
-use crate::wire::json::{Raw, decode, quoted, string};
+use crate::wire::json::{Raw, decode, is_true, quoted, string};
 
 lazy! {
     /// What of a record is looked at.
     pub(super) struct Record {
         uuid, parent_uuid = "parentUuid", session_id = "sessionId", agent_id = "agentId",
-        is_sidechain = "isSidechain", timestamp, r#type, subtype, cwd, version, model, message,
+        is_sidechain = "isSidechain", timestamp, r#type, subtype, cwd, model, message,
         usage_metadata = "usageMetadata", system_payload = "systemPayload",
     }
 }
@@ -36,11 +36,6 @@ lazy! {
 }
 
 impl Record<'_> {
-    /// When it was written.
-    pub(super) fn time(&self) -> Option<Millis> {
-        Millis::parse(&string(self.timestamp)?)
-    }
-
     /// Its type, with its subtype if the tool alone reads it.
     pub(super) fn kind(&self) -> String {
         let kind = string(self.r#type).unwrap_or_else(|| "(no type)".to_owned());
@@ -65,7 +60,7 @@ impl Record<'_> {
 
     /// The session's id: an agent's has its own below that of the session that started it.
     pub(super) fn session(&self) -> Option<String> {
-        let session = string(self.session_id).filter(|id| !id.is_empty())?;
+        let session = parts::said(self.session_id)?;
         Some(match self.agent() {
             Some(agent) => format!("{session}/agent-{agent}"),
             None => session,
@@ -74,16 +69,12 @@ impl Record<'_> {
 
     /// The agent that writes it, if one does.
     pub(super) fn agent(&self) -> Option<String> {
-        let is_agents = self.is_sidechain.is_some_and(|raw| raw.get() == "true");
-        string(self.agent_id).filter(|id| is_agents && !id.is_empty())
+        parts::said(self.agent_id).filter(|_| is_true(self.is_sidechain))
     }
 
     /// What it says of the session that started it.
     pub(super) fn descent(&self) -> Descent {
-        Descent {
-            spawned_by: self.agent().and_then(|_| string(self.session_id)),
-            ..Descent::default()
-        }
+        Descent::spawned_by(self.agent().and_then(|_| string(self.session_id)))
     }
 
     /// What is said in it.
@@ -93,16 +84,13 @@ impl Record<'_> {
             ..Listed::default()
         };
         let message = self.message.filter(|_| !self.is_own());
-        let Some(message) = message
-            .map(|raw| message_of(raw, notes))
-            .transpose()?
-            .flatten()
-        else {
+        let message = message.map(|raw| message_of(raw, notes)).transpose()?;
+        let Some(message) = message.flatten() else {
             return Ok(listed);
         };
         let model = string(self.model).map(|model| quoted(&model));
         listed.steps.push(Step {
-            time: self.time(),
+            time: parts::time(self.timestamp),
             settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model))),
             usage: usage(self.usage_metadata),
             ..Step::append(message, span)
@@ -126,14 +114,13 @@ pub(super) fn message_of(raw: &RawValue, notes: &mut Notes) -> Result<Option<Mes
     if parts.is_empty() {
         return Ok(None);
     }
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
     let role = match string(content.role).as_deref() {
         Some("model") => Role::Assistant,
-        _ if parts.iter().all(is_result) => Role::Tool,
+        _ if parts.iter().all(Part::is_result) => Role::Tool,
         _ => Role::User,
     };
     let message = Message::new(role, parts);
-    depth::check_message(&message).map_err(|error| error.to_string())?;
+    parts::checked([&message])?;
     Ok(Some(message))
 }
 

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use super::record::Record;
 use crate::error::Result;
-use crate::interop::records::{rewritten, write_line};
-use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, Step};
+use crate::interop::records::{replaced, rewritten, write_line};
+use crate::interop::remarks::{Remarks, SYSTEM};
+use crate::interop::{Document, Outgoing, Step, writing};
 use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::gemini::write_message;
-use crate::wire::json::{Object, quoted, string};
+use crate::wire::json::{Object, quoted, string, text_at};
 
 /// The version that a record bears where no other of the session has one.
 const VERSION: &str = "unknown";
@@ -25,9 +25,7 @@ pub(super) fn export(
     for (at, outgoing) in messages.iter().enumerate() {
         writing.asides(at, out)?;
         if outgoing.message.role.is_system() {
-            writing
-                .remarks
-                .add("a system message; the tool writes its own");
+            writing.remarks.add(SYSTEM);
             continue;
         }
         let record = outgoing.records.first();
@@ -68,16 +66,14 @@ struct Writing<'a> {
 impl<'a> Writing<'a> {
     fn of(document: &'a Document) -> Self {
         let last = document.after.last().map(String::as_str);
-        let uuid = |record: &str| string(serde_json::from_str::<Record<'_>>(record).ok()?.uuid);
-        let version =
-            |record: &str| string(serde_json::from_str::<Record<'_>>(record).ok()?.version);
-        let known = document.opening.as_deref().or(last).and_then(version);
+        let known = document.opening.as_deref().or(last);
+        let version = known.and_then(|record| text_at(record, "version"));
         Self {
             document,
             remarks: Remarks::default(),
             last: last.and_then(uuid),
             time: document.now.unwrap_or(Millis(0)),
-            version: known.unwrap_or_else(|| VERSION.to_owned()),
+            version: version.unwrap_or_else(|| VERSION.to_owned()),
             functions: HashMap::new(),
             ids: 0,
         }
@@ -107,17 +103,15 @@ impl<'a> Writing<'a> {
     /// The record behind the one that was written last; in a new session it is of that one.
     fn linked(&mut self, record: &str) -> String {
         let is_fresh = self.document.fresh;
-        let uuid = match is_fresh {
+        let new = match is_fresh {
             true => Some(self.new_id()),
-            false => serde_json::from_str::<Record<'_>>(record)
-                .ok()
-                .and_then(|record| string(record.uuid)),
+            false => uuid(record),
         };
-        let last = std::mem::replace(&mut self.last, uuid.clone());
+        let last = std::mem::replace(&mut self.last, new.clone());
         let last = last.map_or_else(|| "null".to_owned(), |last| quoted(&last));
         let (id, cwd) = (&self.document.session_id, &self.document.cwd);
         let linked = rewritten(record, |key, value| {
-            Some(match (key, &uuid) {
+            Some(match (key, &new) {
                 ("parentUuid", _) => last.clone(),
                 ("uuid", Some(uuid)) if is_fresh => quoted(uuid),
                 ("sessionId", _) if is_fresh => quoted(id),
@@ -132,15 +126,10 @@ impl<'a> Writing<'a> {
     fn anew(&mut self, outgoing: &Outgoing) -> String {
         self.time = outgoing.time.unwrap_or(self.time);
         let message = &outgoing.message;
-        for part in &message.parts {
-            if let Part::ToolCall { id, name, .. } = part {
-                self.functions.insert(id.clone(), name.clone());
-            }
-        }
-        let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+        self.functions.extend(writing::called(message));
         let (kind, role) = match message.role {
             Role::Assistant => ("assistant", "model"),
-            _ if message.parts.iter().all(is_result) => ("tool_result", "user"),
+            _ if message.parts.iter().all(Part::is_result) => ("tool_result", "user"),
             _ => ("user", "user"),
         };
         let name = |call: &str| self.functions.get(call).cloned().unwrap_or_default();
@@ -150,29 +139,24 @@ impl<'a> Writing<'a> {
         let said = Object::new().string("role", role).raw("parts", &parts);
         let said = said.finish();
         if let Some(old) = outgoing.replaces.first() {
-            let anew = |key: &str, value: &str| match key {
-                "message" => said.clone(),
-                _ => value.to_owned(),
-            };
-            return rewritten(old, |key, value| Some(anew(key, value))).finish();
+            return replaced(old, "message", &said).finish();
         }
-        let uuid = self.new_id();
-        let model = outgoing
-            .settings
-            .get("model")
-            .filter(|_| kind == "assistant");
-        let record = Object::new()
-            .string("uuid", &uuid)
+        let model = outgoing.settings.get("model");
+        let model = model.filter(|_| kind == "assistant");
+        Object::new()
+            .string("uuid", &self.new_id())
             .raw("parentUuid", "null")
             .string("sessionId", &self.document.session_id)
             .string("timestamp", &self.time.to_iso())
             .string("type", kind)
             .string("cwd", &self.document.cwd)
-            .string("version", &self.version);
-        let record = match model {
-            Some(model) => record.raw("model", model),
-            None => record,
-        };
-        record.raw("message", &said).finish()
+            .string("version", &self.version)
+            .optional_raw("model", model.map(String::as_str))
+            .raw("message", &said)
+            .finish()
     }
+}
+
+fn uuid(record: &str) -> Option<String> {
+    string(serde_json::from_str::<Record<'_>>(record).ok()?.uuid)
 }

@@ -9,7 +9,7 @@ use super::tags::{Hidden, Tags};
 use crate::error::Result;
 use crate::interop::chat::write::{joined, write_all};
 use crate::interop::records::rewritten;
-use crate::interop::remarks::Remarks;
+use crate::interop::remarks::{Remarks, SYSTEM};
 use crate::interop::{Document, Outgoing};
 use crate::wire::anthropic::written;
 use crate::wire::json::array;
@@ -26,7 +26,7 @@ pub(super) fn export(
         if !outgoing.records.is_empty() {
             records.extend(outgoing.records.iter().cloned());
         } else if message.role.is_system() {
-            remarks.add("a system message; the tool writes its own");
+            remarks.add(SYSTEM);
         } else if let Some(built) = written(&message, number, &mut remarks.repairs) {
             records.push(anew(outgoing, &built, document));
         }

@@ -118,9 +118,9 @@ impl Replayed {
         }
         match (kind, &k[..], v) {
             (0, _, Some(whole)) => self.object = whole,
-            (1, [.., _], Some(value)) => set(&mut self.object, &k, value)?,
+            (1, [.., _], Some(value)) => put(&mut self.object, &k, Some(value))?,
             (2, [.., _], added) => extend(&mut self.object, &k, added, i)?,
-            (3, [.., last], _) => delete(parent(&mut self.object, &k)?, last)?,
+            (3, [.., _], _) => put(&mut self.object, &k, None)?,
             _ => return Err("a change of an unknown kind".to_owned()),
         }
         self.touch(&k, kind == 2, i, span);
@@ -168,17 +168,23 @@ fn parent<'v>(object: &'v mut Value, path: &[Value]) -> Result<&'v mut Value, St
     found.ok_or_else(|| "a change of what is not there".to_owned())
 }
 
-fn set(object: &mut Value, path: &[Value], value: Value) -> Result<(), String> {
+/// Puts a value at the end of a path, or takes out what is there: of a list `null` stays.
+fn put(object: &mut Value, path: &[Value], value: Option<Value>) -> Result<(), String> {
     let (parent, last) = (parent(object, path)?, &path[path.len() - 1]);
     match (parent, last) {
-        (Value::Object(members), Value::String(key)) => {
-            members.insert(key.clone(), value);
-        }
-        (Value::Array(items), key) => match key.as_u64().map(|at| at as usize) {
-            Some(at) if at < items.len() => items[at] = value,
-            Some(at) if at == items.len() => items.push(value),
-            _ => return Err("a change behind the end of a list".to_owned()),
+        (Value::Object(members), Value::String(key)) => match value {
+            Some(value) => drop(members.insert(key.clone(), value)),
+            None => drop(members.remove(key)),
         },
+        (Value::Array(items), key) => {
+            let at = key.as_u64().map_or(usize::MAX, |at| at as usize);
+            let end = items.len();
+            match (items.get_mut(at), value) {
+                (Some(item), value) => *item = value.unwrap_or_default(),
+                (None, Some(value)) if at == end => items.push(value),
+                _ => return Err("a change behind the end of a list".to_owned()),
+            }
+        }
         _ => return Err("a change of what has no members".to_owned()),
     }
     Ok(())
@@ -203,23 +209,9 @@ fn extend(
             items.extend(added);
             Ok(())
         }
-        None | Some(Value::Null) => set(object, path, Value::Array(added)),
+        None | Some(Value::Null) => put(object, path, Some(Value::Array(added))),
         Some(_) => Err("a change extends what is no list".to_owned()),
     }
-}
-
-fn delete(parent: &mut Value, key: &Value) -> Result<(), String> {
-    match (parent, key) {
-        (Value::Object(members), Value::String(key)) => {
-            members.remove(key);
-        }
-        (Value::Array(items), key) => {
-            let item = key.as_u64().and_then(|at| items.get_mut(at as usize));
-            *item.ok_or("a change behind the end of a list")? = Value::Null;
-        }
-        _ => return Err("a change of what has no members".to_owned()),
-    }
-    Ok(())
 }
 
 /// The object of a session's text: itself, or what a log makes.

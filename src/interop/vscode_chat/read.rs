@@ -12,7 +12,7 @@ use crate::interop::document::{self, Document, Member, ObjectTeller};
 use crate::interop::records::first_line;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry,
+    Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry, parts,
 };
 use crate::model::{HideKind, Message, Millis, Part, Role, Span, Usage};
 use crate::wire::json::{decode, quoted};
@@ -32,6 +32,24 @@ pub(super) fn import(
 
 /// A request, with the records that say it.
 type Found = (Said, Vec<Span>);
+
+/// The records that say a request, and when it was asked.
+#[derive(Clone, Copy)]
+struct Place<'r> {
+    records: &'r [Span],
+    time: Option<Millis>,
+}
+
+impl Place<'_> {
+    /// A step by the records.
+    fn step(self, action: Action) -> Step {
+        Step {
+            time: self.time,
+            records: self.records.to_vec(),
+            ..Step::new(action, Span::default())
+        }
+    }
+}
 
 fn import_log(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
     let replayed = log::replay(input, sink)?;
@@ -127,31 +145,27 @@ impl Session {
         let mut global: Option<&Message> = None;
         let mut stopped = 0_u64;
         for (at, (said, records)) in found.iter().enumerate() {
+            let time = said.asked;
+            let place = Place { records, time };
             stopped += u64::from(said.shown_calls > 0);
             // It stands before all prompts, and is said with the first.
             if let Some(message) = said.global.as_ref().filter(|one| global != Some(one)) {
-                told(
-                    Action::Append(message.clone()),
-                    said.asked,
-                    None,
-                    records,
-                    teller,
-                )?;
+                teller.step(place.step(Action::Append(message.clone())))?;
                 global = Some(message);
             }
             if let Some(message) = &said.prompt {
                 teller.set("model", said.model.as_deref().map(quoted));
-                self.append(message.clone(), said.asked, None, records, teller)?;
+                self.append(message.clone(), place, None, teller)?;
             }
             let later = found.get(at + 1).map(|(later, _)| later);
             for (number, round) in said.rounds.iter().enumerate() {
                 let usage = said.usage.filter(|_| number + 1 == said.rounds.len());
-                self.round(round, (said, later), usage, records, teller)?;
+                self.round(round, (said, later), usage, place, teller)?;
                 if let Some((with, text)) = summaries.get(&round.id) {
                     // Within a request the newest round is sent once more as it is.
                     let next = said.rounds.get(number + 1).filter(|_| *with == at);
                     let since = next.map_or(0, |next| 1 + usize::from(!next.calls.is_empty()));
-                    self.summary(text, since, said.asked, records, teller)?;
+                    self.summary(text, since, place, teller)?;
                 }
             }
         }
@@ -167,13 +181,12 @@ impl Session {
     fn append(
         &mut self,
         message: Message,
-        time: Option<Millis>,
+        place: Place<'_>,
         usage: Option<Usage>,
-        records: &[Span],
         teller: &mut Teller<'_>,
     ) -> Result<()> {
-        let entry = told(Action::Append(message), time, usage, records, teller)?;
-        self.sent.push(entry);
+        let step = place.step(Action::Append(message));
+        self.sent.push(teller.step(Step { usage, ..step })?);
         Ok(())
     }
 
@@ -183,43 +196,30 @@ impl Session {
         round: &Round,
         (said, later): (&Said, Option<&Said>),
         usage: Option<Usage>,
-        records: &[Span],
+        place: Place<'_>,
         teller: &mut Teller<'_>,
     ) -> Result<()> {
-        let time = round.time.or(said.asked);
+        let time = round.time.or(place.time);
+        let place = Place { time, ..place };
         if !round.reply.is_empty() {
             let message = Message::new(Role::Assistant, round.reply.clone());
-            self.append(message, time, usage, records, teller)?;
+            self.append(message, place, usage, teller)?;
         }
         let given = |call: &String| {
             let own = said.results.iter();
             // Where there were too many calls, the rest came with the next request.
             let mut all = own.chain(later.into_iter().flat_map(|later| &later.results));
             let (_, content) = all.find(|(id, _)| *id == call)?;
-            Some(Part::ToolResult {
-                call: call.clone(),
-                content: content.clone(),
-                is_error: false,
-            })
+            Some(parts::result(Some(call.clone()), content.clone(), false))
         };
         let results: Vec<Part> = round.calls.iter().filter_map(given).collect();
         if !results.is_empty() {
-            self.append(
-                Message::new(Role::Tool, results),
-                time,
-                None,
-                records,
-                teller,
-            )?;
+            let message = Message::new(Role::Tool, results);
+            self.append(message, place, None, teller)?;
         }
         if let Some(hook) = &round.hook {
-            self.append(
-                Message::text(Role::User, hook.clone()),
-                time,
-                None,
-                records,
-                teller,
-            )?;
+            let message = Message::text(Role::User, hook.clone());
+            self.append(message, place, None, teller)?;
         }
         Ok(())
     }
@@ -229,8 +229,7 @@ impl Session {
         &mut self,
         text: &str,
         since: usize,
-        time: Option<Millis>,
-        records: &[Span],
+        place: Place<'_>,
         teller: &mut Teller<'_>,
     ) -> Result<()> {
         let (Some(first), Some(last)) = (self.sent.first(), self.sent.last()) else {
@@ -242,23 +241,7 @@ impl Session {
             moment: Moment::Since(since),
             ..HideStep::of(HideKind::Compaction, Cover::Range(*first, *last))
         };
-        self.sent = vec![told(Action::Hide(hide), time, None, records, teller)?];
+        self.sent = vec![teller.step(place.step(Action::Hide(hide)))?];
         Ok(())
     }
-}
-
-/// Tells of a step by some records.
-fn told(
-    action: Action,
-    time: Option<Millis>,
-    usage: Option<Usage>,
-    records: &[Span],
-    teller: &mut Teller<'_>,
-) -> Result<StepEntry> {
-    teller.step(Step {
-        time,
-        records: records.to_vec(),
-        usage,
-        ..Step::new(action, Span::default())
-    })
 }

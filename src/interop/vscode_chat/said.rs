@@ -7,7 +7,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{CACHE_BREAKPOINT, IMAGE, PROVIDER, TEXT};
-use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, depth};
+use crate::interop::parts;
+use crate::model::{MediaSource, Message, Millis, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
 use crate::wire::media::attachment;
@@ -106,10 +107,9 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
         prompt: message(prompt),
         asked: millis(request.timestamp),
         // Before the model stands who offers it.
-        model: model.map(|model| {
-            model
-                .split_once('/')
-                .map_or(model.clone(), |(_, it)| it.to_owned())
+        model: model.map(|model| match model.split_once('/') {
+            Some((_, own)) => own.to_owned(),
+            None => model,
         }),
         rounds: rounds.iter().map(round).collect(),
         results: results(metadata.tool_call_results, notes),
@@ -159,27 +159,19 @@ fn round(told: &Told<'_>) -> Round {
             signature,
         });
     }
-    let text = string(told.response).filter(|text| !text.is_empty());
-    reply.extend(text.map(|text| Part::Text { text }));
-    let calls = told.tool_calls.iter().map(|call| Part::ToolCall {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        arguments: string(call.arguments)
-            .or_else(|| Some(call.arguments?.get().to_owned()))
-            .unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    });
-    reply.extend(calls);
+    reply.extend(parts::text(told.response));
+    let calls = told.tool_calls.iter();
+    reply.extend(calls.clone().map(|call| {
+        let arguments = string(call.arguments);
+        let arguments = arguments.or_else(|| Some(call.arguments?.get().to_owned()));
+        parts::call(string(call.id), string(call.name), arguments)
+    }));
     Round {
         id: string(told.id).unwrap_or_default(),
         reply,
-        calls: told
-            .tool_calls
-            .iter()
-            .filter_map(|call| string(call.id))
-            .collect(),
+        calls: calls.filter_map(|call| string(call.id)).collect(),
         time: millis(told.timestamp),
-        hook: string(told.hook_context).filter(|text| !text.is_empty()),
+        hook: parts::said(told.hook_context),
     }
 }
 
@@ -197,35 +189,22 @@ fn rendered(raw: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
     if let Some(text) = string(raw) {
         return vec![Part::Text { text }];
     }
-    let parts = decode::<Vec<&RawValue>>(raw).unwrap_or_default();
-    let parts = parts.into_iter().filter_map(|raw| {
+    let all = decode::<Vec<&RawValue>>(raw).unwrap_or_default();
+    let parts = all.into_iter().filter_map(|raw| {
         let part: Value = serde_json::from_str(raw.get()).ok()?;
-        let kind = part["type"].as_u64();
-        Some(
-            match (
-                kind,
-                part["text"].as_str(),
-                part["imageUrl"]["url"].as_str(),
-            ) {
-                (Some(CACHE_BREAKPOINT), ..) => return None,
-                (Some(TEXT), Some(text), _) => Part::text(text),
-                (Some(IMAGE), _, Some(url)) => match attachment(url.to_owned(), None, None) {
-                    Part::File(media) => Part::Image(media),
-                    part => part,
-                },
-                _ => opaque(raw, "part of a prompt", notes),
-            },
-        )
+        let (text, url) = (part["text"].as_str(), part["imageUrl"]["url"].as_str());
+        Some(match (part["type"].as_u64(), text, url) {
+            (Some(CACHE_BREAKPOINT), ..) => return None,
+            (Some(TEXT), Some(text), _) => Part::text(text),
+            (Some(IMAGE), _, Some(url)) => parts::picture(attachment(url.to_owned(), None, None)),
+            _ => opaque(raw, "part of a prompt", notes),
+        })
     });
     parts.collect()
 }
 
 fn opaque(raw: &RawValue, kind: &str, notes: &mut Notes) -> Part {
-    notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: raw.get().to_owned(),
-    }
+    parts::opaque(PROVIDER, kind, raw.get().to_owned(), notes)
 }
 
 /// What calls gave back.
@@ -256,16 +235,9 @@ fn result(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
     }
     match (piece["mimeType"].as_str(), piece["data"].as_str()) {
         (Some(kind), Some(data)) => {
-            let media = Media {
-                media_type: Some(kind.to_owned()),
-                name: None,
-                detail: None,
-                source: MediaSource::Base64(data.to_owned()),
-            };
-            Some(match kind.starts_with("image/") {
-                true => Part::Image(media),
-                false => Part::File(media),
-            })
+            let source = MediaSource::Base64(data.to_owned());
+            let media = parts::media(source, Some(kind.to_owned()), None);
+            Some(parts::by_type(media))
         }
         _ => Some(opaque(raw, "part of a result", notes)),
     }
@@ -300,11 +272,7 @@ impl Said {
                 Some("thinking") => {
                     let text = texts(value);
                     if !text.is_empty() {
-                        reply.push(Part::Thinking {
-                            text,
-                            signature: None,
-                            provider: None,
-                        });
+                        reply.push(parts::thought(text));
                     }
                 }
                 None | Some("markdownContent" | "inlineReference") => {
@@ -334,13 +302,10 @@ impl Said {
         let prompts = self.global.iter().chain(&self.prompt);
         let prompts = prompts.map(|message| &message.parts);
         let replies = self.rounds.iter().map(|round| &round.reply);
-        prompts
-            .chain(replies)
-            .try_for_each(|parts| depth::check_parts(parts))
-            .and_then(|()| {
-                let mut results = self.results.values();
-                results.try_for_each(|parts| depth::check_held(parts))
-            })
+        let mut said = prompts.chain(replies);
+        let mut results = self.results.values();
+        said.try_for_each(|parts| depth::check_parts(parts))
+            .and_then(|()| results.try_for_each(|parts| depth::check_held(parts)))
             .map_err(|error| error.to_string())
     }
 }

@@ -9,12 +9,13 @@ use super::said::{Said, said};
 use super::{IMAGE, PROVIDER, TEXT, log};
 use crate::error::Result;
 use crate::interop::chat::write::write_all;
-use crate::interop::records::rewritten;
-use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::records::replaced;
+use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
+use crate::interop::writing::{seal, texts};
+use crate::interop::{Document, Outgoing, parts};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;
-use crate::wire::json::{Object, array, quoted};
+use crate::wire::json::{Object, array};
 use crate::wire::media::image_url;
 
 /// The version of the object that is written.
@@ -49,12 +50,8 @@ pub(super) fn export(
     let requests = array(&writing.requests);
     let session = match &document.source {
         Some(source) if is_object(source) => {
-            rewritten(source.trim_start_matches('\u{feff}'), |key, value| {
-                Some(match key {
-                    "requests" => requests.clone(),
-                    _ => value.to_owned(),
-                })
-            })
+            let source = source.trim_start_matches('\u{feff}');
+            replaced(source, "requests", &requests)
         }
         source => {
             let made = source.as_deref().and_then(log::object);
@@ -101,11 +98,8 @@ fn spoken(said: &Said, with_global: bool) -> Vec<Message> {
             found.push(Message::new(Role::Assistant, round.reply.clone()));
         }
         let results = round.calls.iter().filter_map(|call| {
-            Some(Part::ToolResult {
-                call: call.clone(),
-                content: said.results.get(call)?.clone(),
-                is_error: false,
-            })
+            let content = said.results.get(call)?.clone();
+            Some(parts::result(Some(call.clone()), content, false))
         });
         let results: Vec<Part> = results.collect();
         if !results.is_empty() {
@@ -118,6 +112,7 @@ fn spoken(said: &Said, with_global: bool) -> Vec<Message> {
 }
 
 /// A request that is being made.
+#[derive(Default)]
 struct Made {
     typed: String,
     prompt: Vec<Value>,
@@ -125,7 +120,7 @@ struct Made {
     results: Map<String, Value>,
     /// What the screen shows.
     shown: Vec<Value>,
-    time: Millis,
+    time: Option<Millis>,
     model: Option<String>,
 }
 
@@ -148,14 +143,11 @@ impl Writing<'_> {
         self.time = outgoing.time.unwrap_or(self.time);
         let parts = &outgoing.message.parts;
         match outgoing.message.role {
-            role if role.is_system() => {
-                self.remarks
-                    .add("a system message; the tool writes its own");
-            }
+            role if role.is_system() => self.remarks.add(SYSTEM),
             Role::Assistant => self.reply(outgoing),
             _ => {
-                let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
-                let (results, said): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(is_result);
+                let (results, said): (Vec<_>, Vec<_>) =
+                    parts.iter().partition(|part| part.is_result());
                 if !said.is_empty() || results.is_empty() {
                     self.prompt(&said);
                 }
@@ -168,11 +160,7 @@ impl Writing<'_> {
 
     fn prompt(&mut self, parts: &[&Part]) {
         self.end();
-        let texts = parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        let typed = texts.collect::<Vec<_>>().join("\n");
+        let typed = texts(parts.iter().copied(), "\n");
         let mut prompt = Vec::new();
         for part in parts {
             prompt.extend(match part {
@@ -188,26 +176,18 @@ impl Writing<'_> {
             });
         }
         if prompt.len() < parts.len() {
-            self.remarks
-                .add("a part of a prompt that the tool cannot hold");
+            let what = "a part of a prompt that the tool cannot hold";
+            self.remarks.add(what);
         }
-        self.new = Some(Made {
-            typed,
-            prompt,
-            ..self.begun()
-        });
+        let made = self.made();
+        (made.typed, made.prompt) = (typed, prompt);
     }
 
-    fn begun(&self) -> Made {
-        Made {
-            typed: String::new(),
-            prompt: Vec::new(),
-            rounds: Vec::new(),
-            results: Map::new(),
-            shown: Vec::new(),
-            time: self.time,
-            model: None,
-        }
+    /// The request that is being made; a new one if there is none.
+    fn made(&mut self) -> &mut Made {
+        let made = self.new.get_or_insert_default();
+        made.time.get_or_insert(self.time);
+        made
     }
 
     fn reply(&mut self, outgoing: &Outgoing) {
@@ -222,12 +202,8 @@ impl Writing<'_> {
                     signature,
                     provider,
                 } => {
-                    let own = signature
-                        .as_ref()
-                        .filter(|_| provider.as_deref() == Some(PROVIDER));
-                    if signature.is_some() && own.is_none() {
-                        self.remarks.add("a signature of another provider");
-                    }
+                    let (signature, provider) = (signature.as_ref(), provider.as_ref());
+                    let own = seal(signature, provider, &[PROVIDER], &mut self.remarks);
                     round["thinking"] = match own {
                         Some(id) => json!({"id": id, "text": text}),
                         None => json!({"text": text}),
@@ -239,21 +215,18 @@ impl Writing<'_> {
                     arguments,
                     ..
                 } => calls.push(json!({"id": id, "name": name, "arguments": arguments})),
-                _ => self.remarks.add("a block of another provider"),
+                _ => self.remarks.add(FOREIGN),
             }
         }
-        let mut made = self.new.take().unwrap_or_else(|| self.begun());
+        round["timestamp"] = Value::from(self.time.0);
+        let made = self.made();
         if !text.is_empty() {
             made.shown.push(json!({"value": text}));
         }
         round["response"] = Value::from(text);
         round["toolCalls"] = Value::from(calls);
-        round["timestamp"] = Value::from(self.time.0);
         made.rounds.push(round);
-        let model = outgoing.settings.get("model");
-        let model = model.and_then(|model| serde_json::from_str(model).ok());
-        made.model = model.or(made.model);
-        self.new = Some(made);
+        made.model = outgoing.model().or(made.model.take());
     }
 
     fn result(&mut self, part: &Part) {
@@ -282,15 +255,14 @@ impl Writing<'_> {
                     media_type,
                     ..
                 }) => pieces.push(json!({"$mid": 24, "mimeType": media_type, "data": data})),
-                _ => self
-                    .remarks
-                    .add("a part of a result that the tool cannot hold"),
+                _ => {
+                    let what = "a part of a result that the tool cannot hold";
+                    self.remarks.add(what);
+                }
             }
         }
-        let mut made = self.new.take().unwrap_or_else(|| self.begun());
-        made.results
-            .insert(call.clone(), json!({"$mid": 20, "content": pieces}));
-        self.new = Some(made);
+        let given = json!({"$mid": 20, "content": pieces});
+        self.made().results.insert(call.clone(), given);
     }
 
     /// Ends the request that is being made.
@@ -308,7 +280,7 @@ impl Writing<'_> {
             "message": {"text": made.typed, "parts": []},
             "variableData": {"variables": []},
             "response": made.shown,
-            "timestamp": made.time.0,
+            "timestamp": made.time.unwrap_or(self.time).0,
             "result": {"metadata": metadata},
         });
         if let Some(model) = made.model {
@@ -327,17 +299,14 @@ impl Writing<'_> {
             return object.raw("requests", requests);
         }
         let document = self.document;
-        let now = document.now.unwrap_or(self.time).0.to_string();
-        let object = Object::new()
-            .raw("version", &VERSION.to_string())
+        let now = document.now.unwrap_or(self.time).0;
+        Object::new()
+            .number("version", VERSION)
             .string("responderUsername", "GitHub Copilot")
             .string("sessionId", &document.session_id)
-            .raw("creationDate", &now)
-            .raw("lastMessageDate", &now);
-        let object = match &document.title {
-            Some(title) => object.raw("customTitle", &quoted(title)),
-            None => object,
-        };
-        object.raw("requests", requests)
+            .number("creationDate", now)
+            .number("lastMessageDate", now)
+            .optional("customTitle", document.title.as_deref())
+            .raw("requests", requests)
     }
 }

@@ -160,10 +160,10 @@ pub(super) fn mcp(blocks: &[&str]) -> String {
     )
 }
 
-pub(super) fn invoked_skills(skills: &[(&str, &str, &str)]) -> String {
+pub(super) fn invoked_skills(skills: &[[&str; 3]]) -> String {
     let skills = skills
         .iter()
-        .map(|(name, path, content)| format!("### Skill: {name}\nPath: {path}\n\n{content}"));
+        .map(|[name, path, content]| format!("### Skill: {name}\nPath: {path}\n\n{content}"));
     let skills: Vec<String> = skills.collect();
     format!(
         "The following skills were invoked EARLIER in this session (before the conversation was \
@@ -185,7 +185,7 @@ pub(super) fn running(what: &str, id: &str, output: &str) -> String {
     )
 }
 
-pub(super) fn tasks(tasks: &[(&str, &str, &str)]) -> String {
+pub(super) fn tasks(tasks: &[[&str; 3]]) -> String {
     let mut text = "The task tools haven't been used recently. If you're working on tasks that would \
         benefit from tracking progress, consider using TaskCreate to add new tasks and TaskUpdate to \
         update task status (set to in_progress when starting, completed when done). Also consider \
@@ -194,7 +194,7 @@ pub(super) fn tasks(tasks: &[(&str, &str, &str)]) -> String {
         .to_owned();
     let lines = tasks.iter();
     let lines: Vec<String> = lines
-        .map(|(id, status, subject)| format!("#{id}. [{status}] {subject}"))
+        .map(|[id, status, subject]| format!("#{id}. [{status}] {subject}"))
         .collect();
     if !lines.is_empty() {
         text += &format!("\n\nHere are the existing tasks:\n\n{}", lines.join("\n"));
@@ -202,7 +202,7 @@ pub(super) fn tasks(tasks: &[(&str, &str, &str)]) -> String {
     text
 }
 
-pub(super) fn todos(todos: &[(&str, &str)]) -> String {
+pub(super) fn todos(todos: &[[&str; 2]]) -> String {
     let mut text = "The TodoWrite tool hasn't been used recently. If you're working on tasks that \
         would benefit from tracking progress, consider using the TodoWrite tool to track progress. \
         Also consider cleaning up the todo list if has become stale and no longer matches what you \
@@ -211,7 +211,7 @@ pub(super) fn todos(todos: &[(&str, &str)]) -> String {
         .to_owned();
     let lines = todos.iter().zip(1..);
     let lines: Vec<String> = lines
-        .map(|((status, content), at)| format!("{at}. [{status}] {content}"))
+        .map(|([status, content], at)| format!("{at}. [{status}] {content}"))
         .collect();
     if !lines.is_empty() {
         text += &format!(

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::{Reader, Told};
 use crate::error::Result;
 use crate::interop::claude_code::path::Item;
-use crate::interop::claude_code::record::{MicrocompactMetadata, Record, time};
-use crate::interop::{Action, Cover, HideStep, Step, StepEntry};
+use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
+use crate::interop::parts::{self, time};
+use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
 use crate::model::{HideKind, Message, Part, Role, Settings};
 use crate::wire::json::decode;
 
@@ -20,7 +21,7 @@ impl Reader<'_> {
         boundary: Option<u32>,
         summary: u32,
         told: &[Told],
-    ) -> Result<usize> {
+    ) -> Result<StepId> {
         let piece = self.piece(summary)?;
         let message = Message::new(Role::User, piece.parts);
         let kept: HashSet<u32> = boundary
@@ -81,18 +82,15 @@ impl Reader<'_> {
                 && !gone.contains(&call)
                 && !next.cleared.contains(&call)
             {
-                let result = Part::ToolResult {
-                    call: call.clone(),
-                    content: vec![Part::text(CLEARED)],
-                    is_error: false,
-                };
+                let cleared = vec![Part::text(CLEARED)];
+                let result = parts::result(Some(call.clone()), cleared, false);
                 let stub = Message::new(Role::Tool, vec![result]);
                 parts.push((entry, part, Some(stub)));
                 next.cleared.push(call);
             }
         }
         if parts.is_empty() {
-            self.end.other("system/microcompact_boundary");
+            self.teller.end.other("system/microcompact_boundary");
             return Ok(());
         }
         let hide = Action::Hide(HideStep::prune(parts));
