@@ -328,6 +328,11 @@ impl Part {
         }
     }
 
+    /// Whether it is what a tool gave back.
+    pub const fn is_result(&self) -> bool {
+        matches!(self, Self::ToolResult { .. })
+    }
+
     /// A block that only its provider knows.
     pub fn opaque(provider: &str, data: impl Into<String>) -> Self {
         Self::Opaque {
