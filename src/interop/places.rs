@@ -24,6 +24,13 @@ pub(super) fn path(place: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| rest.to_owned())
 }
 
+/// A directory as the name of a folder: every UTF-16 unit that is no letter or digit is `-`.
+pub(super) fn slug(cwd: &str) -> String {
+    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric);
+    let units = cwd.encode_utf16();
+    units.map(|unit| plain(unit).unwrap_or('-')).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::path;

@@ -16,7 +16,7 @@ mod write;
 use serde::Deserialize;
 
 use super::format::{Format, Home, Resume, Shape};
-use super::{Descent, qwen};
+use super::{Descent, places, qwen};
 
 /// Record types that only Claude Code writes.
 const OWN_TYPES: [&str; 7] = [
@@ -85,11 +85,7 @@ fn agents_id(parent: &str, agent: &str) -> String {
 /// Observed: every UTF-16 unit that is not a letter or digit becomes `-`; of a longer name the first
 /// 200 characters stay, and a hash of the directory follows in base 36.
 fn slug(cwd: &str) -> String {
-    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric);
-    let name: String = cwd
-        .encode_utf16()
-        .map(|unit| plain(unit).unwrap_or('-'))
-        .collect();
+    let name = places::slug(cwd);
     if name.len() <= SLUG_CHARS {
         return name;
     }

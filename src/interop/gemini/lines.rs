@@ -35,6 +35,17 @@ impl Head<'_> {
     pub(super) fn is_opening(&self) -> bool {
         string(self.session_id).is_some() && string(self.project_hash).is_some()
     }
+
+    /// A sub-agent's file is in a folder that is called as the session whose agent started it.
+    fn descent(&self, folder: &str) -> Descent {
+        let is_agents = string(self.kind).is_some_and(|kind| kind == "subagent");
+        let parent = Some(folder).filter(|folder| is_agents && !folder.is_empty());
+        Descent {
+            spawned_by: parent.map(str::to_owned),
+            begun: time(self.start_time),
+            ..Descent::default()
+        }
+    }
 }
 
 pub(super) fn import(
@@ -58,19 +69,6 @@ pub(super) fn descent(first_line: &str, folder: &str) -> Option<(String, Descent
     let head: Head<'_> = serde_json::from_str(first_line).ok()?;
     let id = string(head.session_id).filter(|_| head.is_opening())?;
     Some((id, head.descent(folder)))
-}
-
-impl Head<'_> {
-    /// A sub-agent's file is in a folder that is called as the session whose agent started it.
-    fn descent(&self, folder: &str) -> Descent {
-        let is_agents = string(self.kind).is_some_and(|kind| kind == "subagent");
-        let parent = Some(folder).filter(|folder| is_agents && !folder.is_empty());
-        Descent {
-            spawned_by: parent.map(str::to_owned),
-            begun: time(self.start_time),
-            ..Descent::default()
-        }
-    }
 }
 
 struct Lines<'s> {

@@ -25,10 +25,10 @@ mod write;
 
 use serde::Deserialize;
 
-use super::Descent;
 use super::document;
 use super::format::{Format, Home, Resume, Shape, SmallFiles};
 use super::head::Keys;
+use super::{Descent, Exporter};
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "opencode";
 
@@ -71,12 +71,9 @@ pub static OPENCODE: Format = Format {
         parts: "part",
         document: storage::document,
     }),
-    ..Format::of(
-        "opencode",
-        Shape::Document,
-        document::import::<read::Session>,
-        |messages, document, out| write::export(messages, document, VERSION, out),
-    )
+    ..format("opencode", |messages, document, out| {
+        write::export(messages, document, VERSION, out)
+    })
 };
 
 /// The format of a tool that was made from it.
@@ -91,13 +88,19 @@ pub static KILO: Format = Format {
     },
     home: Some(home(".local/share/kilo", None)),
     tables: Some(rows::tables("kilo.db")),
-    ..Format::of(
-        "kilo",
+    ..format("kilo", |messages, document, out| {
+        write::export(messages, document, KILO_VERSION, out)
+    })
+};
+
+const fn format(name: &'static str, write: Exporter) -> Format {
+    Format::of(
+        name,
         Shape::Document,
         document::import::<read::Session>,
-        |messages, document, out| write::export(messages, document, KILO_VERSION, out),
+        write,
     )
-};
+}
 
 /// What a document says of its session, if it is one of these.
 fn shows<'a>(document: &Keys<'a>) -> Option<Keys<'a>> {

@@ -19,6 +19,7 @@ mod write;
 
 use super::format::{Format, Home, Resume, Shape};
 use super::head::Keys;
+use super::places::slug;
 
 /// The format.
 pub static QWEN: Format = Format {
@@ -49,12 +50,4 @@ pub(super) fn is_record(record: &Keys<'_>) -> bool {
 /// Whether a file of this name is a session that one would go on with, and no agent's.
 fn is_session(name: &str) -> bool {
     name.ends_with(".jsonl") && !name.starts_with("agent-")
-}
-
-/// The directory name under which the tool files a working directory: every UTF-16 unit that is no letter
-/// or digit becomes `-`.
-fn slug(cwd: &str) -> String {
-    let plain = |unit: u16| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric);
-    let units = cwd.encode_utf16();
-    units.map(|unit| plain(unit).unwrap_or('-')).collect()
 }

@@ -12,9 +12,9 @@ use crate::interop::document::{self, Document, Member, ObjectTeller};
 use crate::interop::records::first_line;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry, parts,
+    Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry,
 };
-use crate::model::{HideKind, Message, Millis, Part, Role, Span, Usage};
+use crate::model::{HideKind, Message, Millis, Role, Span, Usage};
 use crate::wire::json::{decode, quoted};
 
 /// Reads a session in either layout.
@@ -201,25 +201,14 @@ impl Session {
     ) -> Result<()> {
         let time = round.time.or(place.time);
         let place = Place { time, ..place };
-        if !round.reply.is_empty() {
-            let message = Message::new(Role::Assistant, round.reply.clone());
-            self.append(message, place, usage, teller)?;
-        }
-        let given = |call: &String| {
-            let own = said.results.iter();
+        let given = |call: &str| {
+            let own = said.results.get(call);
             // Where there were too many calls, the rest came with the next request.
-            let mut all = own.chain(later.into_iter().flat_map(|later| &later.results));
-            let (_, content) = all.find(|(id, _)| *id == call)?;
-            Some(parts::result(Some(call.clone()), content.clone(), false))
+            own.or_else(|| later?.results.get(call))
         };
-        let results: Vec<Part> = round.calls.iter().filter_map(given).collect();
-        if !results.is_empty() {
-            let message = Message::new(Role::Tool, results);
-            self.append(message, place, None, teller)?;
-        }
-        if let Some(hook) = &round.hook {
-            let message = Message::text(Role::User, hook.clone());
-            self.append(message, place, None, teller)?;
+        for message in round.messages(given) {
+            let usage = usage.filter(|_| message.role == Role::Assistant);
+            self.append(message, place, usage, teller)?;
         }
         Ok(())
     }

@@ -42,6 +42,26 @@ pub(super) struct Round {
     pub(super) hook: Option<String>,
 }
 
+impl Round {
+    /// What is sent of it, where its calls were given that: the reply, the results, and what a hook said to it.
+    pub(super) fn messages<'g>(
+        &self,
+        given: impl Fn(&str) -> Option<&'g Vec<Part>>,
+    ) -> impl Iterator<Item = Message> {
+        let results = self.calls.iter().filter_map(|call| {
+            let content = given(call)?.clone();
+            Some(parts::result(Some(call.clone()), content, false))
+        });
+        let all = [
+            (Role::Assistant, self.reply.clone()),
+            (Role::Tool, results.collect()),
+            (Role::User, self.hook.iter().map(Part::text).collect()),
+        ];
+        let said = all.into_iter().filter(|(_, parts)| !parts.is_empty());
+        said.map(|(role, parts)| Message::new(role, parts))
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct Request<'a> {

@@ -12,7 +12,7 @@ use crate::interop::chat::write::write_all;
 use crate::interop::records::replaced;
 use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
 use crate::interop::writing::{seal, texts};
-use crate::interop::{Document, Outgoing, parts};
+use crate::interop::{Document, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Object, array};
@@ -94,19 +94,7 @@ fn spoken(said: &Said, with_global: bool) -> Vec<Message> {
     let global = said.global.iter().filter(|_| with_global);
     let mut found: Vec<Message> = global.chain(&said.prompt).cloned().collect();
     for round in &said.rounds {
-        if !round.reply.is_empty() {
-            found.push(Message::new(Role::Assistant, round.reply.clone()));
-        }
-        let results = round.calls.iter().filter_map(|call| {
-            let content = said.results.get(call)?.clone();
-            Some(parts::result(Some(call.clone()), content, false))
-        });
-        let results: Vec<Part> = results.collect();
-        if !results.is_empty() {
-            found.push(Message::new(Role::Tool, results));
-        }
-        let hook = round.hook.iter();
-        found.extend(hook.map(|hook| Message::text(Role::User, hook.clone())));
+        found.extend(round.messages(|call| said.results.get(call)));
     }
     found
 }
