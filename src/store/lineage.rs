@@ -257,7 +257,7 @@ impl<E: Lineages> Paths for E {
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
         let (first, last) = (number(depths.start), number(depths.end) - 1);
-        self.scan_appended(&between(&*self.path(tip)?, first, last), facts, visit)
+        self.scan_appended(&between(&self.path(tip)?, first, last), facts, visit)
     }
 
     fn settings_at(&self, tip: &CommitHash) -> Result<Settings> {
