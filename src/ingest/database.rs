@@ -12,9 +12,39 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::plain;
 use crate::error::{Error, Result};
-use crate::interop::rows::{Rows, StoredSession, Tables};
+use crate::interop::rows::{Row, Rows, StoredSession, Tables};
 use crate::interop::{FORMATS, Format, Input};
-use crate::store::{FileStamp, is_database, read_foreign};
+use crate::store::{FileStamp, ForeignTables, is_database, read_foreign};
+
+impl Rows for ForeignTables {
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        self.columns(table)
+    }
+
+    fn rows(&self, table: &str, holding: Option<(&str, &str)>, order: &[&str]) -> Result<Vec<Row>> {
+        self.rows(table, holding, order)
+    }
+
+    fn picked(
+        &self,
+        table: &str,
+        columns: &[&str],
+        holding: Option<(&str, &str)>,
+        order: &[&str],
+    ) -> Result<Vec<Row>> {
+        self.picked(table, columns, holding, order)
+    }
+
+    fn summed(
+        &self,
+        table: &str,
+        by: &str,
+        text: &str,
+        newest: &str,
+    ) -> Result<Vec<(String, u64, u64, i64)>> {
+        self.summed(table, by, text, newest)
+    }
+}
 
 /// What is behind a database's name in its log's.
 pub(super) const LOG: &str = "-wal";

@@ -1,11 +1,37 @@
 //! Columns as values: what a row of any engine's is read by. Deliberately absent: statements, and how values
 //! become parameters, which are each engine's own.
 
-use super::Cell;
 use super::codec::{Speaker, encoding_of};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Encoding, RefName};
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A number.
+    Number(i64),
+    /// Text.
+    Text(String),
+    /// Bytes. An engine whose text is bytes may give it as such.
+    Bytes(Vec<u8>),
+    /// A commit, which must be here.
+    Commit(CommitHash),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Option<&str>> for Cell {
+    fn from(text: Option<&str>) -> Self {
+        text.map_or(Self::Null, Self::from)
+    }
+}
 
 /// A row of an answer.
 pub(super) trait Columns {
@@ -40,6 +66,14 @@ pub(super) fn get<'r, T: Column<'r>>(row: &'r impl Columns, at: usize) -> Result
 pub(super) fn damaged(detail: impl ToString) -> Error {
     let detail = detail.to_string();
     Error::Damaged { detail }
+}
+
+/// What is wrong with a caller that names an object which isn't here.
+pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
+    Error::Malformed {
+        what,
+        detail: format!("{} is not stored", hash.to_string()),
+    }
 }
 
 macro_rules! columns {

@@ -4,7 +4,8 @@
 //! what is in them is said here.
 
 use super::codec::{number, pack_summary, unpack_summary};
-use super::remembered::{Cell, Memory, MemoryRow};
+use super::columns::Cell;
+use super::remembered::{Memory, MemoryRow};
 use super::tables::{SUMMARIES, TOTALS};
 use crate::context::Context;
 use crate::error::Result;

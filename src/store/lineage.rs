@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::codec::number;
 use super::columns::damaged;
-use super::rows::missing;
+use super::columns::missing;
 use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;

@@ -43,17 +43,18 @@ use crate::error::{Error, Result};
 use crate::model::{Message, Millis, Sealed};
 use rows::Shown;
 
+pub use columns::Cell;
 pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
 pub use foreign::{ForeignTables, is_database, read_foreign};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
 pub use paths::{Appended, Facts, ListedCommit, Paths};
-pub use reach::{ByReach, Dropped, Reach, ReachMut};
+pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 pub use refs::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     TagNote, Upkeep,
 };
-pub use remembered::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
+pub use remembered::{Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Search, SearchMut};
 pub use sources::{
@@ -193,13 +194,13 @@ struct PressedBody {
 }
 
 /// Reading.
-pub trait View: Objects + Paths + Reach + Derivations + Refs + Sources + Search {}
+pub trait View: Objects + Paths + Reachability + Derivations + Refs + Sources + Search {}
 
-impl<T: Objects + Paths + Reach + Derivations + Refs + Sources + Search> View for T {}
+impl<T: Objects + Paths + Reachability + Derivations + Refs + Sources + Search> View for T {}
 
 /// Reading and writing, all or nothing.
 pub trait Tx:
-    View + ObjectsMut + ReachMut + DerivationsMut + RefsMut + SourcesMut + SearchMut
+    View + ObjectsMut + ReachabilityMut + DerivationsMut + RefsMut + SourcesMut + SearchMut
 {
     /// Makes it all visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;

@@ -25,7 +25,7 @@ pub struct Dropped {
 }
 
 /// Reading by reach.
-pub trait Reach {
+pub trait Reachability {
     /// The commits on the paths to any of these tips, each once, and those on none of them. Reads
     /// all that there is: for what concerns all of it.
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach>;
@@ -36,7 +36,7 @@ pub trait Reach {
 }
 
 /// Taking out what nothing leads to.
-pub trait ReachMut: Reach {
+pub trait ReachabilityMut: Reachability {
     /// Forgets what is remembered of commits that nothing else leads to: notes that no tag can have any
     /// more, and what of a session was taken over where no path holds it.
     fn forget_unreached(&self) -> Result<()>;

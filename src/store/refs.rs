@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::codec::number;
-use super::remembered::{self, Cell, Memory, MemoryRow, Remembered, RememberedMut};
+use super::columns::Cell;
+use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut};
 use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;

@@ -3,38 +3,11 @@
 //! An engine keeps and gives such rows by their table alone; what is in them is said by [`Refs`](super::Refs) and
 //! [`Sources`](super::Sources). Deliberately absent: what has no single name, or belongs to an object.
 
-use super::columns::{Columns, get};
+use super::columns::{Cell, Columns, get};
 use super::tables::Table;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::RefName;
-
-/// What stands in a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cell {
-    /// Nothing.
-    Null,
-    /// A number.
-    Number(i64),
-    /// Text.
-    Text(String),
-    /// Bytes. An engine whose text is bytes may give it as such.
-    Bytes(Vec<u8>),
-    /// A commit, which must be here.
-    Commit(CommitHash),
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<Option<&str>> for Cell {
-    fn from(text: Option<&str>) -> Self {
-        text.map_or(Self::Null, Self::from)
-    }
-}
 
 /// A table of what is remembered.
 #[derive(Clone, Copy, Debug)]

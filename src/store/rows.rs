@@ -9,20 +9,12 @@ use super::{
     AdoptedRow, Appended, CommitRow, ContentRow, ContentSize, CountKey, ListedCommit, OperationRow,
     ReflogRow, ResumeRow, Reversal, SourceRow, SourceSize,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount, ToolUses,
     Usage, is_tombstone, preview,
 };
-
-/// What is wrong with a caller that names an object which isn't here.
-pub(super) fn missing(what: &'static str, hash: &impl ToString) -> Error {
-    Error::Malformed {
-        what,
-        detail: format!("{} is not stored", hash.to_string()),
-    }
-}
 
 /// Where a commit stands: id, lineage, depth.
 pub(super) fn place(row: &impl Columns, first: usize) -> Result<Place> {

@@ -7,9 +7,10 @@ use std::slice;
 use serde::{Deserialize, Serialize};
 
 use super::codec::number;
+use super::columns::Cell;
 use super::columns::damaged;
 use super::packing::press;
-use super::remembered::{self, Cell, Memory, MemoryRow, Remembered, RememberedMut, odd};
+use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
 use super::tables::{FOLLOWED, SESSIONS, UNREAD};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};

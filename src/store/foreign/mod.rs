@@ -37,7 +37,6 @@ use serde_json::{Map, Value, json};
 
 use super::sqlite::immutable_uri;
 use crate::error::{Error, Result};
-use crate::interop::rows::Rows;
 use crate::model::base64::{self, BYTES};
 use moment::Moment;
 
@@ -218,14 +217,14 @@ impl ForeignTables {
     }
 }
 
-impl Rows for ForeignTables {
+impl ForeignTables {
     /// The columns of a table that hold something, not those that are made of others; none where there is no
     /// such table.
     ///
     /// # Errors
     ///
     /// [`Error::Io`].
-    fn columns(&self, table: &str) -> Result<Vec<String>> {
+    pub fn columns(&self, table: &str) -> Result<Vec<String>> {
         let sql = "SELECT c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
                    WHERE t.schema = 'main' AND t.type = 'table' AND t.name = ?1";
         let read = || {
@@ -243,7 +242,7 @@ impl Rows for ForeignTables {
     ///
     /// [`Error::Io`], also where these are no columns of the table, and where the rows hold more than the
     /// file does: damaged ones may share their pages.
-    fn rows(
+    pub fn rows(
         &self,
         table: &str,
         holding: Option<(&str, &str)>,
@@ -257,7 +256,7 @@ impl Rows for ForeignTables {
     /// # Errors
     ///
     /// As [`Self::rows`].
-    fn picked(
+    pub fn picked(
         &self,
         table: &str,
         columns: &[&str],
@@ -273,7 +272,7 @@ impl Rows for ForeignTables {
     /// # Errors
     ///
     /// [`Error::Io`].
-    fn summed(
+    pub fn summed(
         &self,
         table: &str,
         by: &str,

@@ -10,7 +10,6 @@ use serde_json::json;
 use super::moment::Moment;
 use super::{is_database, read_foreign};
 use crate::error::{Error, Result};
-use crate::interop::rows::Rows;
 
 /// A database in WAL mode, in use, with what was written last in its log alone.
 fn in_use(path: &Path) -> Connection {

@@ -18,11 +18,12 @@ use crate::store::checkpoint::{
     self, Append, Named, Rows, Run, decode, decode_settings, encode, is_plain, whole_runs,
 };
 use crate::store::codec::encoding_number;
+use crate::store::columns::missing;
 use crate::store::columns::{Column, Columns};
 use crate::store::derived::SumRow;
 use crate::store::lineage::{Lineages, Settings};
 use crate::store::remembered::PLACE;
-use crate::store::rows::{self, missing};
+use crate::store::rows;
 use crate::store::tables::{self, Only, Purge, SUMMARIES, TOTALS, Table};
 use crate::store::{Cell, CountKey, Derivations, DerivationsMut, Derived, Memory, MemoryRow};
 

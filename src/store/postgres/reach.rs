@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::columns::Columns;
-use crate::store::{ByReach, Dropped, Reach, ReachMut, rows};
+use crate::store::{ByReach, Dropped, Reachability, ReachabilityMut, rows};
 
 /// The commits by whose paths all else is judged.
 const ROOTS: &str = "SELECT target FROM refs UNION SELECT old_target FROM reflog
@@ -30,7 +30,7 @@ fn reached(ends: &str) -> String {
     )
 }
 
-impl Reach for Session<'_> {
+impl Reachability for Session<'_> {
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
         let sql = format!(
             "WITH RECURSIVE {} SELECT hash, depth, canonical, coalesce(depth <= last, false)
@@ -54,7 +54,7 @@ impl Reach for Session<'_> {
     }
 }
 
-impl ReachMut for Session<'_> {
+impl ReachabilityMut for Session<'_> {
     fn forget_unreached(&self) -> Result<()> {
         // Where a path holds what a commit of a session became, it is still asked which one that was;
         // such a commit's own path may hold more of them.

@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, tombstone};
 use crate::store::columns::Columns;
+use crate::store::columns::missing;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::rows::{self, Shown, missing};
+use crate::store::rows::{self, Shown};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::columns::Columns;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::{ByReach, Dropped, Reach, ReachMut, rows};
+use crate::store::{ByReach, Dropped, Reachability, ReachabilityMut, rows};
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
@@ -56,7 +56,7 @@ impl Session<'_> {
     }
 }
 
-impl Reach for Session<'_> {
+impl Reachability for Session<'_> {
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
         let mut places = Vec::with_capacity(tips.len());
         for tip in tips {
@@ -83,7 +83,7 @@ impl Reach for Session<'_> {
     }
 }
 
-impl ReachMut for Session<'_> {
+impl ReachabilityMut for Session<'_> {
     fn forget_unreached(&self) -> Result<()> {
         let mut ends = self.all(&named(""), [], |row| rows::place(row, 0))?;
         let pairs = "SELECT adopted.id, o.id, o.lineage, o.depth, t.id, t.lineage, t.depth
