@@ -1,6 +1,7 @@
 //! The visible entries of a context on their way out: each with its records and the settings that
 //! were in force when it came.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -136,11 +137,14 @@ pub(super) fn texts_of(
     for records in view.records(commits)? {
         let mut of_format = None;
         for (source, spans) in records {
-            if !known.contains_key(&source) {
-                let format = format_of(view, source)?;
-                known.insert(source, format.is_some_and(&is_meant));
-            }
-            if known[&source] {
+            let is_one = match known.entry(source) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => {
+                    let format = format_of(view, source)?;
+                    *unknown.insert(format.is_some_and(&is_meant))
+                }
+            };
+            if is_one {
                 of_format = Some(texts(view, source, &spans)?);
                 break;
             }
