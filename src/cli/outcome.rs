@@ -258,7 +258,7 @@ pub fn list(
         rows.push(vec!["  =".into(), count, tokens(all.sum()).into()]);
     }
     let width = ui.width_cols();
-    for (at, mut line) in table::each(rows, &[2]).enumerate() {
+    for (at, mut line) in table::lines(&rows, &[2]).into_iter().enumerate() {
         let room = width.map(|width| width.saturating_sub(line.width_cols() + 2));
         if let Some(one) = listed.get(at) {
             line = line + "  " + row::said(calls[at].as_deref(), &one.preview, room);

@@ -194,16 +194,6 @@ impl Line {
             });
             at += text.len();
         }
-        Self::rows(pieces, cols, hang)
-    }
-
-    /// The pieces in rows of `cols` columns, with spaces between them; those after the first are
-    /// indented by `hang`. No piece is broken.
-    pub(super) fn rows(
-        pieces: impl IntoIterator<Item = Self>,
-        cols: usize,
-        hang: usize,
-    ) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();
         for piece in pieces {
             match rows.last_mut() {

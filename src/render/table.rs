@@ -1,18 +1,72 @@
-//! What is a table to people: cells of labelled text, in columns as wide as what is in them.
+//! What is a table to people: laid out as plain text, then labelled again, so that colour has no
+//! width.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::render::Line;
 
 /// The columns between columns.
-const GAP: usize = 2;
+const GAP: u16 = 2;
 
 /// The rows as lines of one width. `right` names the columns that are aligned to the right; a
 /// column that is empty in every row is left out.
-pub fn lines(rows: Vec<Vec<Line>>, right: &[usize]) -> Vec<Line> {
-    each(rows, right).collect()
+pub fn lines(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let shown: Vec<usize> = (0..columns)
+        .filter(|at| rows.iter().any(|row| !row[*at].is_empty()))
+        .collect();
+    // The library draws no line of a table without columns.
+    if shown.is_empty() {
+        return vec![Line::new(); rows.len()];
+    }
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    for row in rows {
+        table.add_row(shown.iter().map(|at| row[*at].text()));
+    }
+    for (place, at) in shown.iter().enumerate() {
+        let Some(column) = table.column_mut(place) else {
+            continue;
+        };
+        let last = place + 1 == shown.len();
+        column.set_padding((0, if last { 0 } else { GAP }));
+        if right.contains(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let drawn = table.lines().zip(rows).map(|(drawn, row)| {
+        let mut line = Line::new();
+        let mut rest = drawn.as_str();
+        for run in shown.iter().flat_map(|at| row[*at].runs()) {
+            // Between cells there are spaces alone.
+            if let Some((before, after)) = rest.split_once(run.text()) {
+                line += before;
+                line += run.clone();
+                rest = after;
+            }
+        }
+        line + rest
+    });
+    drawn.collect()
 }
 
+/// From how many rows on a table is laid out here: what is asked of a table as long as a history is
+/// little, and to hold each cell several times over took three quarters of a whole log's time.
+const LONG: usize = 1_000;
+
 /// The same, line by line; what is drawn is given up.
-pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line> + use<> {
+pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> Box<dyn Iterator<Item = Line>> {
+    match rows.len() > LONG {
+        true => Box::new(aligned(rows, right)),
+        false => Box::new(lines(&rows, right).into_iter()),
+    }
+}
+
+/// The same without the library.
+fn aligned(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line> + use<> {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].width_cols()).max();
     let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
@@ -27,7 +81,11 @@ pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line>
             else {
                 continue;
             };
-            let gap = if last == Some(at) { 0 } else { GAP };
+            let gap = if last == Some(at) {
+                0
+            } else {
+                usize::from(GAP)
+            };
             let (before, after) = match right[at] {
                 true => (room, gap),
                 false => (0, room + gap),
@@ -44,7 +102,7 @@ pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line>
 /// where there is a width.
 pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
     let ends: Vec<Line> = rows.iter_mut().filter_map(Vec::pop).collect();
-    let lines = each(rows, right).zip(ends);
+    let lines = lines(&rows, right).into_iter().zip(ends);
     let whole = lines.map(|(mut line, end)| {
         line += "  ";
         line.fit(end, width_cols);
@@ -56,24 +114,25 @@ pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>
 /// Items after `head` with `mark` between them: folded between two items to `width_cols`, where
 /// there is a width, and lined up under the first.
 pub fn folded(head: Line, items: &[String], mark: &str, width_cols: Option<usize>) -> Vec<Line> {
-    let hang = head.width_cols();
-    let marked = items.iter().enumerate().map(|(at, item)| {
+    let indent = head.width_cols();
+    let (mut lines, mut line) = (Vec::new(), head);
+    for (at, item) in items.iter().enumerate() {
         let last = at + 1 == items.len();
-        Line::from(item) + if last { "" } else { mark }
-    });
-    let mut pieces: Vec<Line> = marked.collect();
-    match pieces.first_mut() {
-        Some(first) => *first = head + std::mem::take(first),
-        None => pieces.push(head),
+        let item = Line::from(item) + if last { "" } else { mark };
+        let cols = line.width_cols() + 1 + item.width_cols();
+        if at > 0 && width_cols.is_some_and(|width| cols > width) {
+            lines.push(std::mem::replace(&mut line, Line::indent(indent)));
+        } else if at > 0 {
+            line += " ";
+        }
+        line += item;
     }
-    Line::rows(pieces, width_cols.unwrap_or(usize::MAX), hang)
+    lines.push(line);
+    lines
 }
 
 #[cfg(test)]
 mod tests {
-    use comfy_table::presets::NOTHING;
-    use comfy_table::{CellAlignment, ContentArrangement, Table};
-
     use super::*;
     use crate::render::Label;
 
@@ -95,49 +154,6 @@ mod tests {
         );
     }
 
-    /// The same as a library draws it as plain text, labelled again.
-    fn drawn_by_a_library(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
-        let columns = rows.first().map_or(0, Vec::len);
-        let shown: Vec<usize> = (0..columns)
-            .filter(|at| rows.iter().any(|row| !row[*at].is_empty()))
-            .collect();
-        // The library draws no line of a table without columns.
-        if shown.is_empty() {
-            return vec![Line::new(); rows.len()];
-        }
-        let mut table = Table::new();
-        table
-            .load_style(NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled);
-        for row in rows {
-            table.add_row(shown.iter().map(|at| row[*at].text()));
-        }
-        for (place, at) in shown.iter().enumerate() {
-            let Some(column) = table.column_mut(place) else {
-                continue;
-            };
-            let last = place + 1 == shown.len();
-            column.set_padding((0, if last { 0 } else { GAP as u16 }));
-            if right.contains(at) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let drawn = table.lines().zip(rows).map(|(drawn, row)| {
-            let mut line = Line::new();
-            let mut rest = drawn.as_str();
-            for run in shown.iter().flat_map(|at| row[*at].runs()) {
-                // Between cells there are spaces alone.
-                if let Some((before, after)) = rest.split_once(run.text()) {
-                    line += before;
-                    line += run.clone();
-                    rest = after;
-                }
-            }
-            line + rest
-        });
-        drawn.collect()
-    }
-
     const LABELS: [Label; 4] = [Label::Text, Label::Hash, Label::Strong, Label::Text];
 
     proptest::proptest! {
@@ -145,7 +161,7 @@ mod tests {
 
         /// Laid out here or by the library: the same lines.
         #[test]
-        fn a_table_looks_like_a_librarys(
+        fn a_long_table_looks_like_a_short_one(
             rows in proptest::collection::vec(
                 proptest::collection::vec("|[a-c日é]{1,5}|[a-b]{1,3} [c-d]{0,3}", 4),
                 0..9,
@@ -159,11 +175,11 @@ mod tests {
             };
             let row = |row: &Vec<String>| row.iter().enumerate().map(cell).collect();
             let rows: Vec<Vec<Line>> = rows.iter().map(row).collect();
-            let drawn = drawn_by_a_library(&rows, &right);
-            let own = lines(rows, &right);
+            let drawn = lines(&rows, &right);
+            let long: Vec<Line> = aligned(rows, &right).collect();
             let texts = |lines: &[Line]| lines.iter().map(Line::text).collect::<Vec<_>>();
-            proptest::prop_assert_eq!(texts(&own), texts(&drawn));
-            proptest::prop_assert_eq!(own, drawn);
+            proptest::prop_assert_eq!(texts(&long), texts(&drawn));
+            proptest::prop_assert_eq!(long, drawn);
         }
     }
 
@@ -178,11 +194,11 @@ mod tests {
     fn wide_characters_and_empty_columns_keep_the_lines_straight() {
         use crate::render::{ansi, plain};
         let cell = |text: &str| Label::Strong.of(text);
-        let rows = vec![
+        let rows = [
             vec![cell("日本"), cell(""), cell("1"), cell("x")],
             vec![cell("a"), cell(""), cell("1,000"), cell("yy")],
         ];
-        let drawn = lines(rows, &[2]);
+        let drawn = lines(&rows, &[2]);
         assert_eq!(drawn[0].text(), "日本      1  x ");
         assert_eq!(drawn[1].text(), "a     1,000  yy");
         assert_eq!(drawn[0].width_cols(), 15);

@@ -41,7 +41,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .map(|(of, size)| share(kind(*of), *size, total, ui))
         .collect();
     rows.push(share("all", total, total, ui));
-    ui.print_all(table::each(rows, &[1, 2]))?;
+    ui.print_all(table::lines(&rows, &[1, 2]))?;
 
     let rows = du.by_need.iter();
     let rows = rows.map(|(need, heap)| heaped(needed(*need).into(), heap, None, ui));
@@ -80,23 +80,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .map(|room| heaped(names(room, ui), &room.all, Some(&room.alone), ui));
     let mut rows: Vec<Vec<Line>> = rows.collect();
     if !rest.is_empty() {
-        let mut row = vec![more(rest.len(), "place")];
-        row.resize(7, Line::new());
-        rows.push(row);
+        let empty = (0..6).map(|_| Line::new());
+        rows.push(
+            [more(rest.len(), "place")]
+                .into_iter()
+                .chain(empty)
+                .collect(),
+        );
     }
     section("By branch, tag and session", rows, ui)?;
 
     let (shown, rest) = du.sessions.split_at(limit.min(du.sessions.len()));
     let mut rows: Vec<Vec<Line>> = shown.iter().map(|room| kept(room, ui)).collect();
     if !rest.is_empty() {
-        let sum = |of: fn(&SessionRoom) -> u64| rest.iter().map(of).sum();
-        let others = SessionRoom {
+        let mut others = SessionRoom {
             name: rest[0].name.clone(),
-            files: sum(|room| room.files),
-            kept_bytes: sum(|room| room.kept_bytes),
-            size_bytes: sum(|room| room.size_bytes),
-            older_bytes: sum(|room| room.older_bytes),
+            files: 0,
+            kept_bytes: 0,
+            size_bytes: 0,
+            older_bytes: 0,
         };
+        for room in rest {
+            others.files += room.files;
+            others.kept_bytes += room.kept_bytes;
+            others.size_bytes += room.size_bytes;
+            others.older_bytes += room.older_bytes;
+        }
         let mut row = kept(&others, ui);
         row[0] = more(rest.len(), "session");
         rows.push(row);
@@ -120,7 +129,7 @@ fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<(), Failu
     }
     ui.print("")?;
     ui.print(Label::Strong.of(heading))?;
-    Ok(ui.print_all(table::each(rows, &[1, 2, 3, 4, 5, 6]))?)
+    Ok(ui.print_all(table::lines(&rows, &[1, 2, 3, 4, 5, 6]))?)
 }
 
 /// A size as people read it; where a program reads, the bytes themselves.
@@ -146,41 +155,37 @@ fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
 
 /// `main  1,204 messages  kept 4.1 MB  of 9.9 MB  alone 1.2 MB`.
 fn heaped(what: Line, heap: &Heap, alone: Option<&Heap>, ui: &Ui) -> Vec<Line> {
-    let alone = alone.filter(|alone| alone.messages > 0);
-    let alone = alone.map(|alone| ("alone", alone.kept_bytes));
-    let (count, sizes) = (heap.messages, (heap.kept_bytes, heap.size_bytes));
-    cells(what, plural(count, "message"), sizes, alone, ui)
+    let (word, alone) = match alone.filter(|alone| alone.messages > 0) {
+        Some(alone) => ("alone", size(alone.kept_bytes, ui)),
+        None => ("", String::new()),
+    };
+    vec![
+        Line::from("  ") + named(what, ui),
+        Line::from(plural(heap.messages, "message")),
+        Label::Tokens.of(size(heap.kept_bytes, ui)),
+        Label::Dim.of("of"),
+        Label::Dim.of(size(heap.size_bytes, ui)),
+        Label::Dim.of(word),
+        Label::Tokens.of(alone),
+    ]
 }
 
 /// `claude-code/2f6c1f0e…  2 files  1.2 MB  of 9.9 MB  older 0.2 MB`.
 fn kept(room: &SessionRoom, ui: &Ui) -> Vec<Line> {
     let is_cut = ui.width_cols().is_some();
-    let older = (room.older_bytes > 0).then_some(("older", room.older_bytes));
-    let name = Label::Session.of(listing::shown_name(&room.name, is_cut));
-    let (count, sizes) = (room.files, (room.kept_bytes, room.size_bytes));
-    cells(name, plural(count, "file"), sizes, older, ui)
-}
-
-/// What it is, how many there are, what is stored of how much, and a part of that with its word.
-fn cells(
-    what: Line,
-    count: String,
-    (kept, whole): (u64, u64),
-    part: Option<(&str, u64)>,
-    ui: &Ui,
-) -> Vec<Line> {
-    let (word, part) = match part {
-        Some((word, part)) => (word, size(part, ui)),
-        None => ("", String::new()),
+    let (word, older) = match room.older_bytes {
+        0 => ("", String::new()),
+        older => ("older", size(older, ui)),
     };
+    let name = listing::shown_name(&room.name, is_cut);
     vec![
-        Line::from("  ") + named(what, ui),
-        count.into(),
-        Label::Tokens.of(size(kept, ui)),
+        Line::from("  ") + named(Label::Session.of(name), ui),
+        Line::from(plural(room.files, "file")),
+        Label::Tokens.of(size(room.kept_bytes, ui)),
         Label::Dim.of("of"),
-        Label::Dim.of(size(whole, ui)),
+        Label::Dim.of(size(room.size_bytes, ui)),
         Label::Dim.of(word),
-        Label::Tokens.of(part),
+        Label::Tokens.of(older),
     ]
 }
 

@@ -156,7 +156,7 @@ fn list(
     let calls = repo.calls_of(&entries)?;
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    let mut heads = table::each(cells, &[]).zip(calls);
+    let mut heads = table::lines(&cells, &[]).into_iter().zip(calls);
     for (at, group) in groups.iter().enumerate() {
         if is_of_many {
             if at > 0 {

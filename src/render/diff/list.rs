@@ -71,7 +71,7 @@ impl Painter<'_> {
                 signed(change.delta).into(),
             ]
         };
-        let heads = table::lines(changes.iter().map(cells).collect(), &[4]);
+        let heads = table::lines(&changes.iter().map(cells).collect::<Vec<_>>(), &[4]);
         let row = |(head, change): (Line, &&Change)| {
             let head = head + "  ";
             let room = width_cols.map(|width| width.saturating_sub(head.width_cols()));

@@ -42,7 +42,10 @@ pub fn tell(
         ]
     };
     let rows: Vec<Vec<Line>> = makeup.largest.iter().map(cells).collect();
-    for (line, one) in table::each(rows, &[0, 2, 3]).zip(&makeup.largest) {
+    for (line, one) in table::lines(&rows, &[0, 2, 3])
+        .into_iter()
+        .zip(&makeup.largest)
+    {
         let line = line + "  ";
         let room = width.map(|width| width.saturating_sub(line.width_cols()));
         ui.print(line + row::said(one.call.as_deref(), &one.preview, room))?;
