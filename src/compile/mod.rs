@@ -16,18 +16,18 @@ mod raw;
 mod repair;
 pub mod request;
 mod responses;
-mod said;
 mod server_tools;
 mod settings;
 mod text;
 mod tools;
 mod turn;
+mod wire_form;
 
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
 pub use provider::Provider;
 pub use request::{Compiled, Compiling, RequestOptions, compile, compile_as_said};
-pub use said::Contents;
 pub use turn::takes_system_messages;
+pub use wire_form::Contents;
 
 pub use crate::wire::Repair;

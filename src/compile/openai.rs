@@ -13,7 +13,7 @@ use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::raw::Raw;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
-use crate::compile::said::{Contents, as_said};
+use crate::compile::wire_form::{Contents, as_said};
 use crate::error::Result;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::quoted;

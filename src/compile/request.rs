@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::compile::said::Contents;
 use crate::compile::turn::Form;
+use crate::compile::wire_form::Contents;
 use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};

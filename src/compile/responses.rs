@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use crate::compile::body::Body;
-use crate::compile::said::Contents;
+use crate::compile::wire_form::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{is_object, push_list, quoted};
 use crate::wire::responses::{

@@ -7,7 +7,7 @@ use crate::context::{Context, Order};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::stretches::Outline;
-use crate::history::{again, load};
+use crate::history::{load, reissue};
 use crate::model::{Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth};
 use crate::store::{Tx, View};
 
@@ -165,7 +165,7 @@ impl<'a> Chain<'a> {
         draft: &'d Draft,
         time: Option<Millis>,
     ) -> Result<Cow<'d, Draft>> {
-        let draft = again::renew(view, draft)?;
+        let draft = reissue::renew(view, draft)?;
         let commit = self.commit_of(&draft, time);
         let hash = commit.hash();
         self.fold(view, hash, &commit)?;
@@ -243,7 +243,7 @@ impl<'a> Chain<'a> {
         draft: &'d Draft,
         time: Option<Millis>,
     ) -> Result<(Sealed<Commit>, Cow<'d, Draft>)> {
-        let draft = again::renew(tx, draft)?;
+        let draft = reissue::renew(tx, draft)?;
         let commit = self.commit_of(&draft, time);
         self.add(tx, &draft.messages, &commit)?;
         Ok((commit, draft))

@@ -5,7 +5,6 @@
 
 pub mod about;
 pub(crate) mod adopted;
-pub(crate) mod again;
 pub mod append;
 mod backup;
 pub mod branches;
@@ -39,6 +38,7 @@ pub(crate) mod parting;
 pub(crate) mod path;
 pub mod provider;
 pub mod purge;
+pub(crate) mod reissue;
 pub mod repo;
 pub mod revision;
 pub mod room;

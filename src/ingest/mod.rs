@@ -7,53 +7,35 @@ mod adopt;
 mod agents;
 mod ahead;
 mod bases;
-#[cfg(test)]
-mod collecting;
-#[cfg(test)]
-mod coming_back;
 pub mod database;
 mod export;
 mod file;
 mod file_lines;
-#[cfg(test)]
-mod growing;
 mod growth;
 mod held;
 mod import;
-#[cfg(test)]
-mod in_databases;
-#[cfg(test)]
-mod in_record_files;
 mod inspect;
 pub mod kin;
-#[cfg(test)]
-mod laws;
 mod outgoing;
-#[cfg(test)]
-mod overtaken;
 mod packed;
 mod place;
 mod plain;
-#[cfg(test)]
-mod purges;
 mod record;
 mod record_files;
-#[cfg(test)]
-mod recording;
 mod replay;
 mod report;
 mod resume;
 mod running;
-mod said;
-#[cfg(test)]
-mod secrets;
 mod session;
 mod slices;
 mod small_files;
 mod source;
+#[cfg(test)]
+mod tests;
 pub mod tool_dirs;
 mod trouble;
-mod unread;
+mod unreadable;
+mod wire_form;
 
 pub use adopt::adopt;
 pub use agents::agents;
@@ -70,6 +52,6 @@ pub use replay::{
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
-pub use said::{said, sent};
 pub use trouble::Trouble;
-pub use unread::{Unread, unread};
+pub use unreadable::{Unread, unread};
+pub use wire_form::{said, sent};

@@ -13,7 +13,6 @@
 mod lazy;
 
 mod aider;
-mod alone;
 mod amp;
 mod anthropic;
 mod anthropic_stream;
@@ -26,6 +25,7 @@ mod claude_code;
 mod claude_stream;
 mod codex;
 mod codex_exec;
+mod continuation;
 mod continue_dev;
 #[cfg(test)]
 mod contract;
@@ -39,6 +39,8 @@ mod document;
 mod droid;
 mod event_log;
 mod fields;
+#[cfg(test)]
+mod fold_check;
 pub mod foreign;
 mod format;
 pub mod formats;
@@ -48,10 +50,10 @@ mod head;
 mod kimi;
 mod kiro;
 mod langgraph;
+mod linear;
 mod lines;
 mod list;
 mod llm;
-mod midway;
 mod openai;
 mod openai_agents;
 mod openai_stream;
@@ -73,13 +75,11 @@ pub mod single;
 pub mod sniff;
 mod spans;
 mod sse;
-#[cfg(test)]
-mod standing;
 mod states;
-mod straight;
 mod stream;
 mod swe_agent;
 mod teller;
+mod verbatim;
 mod vscode_chat;
 mod ways;
 mod writing;
@@ -94,6 +94,7 @@ use crate::error::{Error, Result};
 use crate::hash::fingerprint;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
+pub use continuation::{Continuer, Midway};
 pub use descent::{Base, Bases, Descent};
 pub use format::{
     Agents, Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
@@ -101,7 +102,6 @@ pub use format::{
 };
 pub use formats::FORMATS;
 pub use head::SourceHead;
-pub use midway::{Continuer, Midway};
 pub use stream::{EventReader, EventStream, GrowingStream, StreamEnd, Telling, messages_of};
 
 pub use recorded::RecordedRequest;

@@ -6,7 +6,6 @@
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
 
-mod again;
 pub mod base64;
 pub mod call;
 pub mod commit;
@@ -18,6 +17,7 @@ mod preview;
 pub mod priority;
 pub mod provider_count;
 pub mod refs;
+mod reissue;
 mod sealed;
 pub mod searched;
 pub mod secret;

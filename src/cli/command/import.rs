@@ -21,7 +21,7 @@ use tract::render::{grouped, plural};
 use crate::cli::coming::{Coming, Queue};
 use crate::cli::failure::known_formats;
 use crate::cli::named::{self, Spool};
-use crate::cli::{App, Exit, Failure, imported, left, position, progress, unread};
+use crate::cli::{App, Exit, Failure, imported, position, progress, tool_sessions, unreadable};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -91,7 +91,7 @@ fn long_about() -> String {
          recognised from its content. Importing a file again adds only what is new in it. \
          Outside a repository, one is made here.",
         formats::tools(|_| true),
-        left::tools(),
+        tool_sessions::tools(),
     )
 }
 
@@ -105,8 +105,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let Some(mut files) = wanted(args, app)? else {
-        let limit = args.limit.unwrap_or(left::LISTED);
-        return left::list(args.all, limit, app);
+        let limit = args.limit.unwrap_or(tool_sessions::LISTED);
+        return tool_sessions::list(args.all, limit, app);
     };
     if args.branch.is_some() && files.len() > 1 {
         let failure = Failure::usage("--as names the branch of one session, and there are several");
@@ -167,9 +167,9 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
 fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
     Ok(Some(match (args.hook, args.last) {
         (true, _) => vec![hook(app)?],
-        (_, true) => vec![left::found(args.all, app)?.swap_remove(0).path],
+        (_, true) => vec![tool_sessions::found(args.all, app)?.swap_remove(0).path],
         _ if args.all && !args.list && args.limit.is_none() => {
-            let found = left::found(true, app)?.into_iter();
+            let found = tool_sessions::found(true, app)?.into_iter();
             found.map(|session| session.path).collect()
         }
         _ if args.paths.is_empty() => return Ok(None),
@@ -251,7 +251,7 @@ impl<'a> Intake<'a> {
             _ => Trouble::File,
         };
         if args.all && trouble.is_the_files() {
-            let why = unread::why(&failure);
+            let why = unreadable::why(&failure);
             self.unread.failed(self.repo, file, &why, app.now())?;
         }
         match failure {
@@ -465,7 +465,7 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
         }
         let path = app.path(typed)?;
         if !path.exists()
-            && let Some(session) = left::named(typed, app)?
+            && let Some(session) = tool_sessions::named(typed, app)?
         {
             files.push(session.path);
             continue;

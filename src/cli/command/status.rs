@@ -11,7 +11,7 @@ use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
-use crate::cli::{App, Failure, Listing, Ui, listing, outcome, unread};
+use crate::cli::{App, Failure, Listing, Ui, listing, outcome, unreadable};
 
 /// Show where you are and how full the context is
 ///
@@ -56,7 +56,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         true => ingest::held(&repo)?,
         false => Vec::new(),
     };
-    let unread = unread::lines(&repo, app)?;
+    let unread = unreadable::lines(&repo, app)?;
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {

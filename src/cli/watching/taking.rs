@@ -22,7 +22,7 @@ use super::databases::{Databases, Due};
 use super::wake::Woken;
 use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, listing, unread};
+use crate::cli::{App, Failure, listing, unreadable};
 
 /// More new bytes than this are counted as they come in by one who looks once. To make a counter ready takes
 /// as long as to count so many; what is not counted is counted by who asks.
@@ -307,7 +307,7 @@ impl Taking {
             Trouble::NoSession | Trouble::Broken => {
                 self.seen.insert(file.to_owned(), stamp);
                 if trouble.is_the_files() {
-                    let why = unread::why(&error.into());
+                    let why = unreadable::why(&error.into());
                     self.unread.failed(&self.repo, file, &why, app.now())?;
                 }
                 return Ok(());
@@ -321,10 +321,10 @@ impl Taking {
             Trouble::File => {}
         }
         tally.failed += 1;
-        let why = unread::why(&error.into());
+        let why = unreadable::why(&error.into());
         self.unread.failed(&self.repo, file, &why, app.now())?;
         if self.complained.get(file) != Some(&why) {
-            let line = unread::named(file, &why, app);
+            let line = unreadable::named(file, &why, app);
             app.ui.warn(format!("{line}; it is tried again"));
         }
         self.complained.insert(file.to_owned(), why);

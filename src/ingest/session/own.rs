@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Step;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::{again, load, path};
+use crate::history::{load, path, reissue};
 use crate::interop::Action;
 use crate::model::{Message, Operation, RefName, Sealed};
 use crate::store::View;
@@ -77,7 +77,7 @@ impl Own {
         };
         let mut forms = Vec::with_capacity(messages.len());
         for message in messages {
-            forms.push(again::forms(view, message)?);
+            forms.push(reissue::forms(view, message)?);
         }
         let mut found: Option<(Beside, Vec<ContentHash>)> = None;
         for hash in self.after(beside) {

@@ -8,8 +8,8 @@
 //!
 //! Nothing of it is documented; what is read is what exports of 2023 to 2025 hold.
 
+mod message;
 mod read;
-mod said;
 mod tell;
 #[cfg(test)]
 mod tests;

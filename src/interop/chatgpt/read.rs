@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::said::{Node, Said, node};
+use super::message::{Node, Said, node};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::parts::seconds;

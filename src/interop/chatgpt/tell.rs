@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::message::{Said, Text};
 use super::read::{Conversation, Exchange};
-use super::said::{Said, Text};
 use crate::error::Result;
 use crate::interop::Step;
 use crate::interop::document::ObjectTeller;

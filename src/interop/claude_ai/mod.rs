@@ -10,8 +10,8 @@
 //! Nothing of it is documented by its maker, and no file of it was at hand: what is read is what several
 //! readers of such files agree on.
 
+mod message;
 mod read;
-mod said;
 #[cfg(test)]
 mod tests;
 

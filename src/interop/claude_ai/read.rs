@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::said::{self, Said};
+use super::message::{self, Said};
 use crate::error::Result;
 use crate::interop::Step;
 use crate::interop::document::{Document, Member, ObjectTeller};
@@ -38,7 +38,7 @@ impl Document for Conversation {
     }
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let said = teller.read(at, said::read)?.unwrap_or_default();
+        let said = teller.read(at, message::read)?.unwrap_or_default();
         self.records.push((at.clone(), said));
         Ok(())
     }

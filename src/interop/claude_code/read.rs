@@ -13,7 +13,7 @@ use super::index::{Entry, Index, Kind};
 use super::path::{Item, Tree};
 use super::record::{MessageHead, ProgressData, Record};
 use crate::error::Result;
-use crate::interop::midway::Plain;
+use crate::interop::continuation::Plain;
 use crate::interop::parts::time;
 use crate::interop::teller::Teller;
 use crate::interop::{

@@ -18,7 +18,7 @@ mod kept;
 mod opening;
 mod record;
 mod session;
-mod standing;
+mod tool_state;
 mod write;
 
 use super::format::{Format, Home, NewFile, Resume, Shape};
@@ -58,7 +58,7 @@ pub static CODEX: Format = Format {
                 let id = uuid::Builder::from_unix_timestamp_millis(millis, &tail);
                 id.into_uuid().to_string()
             },
-            state: standing::is_state,
+            state: tool_state::is_state,
             provider: Some(("config.toml", opening::provider)),
             ..Resume::by(&["codex", "resume"], |new| {
                 let NewFile { id, local_time, .. } = new;

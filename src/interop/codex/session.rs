@@ -9,8 +9,8 @@ use super::history::{prompt_text, typed};
 use super::inherited::Inherited;
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
+use crate::interop::continuation::Plain;
 use crate::interop::current::Current;
-use crate::interop::midway::Plain;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{

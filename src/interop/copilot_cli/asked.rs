@@ -1,6 +1,6 @@
 //! What the user asked for, which is said again with each summary.
 
-use super::said::user_message;
+use super::message::user_message;
 use crate::model::Span;
 
 /// The prompts, by their events. Each is read once, when a summary needs it.

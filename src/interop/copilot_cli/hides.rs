@@ -1,9 +1,9 @@
 //! What the tool sends no more: what it has summed up, cleared, or taken back.
 
 use super::asked::Asked;
+use super::message::summed_up;
 use super::read::{Reader, fingerprint};
 use super::record::{Data, Event};
-use super::said::summed_up;
 use crate::error::Result;
 use crate::interop::parts::said;
 use crate::interop::{Action, Cover, HideStep, Problem, StepEntry, again};

@@ -14,9 +14,9 @@
 mod asked;
 mod assets;
 mod hides;
+mod message;
 mod read;
 mod record;
-mod said;
 #[cfg(test)]
 mod tests;
 mod write;

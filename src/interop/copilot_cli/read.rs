@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 
 use super::asked::Asked;
 use super::assets::Assets;
+use super::message::{prompt, reply, result};
 use super::record::{Data, Event, Start};
-use super::said::{prompt, reply, result};
 use crate::error::Result;
+use crate::interop::continuation::Plain;
 use crate::interop::current::Current;
-use crate::interop::midway::Plain;
 use crate::interop::parts::{said, time};
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;

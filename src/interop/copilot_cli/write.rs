@@ -10,7 +10,7 @@ use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::{FOREIGN, Remarks};
 use crate::interop::writing::{self, seal, texts};
-use crate::interop::{Document, Outgoing, alone};
+use crate::interop::{Document, Outgoing, verbatim};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
 use crate::wire::json::{Object, array};
 
@@ -150,7 +150,7 @@ impl Writer<'_> {
                 self.calls.insert(id.clone(), call);
             }
         }
-        if alone::say(&COPILOT_CLI, &outgoing.records, message) {
+        if verbatim::say(&COPILOT_CLI, &outgoing.records, message) {
             for record in &outgoing.records {
                 self.kept(record)?;
             }

@@ -11,10 +11,10 @@
 //! descriptions of `agent.v1.ConversationStateStructure` and `ConversationSummaryArchive` by those who looked into the
 //! tool; a survey of 648 such databases.
 
+mod message;
 mod protobuf;
 mod read;
 mod rows;
-mod said;
 #[cfg(test)]
 mod tests;
 

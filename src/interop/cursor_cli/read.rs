@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::said::said;
+use super::message::said;
 use super::{AGENT, MESSAGES, STATES};
 use crate::interop::places;
 use crate::interop::states::{Said, States};

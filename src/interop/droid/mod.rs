@@ -9,8 +9,8 @@
 mod tests;
 
 use super::format::{Format, Home, Shape};
+use super::linear::{Line, Linear};
 use super::parts::time;
-use super::straight::{Line, Straight};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::json::{decode, string, word};
@@ -42,7 +42,7 @@ pub static DROID: Format = Format {
     })
 };
 
-static LINES: Straight = Straight {
+static LINES: Linear = Linear {
     line,
     lacking: &["system prompt", "tool definitions"],
 };

@@ -4,9 +4,9 @@
 //!
 //! `context/index.ts` and `compaction/micro.ts` of the tool, `contextMemory/contextOps.ts` of the later one.
 
+use super::message::{Content, estimate, is_blank, rendered, text_of};
 use super::read::{Damage, Kind, Reader, Slot, Words};
 use super::record::{Record, Said};
-use super::said::{Content, estimate, is_blank, rendered, text_of};
 use super::select::{Kept, both_ends, newest};
 use crate::error::Result;
 use crate::interop::{Action, Cover, HideStep, again, parts};

@@ -13,9 +13,9 @@
 //! <https://github.com/MoonshotAI/kimi-code>. Observed: a session of protocol 1.4 and one of its agents.
 
 mod hides;
+mod message;
 mod read;
 mod record;
-mod said;
 mod select;
 #[cfg(test)]
 mod tests;

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use super::called;
+use super::message::{Content, calls, estimate, rendered};
 use super::record::{Event, Given, Origin, Record, Said, is_later, usage};
-use super::said::{Content, calls, estimate, rendered};
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
+use crate::interop::continuation::Plain;
 use crate::interop::current::Current;
-use crate::interop::midway::Plain;
 use crate::interop::parts;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;

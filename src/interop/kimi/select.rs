@@ -4,7 +4,7 @@
 //!
 //! `compaction/handoff.ts` of the tool; until it split the measure, it kept the newest alone.
 
-use super::said::estimate;
+use super::message::estimate;
 use crate::error::Result;
 
 /// How much is kept, in tokens as the tool estimates them.

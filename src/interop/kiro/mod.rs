@@ -10,9 +10,9 @@
 //! <https://github.com/aws/amazon-q-developer-cli>, from which the tool was made; its database as its
 //! readers describe it.
 
+mod message;
 mod read;
 mod rows;
-mod said;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::said::{entry, summary};
+use super::message::{entry, summary};
 use super::{HISTORY, ID};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};

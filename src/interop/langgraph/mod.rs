@@ -11,10 +11,10 @@
 //! `libs/checkpoint-sqlite/langgraph/checkpoint/sqlite/__init__.py` of
 //! <https://github.com/langchain-ai/langgraph>.
 
+mod message;
 mod msgpack;
 mod read;
 mod rows;
-mod said;
 mod state;
 #[cfg(test)]
 mod tests;

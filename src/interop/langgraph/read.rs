@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::said::said;
+use super::message::said;
 use super::{CHECKPOINTS, MESSAGES, THREAD};
 use crate::interop::states::{Said, States};
 use crate::interop::teller::Teller;

@@ -5,7 +5,7 @@ use proptest::sample::{Index, select};
 
 use super::{Change, Listed, Telling};
 use crate::interop::contract::Told;
-use crate::interop::standing::standing;
+use crate::interop::fold_check::standing;
 use crate::interop::teller::Teller;
 use crate::interop::{SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Message, Part, Role, Span};

@@ -9,9 +9,9 @@
 //!
 //! `llm/{logs,models,parts,migrations}.py` of <https://github.com/simonw/llm>.
 
+mod message;
 mod read;
 mod rows;
-mod said;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::said::{Said, node, reply};
+use super::message::{Said, node, reply};
 use super::{CONVERSATION, MESSAGES, RESPONSES, TOOLS, TURNS};
 use crate::error::Result;
 use crate::interop::Step;

@@ -14,10 +14,10 @@
 //! OpenCode 1.18.33 beside its sessions.
 
 mod ids;
+mod message;
 mod read;
 mod renew;
 mod rows;
-mod said;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::said::{Said, said};
+use super::message::{Said, said};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry};

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::PROVIDER;
 use super::ids::id;
+use super::message::said;
 use super::renew::Renewing;
-use super::said::said;
 use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
 use crate::interop::records::{rewritten, without};

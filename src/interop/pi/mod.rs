@@ -12,8 +12,8 @@
 //! <https://github.com/badlogic/pi-mono>.
 
 mod index;
+mod message;
 mod read;
-mod said;
 #[cfg(test)]
 mod tests;
 mod write;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::index::{Index, Kind, Record};
-use super::said::{Said, said};
+use super::message::{Said, said};
 use crate::error::Result;
-use crate::interop::midway::Plain;
+use crate::interop::continuation::Plain;
 use crate::interop::parts;
 use crate::interop::teller::Teller;
 use crate::interop::{

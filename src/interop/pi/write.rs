@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
-use crate::interop::{Document, Outgoing, alone, writing};
+use crate::interop::{Document, Outgoing, verbatim, writing};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
 use crate::wire::json::{Object, array, quoted, text_at};
 
@@ -174,7 +174,7 @@ impl Writer<'_> {
         let message = &outgoing.message;
         self.calls.extend(writing::called(message));
         self.time = outgoing.time.unwrap_or(self.time);
-        if alone::say(&PI, &outgoing.records, message) {
+        if verbatim::say(&PI, &outgoing.records, message) {
             return self.untouched(&outgoing.records);
         }
         let old = outgoing.replaces.first().or(outgoing.records.first());

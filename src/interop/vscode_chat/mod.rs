@@ -12,8 +12,8 @@
 //! `src/extension/prompt` and `prompts` of <https://github.com/microsoft/vscode-copilot-chat>.
 
 mod log;
+mod message;
 mod read;
-mod said;
 #[cfg(test)]
 mod tests;
 mod write;

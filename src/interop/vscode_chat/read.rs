@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::log;
-use super::said::{Round, Said, said};
+use super::message::{Round, Said, said};
 use crate::error::Result;
 use crate::interop::document::{self, Document, Member, ObjectTeller};
 use crate::interop::records::first_line;

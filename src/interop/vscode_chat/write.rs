@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::said::{Said, said};
+use super::message::{Said, said};
 use super::{IMAGE, PROVIDER, TEXT, log};
 use crate::error::Result;
 use crate::interop::chat::write::write_all;

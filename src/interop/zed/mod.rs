@@ -10,9 +10,9 @@
 //! <https://github.com/zed-industries/zed>, of 2025 and 2026.
 
 mod mentions;
+mod message;
 mod read;
 mod rows;
-mod said;
 #[cfg(test)]
 mod tests;
 mod variant;

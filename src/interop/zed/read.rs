@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::message::{Said, resumed, said};
 use super::rows::{DAMAGE, FOLDERS, ID, ORDER, PARENT, first_folder};
-use super::said::{Said, resumed, said};
 use super::{MESSAGES, ROW};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};

@@ -5,7 +5,7 @@
 //! an earlier one, and it names the bundle that was put with it, so that no two pushes share an object: what one takes
 //! away, no other can be about to name.
 
-mod said;
+mod errors;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ use tract::Error;
 use tract::history::sync::{Shelf, Shelved};
 use tract::model::RefName;
 
-pub use said::meaning;
+pub use errors::meaning;
 
 /// What says where a ref is.
 const HEAD: &str = "ref.json";
@@ -198,7 +198,7 @@ impl Bucket {
         let patience = PATIENCE + Duration::from_secs(size_bytes / SLOWEST);
         self.runtime.block_on(async {
             let answer = timeout(patience, answer).await;
-            answer.unwrap_or_else(|_| Err(said::silence()))
+            answer.unwrap_or_else(|_| Err(errors::silence()))
         })
     }
 
@@ -230,7 +230,7 @@ impl Bucket {
 
     /// What went wrong, in the bucket's name.
     fn failed(&self, said: &Said) -> Error {
-        let meant = said::meaning(said);
+        let meant = errors::meaning(said);
         self.unreachable(meant.reason, meant.hint)
     }
 
@@ -305,8 +305,8 @@ impl Bucket {
     fn tried(&self, marker: &Path, text: &[u8], mode: PutMode) -> Result<Kept, Error> {
         match self.put_if(marker, text.to_owned(), mode) {
             Ok(_) => Ok(Kept::Put),
-            Err(said) if said::is_lost(&said) => Ok(Kept::Refused),
-            Err(said) if said::is_unknown(&said) => Ok(Kept::Unknown),
+            Err(said) if errors::is_lost(&said) => Ok(Kept::Refused),
+            Err(said) if errors::is_unknown(&said) => Ok(Kept::Unknown),
             Err(said) => Err(self.failed(&said)),
         }
     }
@@ -342,7 +342,7 @@ impl Bucket {
         let is = match self.put_if(&path, text, mode) {
             Ok(tag) => Seen {
                 name: name.clone(),
-                tag: tag.ok_or_else(|| self.failed(&said::no_tag()))?,
+                tag: tag.ok_or_else(|| self.failed(&errors::no_tag()))?,
                 put: number,
                 bundles: spelled.bundles,
                 at: at.cloned(),
@@ -353,7 +353,7 @@ impl Bucket {
                 match there.transpose()? {
                     // It came through, and what got lost was the answer; somebody may have gone on from it.
                     Some(there) if there.put == number || there.bundles.contains(&number) => there,
-                    there if said::is_lost(&said) => {
+                    there if errors::is_lost(&said) => {
                         return Err(self.lost(name, was.as_ref(), there.as_ref(), &number));
                     }
                     _ => return Err(self.failed(&said)),
@@ -362,7 +362,7 @@ impl Bucket {
         };
         self.seen.insert(name.clone(), is.clone());
         if let Err(said) = self.sweep(name, was.as_ref(), &is) {
-            *self.beside.left.borrow_mut() = Some(said::meaning(&said).reason);
+            *self.beside.left.borrow_mut() = Some(errors::meaning(&said).reason);
         }
         Ok(())
     }
@@ -466,7 +466,7 @@ impl Shelf for Bucket {
                 let parts = parts.map_err(|said| self.failed(&said))?;
                 Ok(parts.concat())
             }
-            Err(said @ Said::NotFound { .. }) if !said::is_no_bucket(&said) => {
+            Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => {
                 let head = folder.join(HEAD);
                 let now = self.look(&head)?;
                 if now.as_ref().map(|(_, tag)| tag) == seen.as_ref().map(|seen| &seen.tag) {
@@ -515,14 +515,14 @@ impl Shelf for Bucket {
 /// An object that is read whole, and its ETag; none: there is none.
 async fn short(store: &dyn ObjectStore, path: &Path) -> Result<Option<(Vec<u8>, String)>, Said> {
     let found = match store.get(path).await {
-        Err(said @ Said::NotFound { .. }) if !said::is_no_bucket(&said) => return Ok(None),
+        Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => return Ok(None),
         found => found?,
     };
     let GetResult { meta, .. } = &found;
     if meta.size > LONGEST {
-        return Err(said::too_long());
+        return Err(errors::too_long());
     }
-    let tag = meta.e_tag.clone().ok_or_else(said::no_tag)?;
+    let tag = meta.e_tag.clone().ok_or_else(errors::no_tag)?;
     Ok(Some((found.bytes().await?.into(), tag)))
 }
 
@@ -532,7 +532,7 @@ async fn next<T>(
 ) -> Result<Option<T>, Said> {
     match timeout(PATIENCE, rows.next()).await {
         Ok(row) => row.transpose(),
-        Err(_) => Err(said::silence()),
+        Err(_) => Err(errors::silence()),
     }
 }
 

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::slices::{GAP, SHARE};
-use super::{ExportOptions, ImportReport, ImportRequest, adopt, export, import};
 use crate::error::Result;
 use crate::history::{Call, On, Repo, SurgeryOptions};
+use crate::ingest::slices::{GAP, SHARE};
+use crate::ingest::{ExportOptions, ImportReport, ImportRequest, adopt, export, import};
 use crate::interop::Format;
 use crate::model::{Message, Millis, Part, RefName, RefValue};
 

@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use super::import::GROWN;
-use super::plain::READ_BYTES;
-use super::{ImportRequest, Reading, import, known_stamp, stamp};
 use crate::history::{Call, Repo};
+use crate::ingest::import::GROWN;
+use crate::ingest::plain::READ_BYTES;
+use crate::ingest::{ImportRequest, Reading, import, known_stamp, stamp};
 use crate::model::{Millis, RefName};
 use crate::store::SessionRow;
 

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: what a line says; each format reads its own.
 
-use super::midway::Plain;
+use super::continuation::Plain;
 use super::records::{LineReader, Record, each_line, each_line_from};
 use super::teller::Teller;
 use super::{ImportOptions, Input, Midway, Sink, Step};
@@ -24,12 +24,12 @@ pub(super) struct Line {
 }
 
 /// How a format's lines are read, and what they lack of what the model was sent.
-pub(super) struct Straight {
+pub(super) struct Linear {
     pub(super) line: fn(&str, &mut Notes) -> Result<Line, String>,
     pub(super) lacking: &'static [&'static str],
 }
 
-impl Straight {
+impl Linear {
     /// Reads a session.
     pub(super) fn import(
         &self,

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{ImportRequest, import};
 use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, Target};
+use crate::ingest::{ImportRequest, import};
 use crate::model::{Draft, Message, Millis, PURGED, Part, RefName, Role};
 
 const WORDS: [&str; 3] = ["one", "two", "three"];

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use super::{ExportOptions, export, redacts};
 use crate::history::{BundleTip, Call, CommitOptions, Named, On, Repo, SurgeryOptions};
+use crate::ingest::{ExportOptions, export, redacts};
 use crate::interop::Format;
 use crate::interop::redacted::Sieve;
 use crate::model::secret::{Leaving, SecretCounts, Secrets};

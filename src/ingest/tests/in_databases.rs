@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::file::FileInput;
-use super::tool_dirs::walk_directory;
-use super::{ImportReport, ImportRequest, Reading, database, import, known_stamp};
 use crate::conditions::real_sessions;
 use crate::history::Repo;
+use crate::ingest::file::FileInput;
+use crate::ingest::tool_dirs::walk_directory;
+use crate::ingest::{ImportReport, ImportRequest, Reading, database, import, known_stamp};
 use crate::interop::Input;
 use crate::model::Millis;
 

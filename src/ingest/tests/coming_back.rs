@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::import::take_in;
-use super::inspect::SessionInput;
-use super::{ExportOptions, ImportRequest, export, import};
 use crate::hash::CommitHash;
 use crate::history::surgery::{Prune, Reach, Truncate};
 use crate::history::{Call, CommitOptions, Named, On, Repo, SurgeryOptions};
+use crate::ingest::import::take_in;
+use crate::ingest::inspect::SessionInput;
+use crate::ingest::{ExportOptions, ImportRequest, export, import};
 use crate::interop::{Format, attached, sniff};
 use crate::model::{Draft, EntryId, Message, Millis, Part, RefName, RefValue, Role};
 
@@ -287,7 +287,7 @@ fn every_commit_of_real_sessions_comes_back() {
         "anthropic-messages",
         "roo-cline",
     ];
-    let walk = |tool| super::tool_dirs::walk_directory(&folder.join(tool));
+    let walk = |tool| crate::ingest::tool_dirs::walk_directory(&folder.join(tool));
     // Each request of a folder of them by itself.
     let each = |path: PathBuf| match std::fs::read_dir(&path) {
         Ok(entries) => entries

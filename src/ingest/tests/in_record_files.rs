@@ -9,14 +9,14 @@ use std::time::{Duration, UNIX_EPOCH};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::tool_dirs::walk_directory;
-use super::{ImportReport, ImportRequest, Outcome, import, sent};
 use crate::compile::Provider;
 use crate::conditions::{laws, real_sessions};
 use crate::history::Repo;
+use crate::ingest::tool_dirs::walk_directory;
+use crate::ingest::{ImportReport, ImportRequest, Outcome, import, sent};
 use crate::model::{Millis, RefValue};
 
-const FILES: &str = include_str!("../../tests/data/bodies/files.jsonl");
+const FILES: &str = include_str!("../../../tests/data/bodies/files.jsonl");
 
 fn bring_in(repo: &Repo, path: &Path) -> ImportReport {
     let request = ImportRequest::at(Millis(7), "import");

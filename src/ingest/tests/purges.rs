@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::slices::GAP;
-use super::{ExportOptions, ImportReport, ImportRequest, export, import};
 use crate::error::Result;
 use crate::history::surgery::{Reach, Truncate};
 use crate::history::{Call, CommitOptions, On, Purged, Repo, ResetMode, SurgeryOptions};
+use crate::ingest::slices::GAP;
+use crate::ingest::{ExportOptions, ImportReport, ImportRequest, export, import};
 use crate::interop::{Format, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
 use crate::store::{SessionRow, SourceState};
@@ -198,7 +198,7 @@ impl Write for Slow<'_> {
 
 #[test]
 fn no_export_holds_a_view_while_it_writes() {
-    let lines = include_str!("../../tests/data/codex/plain.jsonl");
+    let lines = include_str!("../../../tests/data/codex/plain.jsonl");
     let folder = tempfile::tempdir().expect("a folder");
     let repo = Repo::ephemeral().expect("a repository");
     let path = folder.path().join("lines.jsonl");

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 
-use super::slices::{GAP, SHARE};
-use super::{ExportOptions, ImportRequest, export, import};
 use crate::hash::CommitHash;
 use crate::history::surgery::{Reach, Truncate};
 use crate::history::{Call, CommitOptions, Expire, On, Repo, ResetMode, SurgeryOptions, load};
+use crate::ingest::slices::{GAP, SHARE};
+use crate::ingest::{ExportOptions, ImportRequest, export, import};
 use crate::interop::Format;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 

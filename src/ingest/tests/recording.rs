@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::growing::kept;
-use super::import::GROWN;
-use super::record::{READS_ALL, TAKEN_BYTES};
-use super::{Due, ImportReport, RecordRequest, Recorder};
 use crate::history::Repo;
+use crate::ingest::import::GROWN;
+use crate::ingest::record::{READS_ALL, TAKEN_BYTES};
+use crate::ingest::tests::growing::kept;
+use crate::ingest::{Due, ImportReport, RecordRequest, Recorder};
 use crate::interop::sniff::sniff;
 use crate::model::Millis;
 

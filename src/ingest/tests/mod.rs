@@ -1,0 +1,12 @@
+//! What holds of imports as a whole.
+
+mod collecting;
+mod coming_back;
+mod growing;
+mod in_databases;
+mod in_record_files;
+mod laws;
+mod overtaken;
+mod purges;
+mod recording;
+mod secrets;
