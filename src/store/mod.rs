@@ -101,7 +101,7 @@ pub trait Store: Send {
         packing::press
     }
 
-    /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_prepared`], on any
+    /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_message`], on any
     /// thread: as it would be kept now.
     fn preparing(&self) -> Result<Box<Prepare>> {
         Ok(Box::new(|message| Prepared {
