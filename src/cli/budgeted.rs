@@ -105,18 +105,17 @@ impl Held {
                 };
                 let now = repo.status(on, app.encoding(repo)?)?;
                 let now = now.provider.total(now.total);
-                match done && now.tokens <= *max {
-                    true => Ok(()),
-                    false => {
-                        if done {
-                            let (now, max) = (tokens(now), grouped(*max));
-                            app.ui.warn(format!(
-                                "the summary does not make it fit: {now} tokens, over the budget of {max}"
-                            ));
-                        }
-                        self.tell_committed(&hint.unwrap_or(smaller), app);
-                        not_kept
+                if done && now.tokens <= *max {
+                    Ok(())
+                } else {
+                    if done {
+                        let (now, max) = (tokens(now), grouped(*max));
+                        app.ui.warn(format!(
+                            "the summary does not make it fit: {now} tokens, over the budget of {max}"
+                        ));
                     }
+                    self.tell_committed(&hint.unwrap_or(smaller), app);
+                    not_kept
                 }
             }
             Verdict::Over { .. } if self.acts => {

@@ -158,9 +158,10 @@ pub fn parts(
     while at < conversation.len() {
         let part = conversation.part_from(repo, at, PartSize::default())?;
         at = part.end;
-        let found = match is_open && at == conversation.len() {
-            true => conversation.read_open(repo, part, start)?,
-            false => conversation.read(repo, part, start)?,
+        let found = if is_open && at == conversation.len() {
+            conversation.read_open(repo, part, start)?
+        } else {
+            conversation.read(repo, part, start)?
         };
         start = Start::Seen;
         let message_of = |node| found.entry_of(node).map(numbered);
@@ -206,9 +207,10 @@ fn chat(
 fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
     let is_terminal = app.ui.is_terminal();
     for text in json::pieces(tree) {
-        let shown = match is_terminal {
-            true => escape::json(&text),
-            false => text.as_str().into(),
+        let shown = if is_terminal {
+            escape::json(&text)
+        } else {
+            text.as_str().into()
         };
         app.ui.out().write_all(shown.as_bytes())?;
     }

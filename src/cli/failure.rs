@@ -311,9 +311,10 @@ fn hint(error: &Error) -> Option<String> {
             path,
             known: Some("a gzip archive"),
         } => {
-            let path = match path == Path::new(STANDARD_INPUT) {
-                true => "FILE".to_owned(),
-                false => shell_word(&path.display().to_string()),
+            let path = if path == Path::new(STANDARD_INPUT) {
+                "FILE".to_owned()
+            } else {
+                shell_word(&path.display().to_string())
             };
             format!("gunzip -c {path} | tract import -")
         }

@@ -73,9 +73,10 @@ impl<'a> Followed<'a> {
             return Ok(None);
         }
         // What is seen for the first time has not moved, however long the way to it is.
-        let moved = match self.is_known {
-            true => self.repo.moved(self.tip.as_ref(), tip.as_ref())?,
-            false => Moved::default(),
+        let moved = if self.is_known {
+            self.repo.moved(self.tip.as_ref(), tip.as_ref())?
+        } else {
+            Moved::default()
         };
         self.is_known = true;
         self.tip = tip;

@@ -246,9 +246,10 @@ fn headline(
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
             let new = plural(session.new_commits, "new commit");
-            let now = match session.is_of_end {
-                true => String::new(),
-                false => format!(", now {size}"),
+            let now = if session.is_of_end {
+                String::new()
+            } else {
+                format!(", now {size}")
             };
             ("Updated", format!(": {new}{now}"))
         }
@@ -279,9 +280,10 @@ fn headline(
 
 /// Why a branch does not follow its session.
 fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String, Failure> {
-    let why = match repo.is_fork(branch, &session.name)? {
-        true => "left the session earlier",
-        false => "has commits of its own",
+    let why = if repo.is_fork(branch, &session.name)? {
+        "left the session earlier"
+    } else {
+        "has commits of its own"
     };
     Ok(format!("; {} {why}, so it stays", branch.short()))
 }
@@ -323,9 +325,10 @@ fn details(session: &ImportedSession, is_verbose: bool, app: &mut App) {
             .status(format!("  {:NAME_COLS$}  {text}", "further branches"));
     }
     let others: u64 = session.end.other_records.values().sum();
-    let others = match is_verbose || others == 0 {
-        true => counted(&session.end.other_records),
-        false => vec![format!("{} (-v lists them)", plural(others, "record"))],
+    let others = if is_verbose || others == 0 {
+        counted(&session.end.other_records)
+    } else {
+        vec![format!("{} (-v lists them)", plural(others, "record"))]
     };
     let lines = [
         ("kept, not shown as messages", others),

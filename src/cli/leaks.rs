@@ -112,9 +112,10 @@ pub fn check_page(
             *most = count.max(*most);
         }
     }
-    match found.counts.is_empty() {
-        true => Ok(()),
-        false => refuse(repo, commit, Leaving::Refused(secrets), &found),
+    if found.counts.is_empty() {
+        Ok(())
+    } else {
+        refuse(repo, commit, Leaving::Refused(secrets), &found)
     }
 }
 

@@ -61,9 +61,12 @@ impl Listing<'_> {
             .collect();
         if self.heading {
             let is_used = |at: &usize| cells.iter().any(|row| !row[*at].is_empty());
-            let name = |(at, name): (usize, &str)| match is_used(&at) {
-                true => Label::Dim.of(name),
-                false => Line::new(),
+            let name = |(at, name): (usize, &str)| {
+                if is_used(&at) {
+                    Label::Dim.of(name)
+                } else {
+                    Line::new()
+                }
             };
             let heading = HEADING.into_iter().enumerate().map(name).collect();
             cells.insert(0, heading);

@@ -95,14 +95,14 @@ impl Live {
         let above = moving.len().saturating_sub(rows - 1);
         moving.drain(..above);
         let settled: Vec<Line> = settled.collect();
-        let same = match settled.is_empty() {
-            true => self
-                .moving
+        let same = if settled.is_empty() {
+            self.moving
                 .iter()
                 .zip(&moving)
                 .take_while(|(a, b)| a == b)
-                .count(),
-            false => 0,
+                .count()
+        } else {
+            0
         };
         if same == moving.len() && same == self.moving.len() {
             return;

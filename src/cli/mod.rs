@@ -197,9 +197,10 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     let hint = usage_hint(error, name);
     let mut ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
     let failure = Failure::Said(Exit::Usage, what, Some(hint));
-    match is_hook {
-        true => failure.never_blocks().report(&mut ui),
-        false => failure.report(&mut ui),
+    if is_hook {
+        failure.never_blocks().report(&mut ui)
+    } else {
+        failure.report(&mut ui)
     }
 }
 

@@ -29,9 +29,10 @@ const WRITER_WAIT: Duration = Duration::from_secs(5);
 /// Opens what is at `path` to read a text.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
-    match is_pipe(kind) {
-        true => open_pipe(path),
-        false => Ok(File::open(path).map_err(Error::io(path))?),
+    if is_pipe(kind) {
+        open_pipe(path)
+    } else {
+        Ok(File::open(path).map_err(Error::io(path))?)
     }
 }
 
@@ -80,12 +81,11 @@ impl Spool {
         }
         let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
         if !is_pipe(kind) {
-            return match kind.is_file() || kind.is_dir() {
-                true => Ok(None),
-                false => {
-                    let what = format!("{} is a device, not a session file", path.display());
-                    Err(Failure::refused(what).with_hint("files, directories and pipes are read"))
-                }
+            return if kind.is_file() || kind.is_dir() {
+                Ok(None)
+            } else {
+                let what = format!("{} is a device, not a session file", path.display());
+                Err(Failure::refused(what).with_hint("files, directories and pipes are read"))
             };
         }
         Self::read(open_pipe(path)?, path).map(Some)

@@ -49,9 +49,10 @@ pub fn budget(
 /// The tokens that a change leaves, in the budget's own measure.
 pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
     let ours = surgery.after.tokens;
-    match budget.as_counted {
-        true => ours.tokens,
-        false => surgery.provider.total(ours).tokens,
+    if budget.as_counted {
+        ours.tokens
+    } else {
+        surgery.provider.total(ours).tokens
     }
 }
 
@@ -62,9 +63,10 @@ pub fn hid(surgery: &Surgery) -> String {
 
 /// Says that more was touched than was named, if so: the other end of a call.
 pub fn partners(touched: impl IntoIterator<Item = EntryId>, named: &[EntryId]) -> &'static str {
-    match touched.into_iter().all(|id| named.contains(&id)) {
-        true => "",
-        false => ", tool partners included",
+    if touched.into_iter().all(|id| named.contains(&id)) {
+        ""
+    } else {
+        ", tool partners included"
     }
 }
 
@@ -118,9 +120,10 @@ pub fn counted(count: &ProviderCount) -> String {
         ..0 => format!("{} less", grouped(top.unsigned_abs())),
         _ => format!("{} on top", grouped(top.unsigned_abs())),
     };
-    match count.is_fitted() {
-        true => format!("counts {:.2} times as much, and {top}", count.factor),
-        false => format!("counts {top}"),
+    if count.is_fitted() {
+        format!("counts {:.2} times as much, and {top}", count.factor)
+    } else {
+        format!("counts {top}")
     }
 }
 

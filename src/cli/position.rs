@@ -18,9 +18,10 @@ const MOVES: usize = 8;
 pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line, Failure> {
     let hash = Label::Hash.of(commit.short());
     let preview = Line::from(repo.preview(commit)?).cut(PREVIEW);
-    Ok(match preview.is_empty() {
-        true => hash,
-        false => hash + " (\"" + preview + "\")",
+    Ok(if preview.is_empty() {
+        hash
+    } else {
+        hash + " (\"" + preview + "\")"
     })
 }
 

@@ -108,16 +108,17 @@ pub fn place<T>(
     drop(create(&draft).map_err(failed)?);
     let draft = Draft(draft);
     let done = make(&draft.0)?;
-    match force {
-        true => fs::rename(&draft.0, path).map_err(failed)?,
-        false => match fs::hard_link(&draft.0, path) {
+    if force {
+        fs::rename(&draft.0, path).map_err(failed)?
+    } else {
+        match fs::hard_link(&draft.0, path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(taken(path));
             }
             // Some file systems have no links.
             Err(_) => fs::rename(&draft.0, path).map_err(failed)?,
-        },
+        }
     }
     Ok(done)
 }

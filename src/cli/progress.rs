@@ -7,9 +7,10 @@ use super::App;
 /// A bar that shows what `template` says, where anyone can see it.
 pub fn bar(app: &App, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    let target = match app.ui.draws_progress() {
-        true => ProgressDrawTarget::stderr_with_hz(8),
-        false => ProgressDrawTarget::hidden(),
+    let target = if app.ui.draws_progress() {
+        ProgressDrawTarget::stderr_with_hz(8)
+    } else {
+        ProgressDrawTarget::hidden()
     };
     ProgressBar::with_draw_target(None, target).with_style(style.progress_chars("=>."))
 }

@@ -92,13 +92,12 @@ fn commands(text: &str) -> Vec<Range<usize>> {
         if !is_word || found.last().is_some_and(|last| last.contains(&at)) {
             continue;
         }
-        let start = match before.ends_with("| ") || before.ends_with("&& ") {
-            true => {
-                let ends = ENDS.iter();
-                let ends = ends.filter_map(|end| Some(before.rfind(end)? + end.len()));
-                ends.max().unwrap_or(0)
-            }
-            false => at,
+        let start = if before.ends_with("| ") || before.ends_with("&& ") {
+            let ends = ENDS.iter();
+            let ends = ends.filter_map(|end| Some(before.rfind(end)? + end.len()));
+            ends.max().unwrap_or(0)
+        } else {
+            at
         };
         let end = match quote {
             Some(quote) => text[at..].find(quote),

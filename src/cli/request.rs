@@ -27,9 +27,10 @@ pub fn payload(
         return Ok((payload, Vec::new()));
     }
     // Whoever asks for all of a request wants the one that a provider's cache knows.
-    let contents = match options.whole_request {
-        true => said(repo, &context, options.provider)?,
-        false => Contents::new(),
+    let contents = if options.whole_request {
+        said(repo, &context, options.provider)?
+    } else {
+        Contents::new()
     };
     // What a client sent while it ran may stand elsewhere than what it kept.
     let (messages, contents) = match reply {

@@ -29,9 +29,10 @@ pub fn tools() -> String {
 /// The sessions of the working directory, of the repository's and of git's above it, or those of
 /// every directory, newest first; at least one.
 pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure> {
-    let found = match is_everywhere {
-        true => app.tool_dirs()?.sessions(),
-        false => here(app)?,
+    let found = if is_everywhere {
+        app.tool_dirs()?.sessions()
+    } else {
+        here(app)?
     };
     if found.is_empty() && is_everywhere {
         let failure = Failure::refused("no sessions of any known tool");
@@ -191,17 +192,19 @@ pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Fail
     }
     if found.len() > limit {
         let more = grouped((found.len() - limit) as u64);
-        app.ui.status(match is_everywhere {
-            true => format!("… and {more} older: tract import --all --list -n 0"),
-            false => format!("… and {more} older: tract import -n 0"),
+        app.ui.status(if is_everywhere {
+            format!("… and {more} older: tract import --all --list -n 0")
+        } else {
+            format!("… and {more} older: tract import -n 0")
         });
     }
     let Some(first) = first else {
         return Ok(());
     };
-    app.ui.hint(match is_everywhere {
-        true => format!("tract import {first} takes that one, tract import --all all of them"),
-        false => format!("tract import {first} takes that one, tract import --last the newest"),
+    app.ui.hint(if is_everywhere {
+        format!("tract import {first} takes that one, tract import --all all of them")
+    } else {
+        format!("tract import {first} takes that one, tract import --last the newest")
     });
     Ok(())
 }

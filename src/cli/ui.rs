@@ -186,9 +186,10 @@ impl Ui {
         } else {
             self.err_terminal
         };
-        let rows = match is_read {
-            true => remark::rows(&line.into(), self.wrap_cols()),
-            false => vec![line.into()],
+        let rows = if is_read {
+            remark::rows(&line.into(), self.wrap_cols())
+        } else {
+            vec![line.into()]
         };
         let rows = rows
             .into_iter()
@@ -265,8 +266,9 @@ impl Ui {
 }
 
 fn painted(color: bool, line: Line) -> String {
-    match color {
-        true => ansi::paint(&line),
-        false => plain::paint(&line),
+    if color {
+        ansi::paint(&line)
+    } else {
+        plain::paint(&line)
     }
 }

@@ -200,10 +200,10 @@ fn contents<'a>(blocks: &[&Numbered<'_>], said: &mut Said<'a>) -> Content<'a> {
     for block in blocks {
         let json = block.block.json();
         let has_space = matches!(block.block, Block::Text(text) if text.trim_end() != text);
-        let known = match has_space {
-            // Its end may have to go.
-            true => None,
-            false => said.block(block.number, &json),
+        let known = if has_space {
+            None
+        } else {
+            said.block(block.number, &json)
         };
         match known {
             Some(text) if text.starts_with('"') && blocks.len() == 1 => {

@@ -164,9 +164,10 @@ impl<'a> Writer<'a> {
 
     fn hold(&mut self, message: Cow<'a, Message>) {
         self.open.add(&message);
-        let plain = match message.is_attached() {
-            true => Cow::Owned(attached::plain(&message).into_owned()),
-            false => message,
+        let plain = if message.is_attached() {
+            Cow::Owned(attached::plain(&message).into_owned())
+        } else {
+            message
         };
         self.held.push(plain);
     }

@@ -111,12 +111,11 @@ impl<'a> Compiling<'a> {
         options: &'a RequestOptions,
     ) -> Self {
         let mut remarks = Vec::new();
-        let head = match options.whole_request {
-            true => {
-                let is_own = contents.iter().any(|said| !said.is_empty());
-                settings::request_keys(settings, options.provider, is_own, &mut remarks)
-            }
-            false => String::new(),
+        let head = if options.whole_request {
+            let is_own = contents.iter().any(|said| !said.is_empty());
+            settings::request_keys(settings, options.provider, is_own, &mut remarks)
+        } else {
+            String::new()
         };
         let messages = match options.provider {
             Provider::OpenAi => Messages::Written(openai::Writer::new(&head, contents)),

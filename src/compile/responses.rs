@@ -45,9 +45,10 @@ pub(super) fn write(
         }
         let own = message_items(at, message, &pairs, repairs);
         prompt = said_as_text(message, said);
-        match says_the_same(said, message) && !repaired.contains(&at) {
-            true => written.extend(said.iter().cloned()),
-            false => written.extend(own),
+        if says_the_same(said, message) && !repaired.contains(&at) {
+            written.extend(said.iter().cloned())
+        } else {
+            written.extend(own)
         }
     }
     if let (Some(text), [_]) = (prompt, &written[..]) {

@@ -277,9 +277,10 @@ impl<'a> Keys<'a> {
             }
             // In another's request, what some provider knows has no place.
             let is_anybodys = KEYS.iter().any(|(name, ..)| names(name, key));
-            match gives_back && !is_anybodys {
-                true => self.put(key, value),
-                false => self.leave_out(key),
+            if gives_back && !is_anybodys {
+                self.put(key, value)
+            } else {
+                self.leave_out(key)
             }
         }
     }

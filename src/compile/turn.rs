@@ -34,9 +34,10 @@ impl Form {
     pub(super) fn of(settings: &Settings) -> Self {
         let model = settings.get("model").map_or("", String::as_str);
         let model = model.trim_start_matches('"');
-        match TAKE_SYSTEM.iter().any(|known| model.starts_with(known)) {
-            true => Self::System,
-            false => Self::User,
+        if TAKE_SYSTEM.iter().any(|known| model.starts_with(known)) {
+            Self::System
+        } else {
+            Self::User
         }
     }
 }

@@ -47,9 +47,10 @@ impl<'a> Said<'a> {
 
 /// What a block, or a string in place of one, says.
 fn parts(block: &str) -> Option<Vec<Part>> {
-    let list = match block.starts_with('"') {
-        true => block.to_owned(),
-        false => array([block]),
+    let list = if block.starts_with('"') {
+        block.to_owned()
+    } else {
+        array([block])
     };
     let raw = RawValue::from_string(list).ok()?;
     let mut parts = anthropic::parts(Some(&raw), &mut Notes::default()).ok()?;

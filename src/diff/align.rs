@@ -153,9 +153,10 @@ fn alike(before: &[Told<'_>], after: &[Told<'_>]) -> Alignment {
     let old: Vec<Sketch> = before.iter().map(sketch).collect();
     let new: Vec<Sketch> = after.iter().map(sketch).collect();
     most_alike(old.len(), new.len(), ALIKE, |b, a| {
-        match comparable(&before[b], &after[a]) {
-            true => old[b].likeness(&new[a]),
-            false => 0.0,
+        if comparable(&before[b], &after[a]) {
+            old[b].likeness(&new[a])
+        } else {
+            0.0
         }
     })
 }

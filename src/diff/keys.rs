@@ -173,9 +173,10 @@ fn items_in_gap(before: &[Json], after: &[Json]) -> list::Alignment {
     let old: Vec<Sketch> = before.iter().map(sketch).collect();
     let new: Vec<Sketch> = after.iter().map(sketch).collect();
     most_alike(before.len(), after.len(), ALIKE, |b, a| {
-        match before[b].kind() == after[a].kind() && before[b].kind() > 0 {
-            true => old[b].likeness(&new[a]),
-            false => 0.0,
+        if before[b].kind() == after[a].kind() && before[b].kind() > 0 {
+            old[b].likeness(&new[a])
+        } else {
+            0.0
         }
     })
 }

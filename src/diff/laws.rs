@@ -303,10 +303,7 @@ proptest! {
         let (old, new) = (before.messages.clone(), after.messages.clone());
         let diff = ContextDiff::new(before, after, &options);
         let applied = spelled(&diff.apply(&old));
-        match exact_ids {
-            true => prop_assert_eq!(applied, spelled(&new)),
-            false => prop_assert_eq!(without_ids(&applied), without_ids(&spelled(&new))),
-        }
+        if exact_ids { prop_assert_eq!(applied, spelled(&new)) } else { prop_assert_eq!(without_ids(&applied), without_ids(&spelled(&new))) }
     }
 
     #[test]
@@ -332,10 +329,7 @@ proptest! {
 
     #[test]
     fn token_deltas_sum_to_the_difference_of_the_totals((before, after) in contexts()) {
-        let framing = |side: &Side| match side.messages.is_empty() {
-            true => 0,
-            false => CONTEXT_OVERHEAD as i64,
-        };
+        let framing = |side: &Side| if side.messages.is_empty() { 0 } else { CONTEXT_OVERHEAD as i64 };
         let framing = framing(&after) - framing(&before);
         let diff = ContextDiff::new(before, after, &DiffOptions::default());
         let sum: i64 = diff.changes.iter().map(|change| change.delta).sum();

@@ -183,9 +183,10 @@ mod tests {
                 };
                 out.push(sign);
                 for piece in &line.pieces {
-                    match piece.changed {
-                        true => out += &format!("[{}]", piece.text),
-                        false => out += &piece.text,
+                    if piece.changed {
+                        out += &format!("[{}]", piece.text)
+                    } else {
+                        out += &piece.text
                     }
                 }
                 out.push('\n');

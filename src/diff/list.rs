@@ -61,10 +61,10 @@ pub fn align_equal<T: Eq + Hash>(before: &[T], after: &[T]) -> Alignment {
     let looked_at = after.iter().map(|item| often[*item]).sum::<usize>();
     let (all_before, all_after) = (0..before.len(), 0..after.len());
     let mut found = Capture::new();
-    let done = match looked_at <= LOOKED_AT {
-        // Myers' algorithm as it is bounded there gives up on a few pairs among many others.
-        true => hunt::diff_deadline_raw(&mut found, &before, all_before, &after, all_after, None),
-        false => myers::diff(&mut found, &before, all_before, &after, all_after),
+    let done = if looked_at <= LOOKED_AT {
+        hunt::diff_deadline_raw(&mut found, &before, all_before, &after, all_after, None)
+    } else {
+        myers::diff(&mut found, &before, all_before, &after, all_after)
     };
     done.expect("capturing cannot fail");
     let mut pairs = Alignment::new();

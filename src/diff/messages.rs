@@ -96,16 +96,18 @@ impl ContextDiff {
         let ends = (before.entries.len(), after.entries.len());
         for (pair_b, pair_a) in pairs.iter().copied().chain([ends]) {
             changes.extend((b..pair_b).map(|at| {
-                let kind = match before.known.contains(&before.entries[at].id) {
-                    true => Kind::Hidden,
-                    false => Kind::Removed,
+                let kind = if before.known.contains(&before.entries[at].id) {
+                    Kind::Hidden
+                } else {
+                    Kind::Removed
                 };
                 Change::new(Some(at), None, kind, -before.tokens(at))
             }));
             changes.extend((a..pair_a).map(|at| {
-                let kind = match after.known.contains(&after.entries[at].id) {
-                    true => Kind::Returned,
-                    false => Kind::Added,
+                let kind = if after.known.contains(&after.entries[at].id) {
+                    Kind::Returned
+                } else {
+                    Kind::Added
                 };
                 Change::new(None, Some(at), kind, after.tokens(at))
             }));

@@ -198,9 +198,10 @@ fn parts_in_gap(before: &[Part], after: &[Part]) -> Alignment {
     let old: Vec<Sketch> = before.iter().map(sketch).collect();
     let new: Vec<Sketch> = after.iter().map(sketch).collect();
     most_alike(before.len(), after.len(), ALIKE, |b, a| {
-        match kind(&before[b]) == kind(&after[a]) {
-            true => old[b].likeness(&new[a]),
-            false => 0.0,
+        if kind(&before[b]) == kind(&after[a]) {
+            old[b].likeness(&new[a])
+        } else {
+            0.0
         }
     })
 }

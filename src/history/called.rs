@@ -43,9 +43,10 @@ impl<'a> Callers<'a> {
         let mut wanted = Vec::new();
         for row in rows {
             if let Operation::Append { content } = row.commit.operation {
-                match speaks(&content) {
-                    true => drop(self.uses.insert(content, None)),
-                    false => wanted.push(content),
+                if speaks(&content) {
+                    drop(self.uses.insert(content, None))
+                } else {
+                    wanted.push(content)
                 }
             }
             self.path.insert(row.hash, row.clone());

@@ -108,9 +108,10 @@ impl Difference {
         let (kept, last) = common(old, new);
         let (old_end, new_end) = (old.len() - last, new.len() - last);
         let is_shorter = old_end < new_end;
-        let (short, short_end, long, long_end) = match is_shorter {
-            true => (old, old_end, new, new_end),
-            false => (new, new_end, old, old_end),
+        let (short, short_end, long, long_end) = if is_shorter {
+            (old, old_end, new, new_end)
+        } else {
+            (new, new_end, old, old_end)
         };
         fn between(
             entries: &Vector<Entry>,
@@ -132,9 +133,10 @@ impl Difference {
         }
         let mut only_short: Vec<usize> = names.into_values().map(|(at, _)| at).collect();
         only_short.sort_unstable();
-        let (hidden, shown) = match is_shorter {
-            true => (only_short, only_long),
-            false => (only_long, only_short),
+        let (hidden, shown) = if is_shorter {
+            (only_short, only_long)
+        } else {
+            (only_long, only_short)
         };
         Self {
             kept,

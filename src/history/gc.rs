@@ -151,12 +151,11 @@ impl Repo {
         let before = self.store.size_bytes()?;
         let tx = self.store.write()?;
         let mut collected = collect(&*tx, expire, now)?;
-        match collected.is_nothing() {
-            true => drop(tx),
-            false => {
-                tx.count_collection()?;
-                tx.commit()?;
-            }
+        if collected.is_nothing() {
+            drop(tx)
+        } else {
+            tx.count_collection()?;
+            tx.commit()?;
         }
         self.store
             .recompress(&mut |done, all| progress(GcStep::Compressing(done, all)))?;

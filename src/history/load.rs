@@ -163,9 +163,10 @@ pub(crate) fn stubs<'a>(
 fn fetch(view: &dyn View, hashes: &[ContentHash], fresh: &Fresh<'_>) -> Result<Vec<Message>> {
     let stored = hashes.iter().filter(|hash| !fresh.contains_key(*hash));
     let stored: Vec<ContentHash> = stored.copied().collect();
-    let mut stored = match stored.is_empty() {
-        true => Vec::new(),
-        false => contents(view, &stored)?,
+    let mut stored = if stored.is_empty() {
+        Vec::new()
+    } else {
+        contents(view, &stored)?
     }
     .into_iter();
     let fetched = hashes.iter().map(|hash| match fresh.get(hash) {
@@ -197,9 +198,10 @@ pub(crate) fn context(view: &dyn View, tip: &CommitHash) -> Result<Context> {
         }
         Ok(())
     })?;
-    match is_enough {
-        true => Ok(context),
-        false => Outline::of(view, tip)?.context(view),
+    if is_enough {
+        Ok(context)
+    } else {
+        Outline::of(view, tip)?.context(view)
     }
 }
 

@@ -161,9 +161,10 @@ impl Repo {
                 (rows, read, sums)
             }
         };
-        let numbers = match options.numbers {
-            true => numbers(&*self.store.read()?, tip, &rows, &sums, &read)?,
-            false => vec![None; rows.len()],
+        let numbers = if options.numbers {
+            numbers(&*self.store.read()?, tip, &rows, &sums, &read)?
+        } else {
+            vec![None; rows.len()]
         };
         let rows = rows.into_iter().zip(sums.into_iter().zip(read).rev());
         let listed = rows.zip(numbers).map(|((row, (sums, headline)), number)| {

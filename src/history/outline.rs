@@ -99,9 +99,12 @@ impl Outline {
             }
             before -= if stretch.fate.visible { stretch.len } else { 0 };
         }
-        let rows = cut.listed(|at, stretch| match at < edge {
-            true => !stretch.is_past,
-            false => stretch.fate.visible,
+        let rows = cut.listed(|at, stretch| {
+            if at < edge {
+                !stretch.is_past
+            } else {
+                stretch.fate.visible
+            }
         });
         let from = rows.len - count.min(visible);
         (rows, from)
@@ -216,9 +219,10 @@ impl Listed {
             .stretches
             .partition_point(|(start, _, _)| *start <= place);
         let (start, visible, stretch) = self.stretches.get(at.checked_sub(1)?)?;
-        let number = match stretch.fate.visible {
-            true => visible + (place - start).min(stretch.len - 1) + 1,
-            false => *visible,
+        let number = if stretch.fate.visible {
+            visible + (place - start).min(stretch.len - 1) + 1
+        } else {
+            *visible
         };
         (number > 0).then_some(number)
     }

@@ -216,9 +216,10 @@ pub(crate) fn resolve(view: &dyn View, on: &On, text: &str) -> Result<CommitHash
     if let Some(commit) = named(view, on, text)? {
         return Ok(commit);
     }
-    let nearest = match text.starts_with(":/") {
-        true => None,
-        false => nearest(view, text)?,
+    let nearest = if text.starts_with(":/") {
+        None
+    } else {
+        nearest(view, text)?
     };
     let text = text.to_owned();
     Err(Error::UnknownRevision { text, nearest })
@@ -234,9 +235,10 @@ pub(crate) fn resolve_or_root(view: &dyn View, on: &On, text: &str) -> Result<Op
         return Err(error);
     };
     let base = resolve(view, on, or_head(base))?;
-    match load::commit(view, &base)?.depth + 1 == back {
-        true => Ok(None),
-        false => Err(error),
+    if load::commit(view, &base)?.depth + 1 == back {
+        Ok(None)
+    } else {
+        Err(error)
     }
 }
 
@@ -508,9 +510,10 @@ fn preview(view: &dyn View, hash: &CommitHash) -> Result<String> {
     Ok(match &row.commit.operation {
         Operation::Append { content } | Operation::Edit { content, .. } => {
             let said = view.content_row(content)?;
-            let call = match said.as_ref().is_some_and(|said| said.results > 0) {
-                true => called::lines(view, &[EntryId::of(*hash)])?.pop().flatten(),
-                false => None,
+            let call = if said.as_ref().is_some_and(|said| said.results > 0) {
+                called::lines(view, &[EntryId::of(*hash)])?.pop().flatten()
+            } else {
+                None
             };
             let said = said.map(|said| said.preview);
             call.or(said).unwrap_or_default()

@@ -218,9 +218,10 @@ fn by_need(
     }
     let mut heaps: BTreeMap<Needed, Heap> = BTreeMap::new();
     for (size, need) in contents.iter().zip(needs) {
-        let need = match shown.contains(&size.hash) {
-            true => Needed::Shown,
-            false => need,
+        let need = if shown.contains(&size.hash) {
+            Needed::Shown
+        } else {
+            need
         };
         *heaps.entry(need).or_default() += size.into();
     }

@@ -26,9 +26,10 @@ type Entered = (Box<dyn Store>, String, bool);
 #[cfg(feature = "postgres")]
 pub(super) fn enter(address: &str, makes: bool) -> Result<Entered> {
     use crate::store::postgres::Postgres;
-    let (store, is_new) = match makes {
-        true => Postgres::create(address)?,
-        false => (Postgres::open(address)?, false),
+    let (store, is_new) = if makes {
+        Postgres::create(address)?
+    } else {
+        (Postgres::open(address)?, false)
     };
     let address = store.address();
     Ok((Box::new(store), address, is_new))

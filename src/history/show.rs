@@ -286,9 +286,10 @@ fn still_hidden(
     let covered: HashSet<EntryId> = covered.map(|entry| entry.id).collect();
     let mut still = Vec::new();
     for entry in order.entries() {
-        let meant = match named.is_empty() {
-            true => covered.contains(&entry.id),
-            false => named.contains(&entry.id),
+        let meant = if named.is_empty() {
+            covered.contains(&entry.id)
+        } else {
+            named.contains(&entry.id)
         };
         if let Some(hide) = entry.hidden_by.last().filter(|_| meant)
             && let Operation::Hide(by) = &load::commit(view, hide)?.commit.operation

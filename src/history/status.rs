@@ -233,9 +233,10 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
     let mut newest = view.listing(tip, None, provider::COMMITS, encoding)?;
     let is_of_use = newest.iter().all(|one| one.row.appended().is_some());
     let nothing = Ok(Kept::Nothing { is_of_use });
-    let found = match is_of_use {
-        true => view.newest_summary(tip, encoding)?,
-        false => None,
+    let found = if is_of_use {
+        view.newest_summary(tip, encoding)?
+    } else {
+        None
     };
     let Some((depth, mut summary)) = found else {
         return nothing;
@@ -251,16 +252,18 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
     for (at, one) in newest.iter().enumerate().rev() {
         let Some(said) = one.said.as_ref().filter(|_| one.row.appended().is_some()) else {
             // What the summary was made at may be anything else.
-            match at == added && at >= provider::COMMITS {
-                true => continue,
-                false => return nothing,
+            if at == added && at >= provider::COMMITS {
+                continue;
+            } else {
+                return nothing;
             }
         };
         let Some(count) = one.count.or_else(|| new.find(&key_of(said.hash))) else {
             let oldest = newest.last().map_or(0, |last| last.row.depth);
-            let first = match added < provider::COMMITS {
-                true => oldest,
-                false => depth + 1,
+            let first = if added < provider::COMMITS {
+                oldest
+            } else {
+                depth + 1
             };
             return Ok(Kept::Uncounted { first });
         };
@@ -333,9 +336,10 @@ fn new_in(
         Some(_) => adopted,
         None => {
             let parting = Parting::of(view, (session, theirs), (branch, ours))?;
-            match parting.is_fork {
-                true => return Ok(0),
-                false => parting.after,
+            if parting.is_fork {
+                return Ok(0);
+            } else {
+                parting.after
             }
         }
     };

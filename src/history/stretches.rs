@@ -71,9 +71,10 @@ impl Outline {
     /// each.
     pub(crate) fn of_few(view: &dyn View, tip: &CommitHash, most: usize) -> Result<Option<Self>> {
         let changes = view.changes(tip)?;
-        match changes.len() > most {
-            true => Ok(None),
-            false => Self::from(view, tip, changes).map(Some),
+        if changes.len() > most {
+            Ok(None)
+        } else {
+            Self::from(view, tip, changes).map(Some)
         }
     }
 
@@ -331,9 +332,10 @@ pub(crate) fn each_appended(
         next += 1;
         visit(one)
     })?;
-    match next == depths.end {
-        true => Ok(()),
-        false => Err(damaged()),
+    if next == depths.end {
+        Ok(())
+    } else {
+        Err(damaged())
     }
 }
 

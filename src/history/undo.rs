@@ -327,18 +327,20 @@ fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
 /// where its ref has not moved since.
 fn reverse(tx: &dyn Tx, to: &OperationEntry, now: Millis) -> Result<()> {
     let OperationRow { id, what, .. } = &to.operation;
-    let (verb, reversal) = match to.undone {
-        true => ("undo", Reversal::Undo(*id)),
-        false => ("redo", Reversal::Redo(*id)),
+    let (verb, reversal) = if to.undone {
+        ("undo", Reversal::Undo(*id))
+    } else {
+        ("redo", Reversal::Redo(*id))
     };
     tx.begin_reversal(now, &format!("{verb} {id}: {what}"), reversal)?;
     let moves = to.moves.iter().map(|row| (&row.name, &row.old, &row.new));
-    let moves: Vec<_> = match to.undone {
-        true => moves
+    let moves: Vec<_> = if to.undone {
+        moves
             .rev()
             .map(|(name, old, new)| (name, new, old))
-            .collect(),
-        false => moves.collect(),
+            .collect()
+    } else {
+        moves.collect()
     };
     for (name, expected, new) in moves {
         if tx.reference(name)? != *expected {

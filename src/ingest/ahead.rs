@@ -143,9 +143,10 @@ pub(super) fn read_ahead(
     taker: &mut dyn Taker,
     read: impl FnOnce(&mut dyn Sink) -> Result<()>,
 ) -> Result<()> {
-    let workers = match size_bytes < WORTH_THREADS_BYTES {
-        true => 0,
-        false => workers(),
+    let workers = if size_bytes < WORTH_THREADS_BYTES {
+        0
+    } else {
+        workers()
     };
     with_crew(workers, &|batch| making.batch(batch), |crew| {
         let mut ahead = Ahead {

@@ -35,9 +35,10 @@ impl Line {
         let before = self.before.len() as u64;
         let end = before + self.file_bytes;
         if !(before..end).contains(&at) {
-            let (text, from) = match at < before {
-                true => (self.before.clone(), at),
-                false => (format!("{}\n", self.after), at - end),
+            let (text, from) = if at < before {
+                (self.before.clone(), at)
+            } else {
+                (format!("{}\n", self.after), at - end)
             };
             return text.as_bytes().read_at(from, buffer);
         }

@@ -467,12 +467,11 @@ impl<'a> Intake<'a> {
             });
         }
         let read;
-        let view: &dyn View = match self.holds {
-            true => self.slices.tx()?,
-            false => {
-                read = self.store.read()?;
-                &*read
-            }
+        let view: &dyn View = if self.holds {
+            self.slices.tx()?
+        } else {
+            read = self.store.read()?;
+            &*read
         };
         let mut placed = Placed::default();
         let path = self.file.file.as_ref().map(|(path, _)| path.as_str());
@@ -532,9 +531,10 @@ impl<'a> Intake<'a> {
         // All refs are looked at only where that matters: there may be thousands of them, and as many files.
         let is_first = !self.request.is_aside && self.growth.is_none();
         let begins = is_first && self.request.branch.is_none();
-        let first = match begins && tx.references("refs/")?.is_empty() {
-            true => Some(head.first_branch()),
-            false => None,
+        let first = if begins && tx.references("refs/")?.is_empty() {
+            Some(head.first_branch())
+        } else {
+            None
         };
         tx.begin_moves(self.request.now, self.request.what)?;
         if let Some(source) = source {
@@ -586,9 +586,10 @@ impl<'a> Intake<'a> {
             Some(source) => file.is_kept(tx, source)?,
             None => true,
         };
-        match is_kept && Upheaval::of(tx)? == self.upheaval {
-            true => Ok(()),
-            false => Err(Error::overtaken(self.file.stem.clone())),
+        if is_kept && Upheaval::of(tx)? == self.upheaval {
+            Ok(())
+        } else {
+            Err(Error::overtaken(self.file.stem.clone()))
         }
     }
 
@@ -605,9 +606,10 @@ impl<'a> Intake<'a> {
         // When it was last looked at is no news.
         let time = remembered.time;
         let is_known = known.is_some_and(|known| FollowedFile { time, ..known } == remembered);
-        match !is_known && file.is_end_of(tx, source)? {
-            true => tx.put_followed(&remembered),
-            false => Ok(()),
+        if !is_known && file.is_end_of(tx, source)? {
+            tx.put_followed(&remembered)
+        } else {
+            Ok(())
         }
     }
 }
@@ -636,9 +638,10 @@ impl HeadBefore {
             _ => None,
         };
         let moves = unborn.is_some() && request.moves_head;
-        let branches = match moves {
-            true => tx.references(RefName::HEADS)?,
-            false => Vec::new(),
+        let branches = if moves {
+            tx.references(RefName::HEADS)?
+        } else {
+            Vec::new()
         };
         Ok(Self {
             unborn,

@@ -58,9 +58,10 @@ impl<'a> SessionInput<'a> {
         let own = &*stem(path);
         let folder = folder_of(path, format);
         let is_common = format.common_stem.is_some_and(|common| own == common);
-        let stem = match is_common && !folder.is_empty() {
-            true => folder.clone(),
-            false => own.to_owned(),
+        let stem = if is_common && !folder.is_empty() {
+            folder.clone()
+        } else {
+            own.to_owned()
         };
         Self {
             file: plain::absolute(path).map(|path| (path, input.stamp)),
@@ -228,9 +229,10 @@ impl Problems {
 
 impl Sink for Problems {
     fn problem(&mut self, problem: Problem) -> Result<()> {
-        let list = match problem.harmless {
-            true => &mut self.notes,
-            false => &mut self.first,
+        let list = if problem.harmless {
+            &mut self.notes
+        } else {
+            &mut self.first
         };
         self.count += u64::from(!problem.harmless);
         if list.len() < REPORTED_PROBLEMS {

@@ -192,9 +192,10 @@ impl Order<'_> {
 
     /// A file that is to be taken now, with those that come before it; none where it was begun already.
     fn begin(&mut self, at: usize) -> Result<Option<(usize, BTreeSet<usize>)>> {
-        Ok(match self.begun.insert(at) {
-            true => Some((at, self.before(at)?)),
-            false => None,
+        Ok(if self.begun.insert(at) {
+            Some((at, self.before(at)?))
+        } else {
+            None
         })
     }
 
@@ -206,9 +207,10 @@ impl Order<'_> {
         let base = told.descent.base.as_ref();
         let comes_before = |other: &Told| {
             let is_earlier = other.descent.begun < told.descent.begun;
-            match base.is_some_and(|base| base.session == other.id) {
-                true => other.id != told.id || is_earlier,
-                false => told.descent.spawned_by.as_ref() == Some(&other.id),
+            if base.is_some_and(|base| base.session == other.id) {
+                other.id != told.id || is_earlier
+            } else {
+                told.descent.spawned_by.as_ref() == Some(&other.id)
             }
         };
         let ids = base.map(|base| &base.session).into_iter();

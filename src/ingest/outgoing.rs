@@ -53,14 +53,16 @@ pub(super) fn outgoing(
         let row = row?;
         let records = records.filter(|_| entry.placed.is_none() || in_document);
         let records = records.unwrap_or_default();
-        let (records, replaces) = match entry.edited || !entry.mask.is_empty() {
-            true => (Vec::new(), records),
-            false => (records, Vec::new()),
+        let (records, replaces) = if entry.edited || !entry.mask.is_empty() {
+            (Vec::new(), records)
+        } else {
+            (records, Vec::new())
         };
         outgoing.push(Outgoing {
-            message: match format.attaches {
-                true => message,
-                false => attached::plain(&message).into_owned(),
+            message: if format.attaches {
+                message
+            } else {
+                attached::plain(&message).into_owned()
             },
             time: row.commit.time,
             settings: in_force.get(&row.hash).cloned().unwrap_or_default(),

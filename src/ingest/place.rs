@@ -68,9 +68,10 @@ impl Placement {
                 return Ok(at(name, old, Outcome::Unchanged, false));
             }
             if sources.iter().any(|source| file.is(source)) {
-                return Ok(match has_lost(old)? {
-                    true => at(name, old, Outcome::Unchanged, true),
-                    false => at(name, old, Outcome::Grown, false),
+                return Ok(if has_lost(old)? {
+                    at(name, old, Outcome::Unchanged, true)
+                } else {
+                    at(name, old, Outcome::Grown, false)
                 });
             }
         }
@@ -84,9 +85,10 @@ impl Placement {
             }
             if let Some(source) = file.beginning_of(view, sources)? {
                 // An import that keeps the file's bytes may have died before it moved the ref.
-                return Ok(match reaches(view, old, source.id, session)? {
-                    true => at(name, old, Outcome::Unchanged, true),
-                    false => at(name, old, Outcome::Grown, false),
+                return Ok(if reaches(view, old, source.id, session)? {
+                    at(name, old, Outcome::Unchanged, true)
+                } else {
+                    at(name, old, Outcome::Grown, false)
                 });
             }
         }
@@ -123,9 +125,10 @@ impl Placement {
 
     /// The place of a session whose file has grown at its end.
     pub(super) fn grown(name: &RefName, old: CommitHash, session: &Session) -> Self {
-        let outcome = match session.found.paths[0].tip == Some(old) {
-            true => Outcome::Unchanged,
-            false => Outcome::Grown,
+        let outcome = if session.found.paths[0].tip == Some(old) {
+            Outcome::Unchanged
+        } else {
+            Outcome::Grown
         };
         Self::at(name, old, outcome)
     }
@@ -147,9 +150,10 @@ impl Placement {
     ///
     /// [`Error::Overtaken`].
     pub(super) fn check(&self, tx: &dyn Tx) -> Result<()> {
-        match load::tip(tx, &self.name)? == self.old {
-            true => Ok(()),
-            false => Err(Error::overtaken(self.name.short())),
+        if load::tip(tx, &self.name)? == self.old {
+            Ok(())
+        } else {
+            Err(Error::overtaken(self.name.short()))
         }
     }
 
@@ -161,9 +165,10 @@ impl Placement {
         chosen: Option<&str>,
     ) -> Result<ImportedSession> {
         let is_of_end = session.is_of_end();
-        let left = match self.is_left {
-            true => std::mem::replace(&mut session.found.paths[0].tip, self.old),
-            false => self.old,
+        let left = if self.is_left {
+            std::mem::replace(&mut session.found.paths[0].tip, self.old)
+        } else {
+            self.old
         };
         if self.is_older {
             session.found.paths.truncate(1);
@@ -280,9 +285,10 @@ fn in_files(
             Some(tip) => tip == *old || view.is_ancestor(&tip, old)?,
             None => true,
         };
-        let outcome = match known && (is_here || is_left) {
-            true => Outcome::Unchanged,
-            false => Outcome::Grown,
+        let outcome = if known && (is_here || is_left) {
+            Outcome::Unchanged
+        } else {
+            Outcome::Grown
         };
         return Ok(Some(Placement {
             is_left,

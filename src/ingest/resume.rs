@@ -95,9 +95,10 @@ pub fn resume(
             native,
             opening: opening(&*view, &path, session.format)?,
             provider: session.provider.clone(),
-            state: match native {
-                true => state(&*view, &path, session.format)?,
-                false => Vec::new(),
+            state: if native {
+                state(&*view, &path, session.format)?
+            } else {
+                Vec::new()
             },
             is_whole: context.hidden_entries() == 0,
             fresh: true,

@@ -188,9 +188,10 @@ impl<'a> SourceFile<'a> {
             slices.worked(BLOCK_WORK)
         };
         // One block is pressed before a thread would be of use.
-        let workers = match to - from > BLOCK_BYTES as u64 {
-            true => workers(),
-            false => 0,
+        let workers = if to - from > BLOCK_BYTES as u64 {
+            workers()
+        } else {
+            0
         };
         let press = slices.store().press();
         let work = |block: Vec<u8>| -> Pressed {
@@ -228,9 +229,10 @@ impl<'a> SourceFile<'a> {
             let commits: Vec<CommitHash> = some.iter().map(|(commit, _)| *commit).collect();
             let tx = slices.tx()?;
             let mut put = 0;
-            let known = match is_new {
-                true => vec![Records::new(); some.len()],
-                false => tx.records(&commits)?,
+            let known = if is_new {
+                vec![Records::new(); some.len()]
+            } else {
+                tx.records(&commits)?
             };
             for ((commit, spans), known) in some.iter().zip(known) {
                 if !known

@@ -107,9 +107,10 @@ impl ToolDirs {
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for folder in self.folders() {
-            match folder.is_deep {
-                true => files.extend(walk_directory(&folder.path)),
-                false => files.extend(databases_in(&folder.path)),
+            if folder.is_deep {
+                files.extend(walk_directory(&folder.path))
+            } else {
+                files.extend(databases_in(&folder.path))
             }
         }
         files.sort();
@@ -275,9 +276,10 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         Ok(entries) => entries,
         Err(error) => {
             let is_none = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-            return match is_none {
-                true => Vec::new(),
-                false => vec![directory.to_owned()],
+            return if is_none {
+                Vec::new()
+            } else {
+                vec![directory.to_owned()]
             };
         }
     };

@@ -22,13 +22,13 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
     let commits: Vec<CommitHash> = as_appended.map(|entry| entry.id.commit).collect();
     let is_sent = |format: &Format| format.contents_of == Some(provider.as_str());
     let mut texts = texts_of(&*view, &commits, is_sent)?.into_iter();
-    let own = context
-        .entries
-        .iter()
-        .map(|entry| match entry.is_as_appended() {
-            true => texts.next().flatten().unwrap_or_default(),
-            false => Vec::new(),
-        });
+    let own = context.entries.iter().map(|entry| {
+        if entry.is_as_appended() {
+            texts.next().flatten().unwrap_or_default()
+        } else {
+            Vec::new()
+        }
+    });
     let kept: Vec<Vec<String>> = own.collect();
     if provider == Provider::Responses {
         // There the items are what is sent.

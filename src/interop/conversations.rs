@@ -77,9 +77,10 @@ pub(super) fn import<D: Document>(
     let is_only = conversations.len() == 1;
     let (mut names, mut records) = (Names::default(), 0);
     for (at, number) in conversations.into_iter().zip(1..) {
-        let stem = match is_only {
-            true => options.stem.to_owned(),
-            false => format!("{}/{number}", options.stem),
+        let stem = if is_only {
+            options.stem.to_owned()
+        } else {
+            format!("{}/{number}", options.stem)
         };
         let (start, end) = (at.start, at.end as u64);
         match tell::<D>(text, &at, &stem, &mut names, sink)? {

@@ -80,9 +80,10 @@ impl LineReader for Reader<'_> {
     fn record(&mut self, record: Record<'_>) -> Result<()> {
         let text = record.value.get();
         let teller = &mut self.teller;
-        let line = match text.starts_with('{') {
-            true => (self.read)(text, &mut teller.notes),
-            false => Err("not a record".to_owned()),
+        let line = if text.starts_with('{') {
+            (self.read)(text, &mut teller.notes)
+        } else {
+            Err("not a record".to_owned())
         };
         let line = match line {
             Ok(line) => line,

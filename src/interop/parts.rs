@@ -77,9 +77,10 @@ pub(super) fn opaque(provider: &str, kind: &str, data: String, notes: &mut Notes
 
 /// A block without space between its tokens; what is no object stands in one.
 pub(super) fn object(block: &str) -> String {
-    match block.starts_with('{') {
-        true => tight(block),
-        false => Object::new().raw("value", block).finish(),
+    if block.starts_with('{') {
+        tight(block)
+    } else {
+        Object::new().raw("value", block).finish()
     }
 }
 
@@ -100,9 +101,10 @@ pub(super) fn media(
 /// A picture or a file, whichever its type says.
 pub(super) fn by_type(media: Media) -> Part {
     let kind = media.media_type.as_deref();
-    match kind.is_some_and(|kind| kind.starts_with("image/")) {
-        true => Part::Image(media),
-        false => Part::File(media),
+    if kind.is_some_and(|kind| kind.starts_with("image/")) {
+        Part::Image(media)
+    } else {
+        Part::File(media)
     }
 }
 

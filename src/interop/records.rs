@@ -58,9 +58,10 @@ impl Text<'_> {
         let at = at.min(self.bytes.len());
         let ends = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
         let (from, before) = self.counted.map_or((0, 0), Cell::get);
-        let before = match from <= at {
-            true => before + ends(&self.bytes[from..at]),
-            false => before - ends(&self.bytes[at..from]),
+        let before = if from <= at {
+            before + ends(&self.bytes[from..at])
+        } else {
+            before - ends(&self.bytes[at..from])
         };
         if let Some(counted) = self.counted {
             counted.set((at, before));
@@ -89,9 +90,10 @@ impl Text<'_> {
     ) -> Result<Option<T>> {
         let found = self.decode(at).and_then(|(raw, count)| {
             *lone += count;
-            match raw.get().starts_with('{') {
-                true => read(&raw),
-                false => Err("a message that is no object".to_owned()),
+            if raw.get().starts_with('{') {
+                read(&raw)
+            } else {
+                Err("a message that is no object".to_owned())
             }
         });
         match found {
@@ -398,13 +400,13 @@ fn each_value(
         let restart = reader.restart();
         let next = restart.and_then(|mark| Some(end + 1 + text.get(end + 1..)?.find(mark)?));
         let torn = !line.terminated && next.is_none() && failure.is_eof();
-        reader.sink().problem(match torn {
-            true => Problem {
+        reader.sink().problem(if torn {
+            Problem {
                 harmless: true,
                 ..Problem::new(line.number, "the last line is torn")
-            },
-            // In a line of several objects it counts from the one before.
-            false => Problem::new(line.number, json_error("bad JSON", &failure, from)),
+            }
+        } else {
+            Problem::new(line.number, json_error("bad JSON", &failure, from))
         })?;
         match next {
             Some(next) => from = next,

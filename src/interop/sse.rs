@@ -40,9 +40,10 @@ pub(super) fn line(line: &[u8]) -> SseLine {
             _ => SseLine::Data(start..line.len()),
         };
     }
-    match line.starts_with(b":") || ["event", "id", "retry", "data"].into_iter().any(is_field) {
-        true => SseLine::Aside,
-        false => SseLine::Other,
+    if line.starts_with(b":") || ["event", "id", "retry", "data"].into_iter().any(is_field) {
+        SseLine::Aside
+    } else {
+        SseLine::Other
     }
 }
 

@@ -107,14 +107,13 @@ impl<S: States> Document for Conversation<S> {
         let all = self.states.iter().enumerate();
         let ids = all.filter_map(|(at, state)| Some((state.id.as_deref()?, at)));
         let by_id: HashMap<&str, usize> = ids.collect();
-        let parents = self
-            .states
-            .iter()
-            .enumerate()
-            .map(|(at, state)| match S::IS_LINKED {
-                true => by_id.get(state.parent.as_deref()?).copied(),
-                false => at.checked_sub(1),
-            });
+        let parents = self.states.iter().enumerate().map(|(at, state)| {
+            if S::IS_LINKED {
+                by_id.get(state.parent.as_deref()?).copied()
+            } else {
+                at.checked_sub(1)
+            }
+        });
         let parents: Vec<Option<usize>> = parents.collect();
         let last = parents.len().checked_sub(1);
         walk(parents, last, self, teller)

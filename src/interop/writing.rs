@@ -14,17 +14,19 @@ pub(super) fn texts<'p>(parts: impl IntoIterator<Item = &'p Part>, between: &str
 
 /// The arguments of a call as JSON: what is no object is a string.
 pub(super) fn arguments(given: &str) -> String {
-    match is_object(given) {
-        true => given.to_owned(),
-        false => quoted(given),
+    if is_object(given) {
+        given.to_owned()
+    } else {
+        quoted(given)
     }
 }
 
 /// The arguments of a call as an object: what is none stands in one.
 pub(super) fn input(given: &str) -> String {
-    match is_object(given) {
-        true => given.to_owned(),
-        false => Object::new().string("input", given).finish(),
+    if is_object(given) {
+        given.to_owned()
+    } else {
+        Object::new().string("input", given).finish()
     }
 }
 

@@ -296,9 +296,10 @@ fn plain(canonical: &str) -> Cow<'_, str> {
     let is_canonical = times
         .parse()
         .is_ok_and(|number: u32| number > 0 && number.to_string() == times);
-    match is_canonical {
-        true => format!("{{{rest}").into(),
-        false => canonical.into(),
+    if is_canonical {
+        format!("{{{rest}").into()
+    } else {
+        canonical.into()
     }
 }
 
@@ -344,9 +345,10 @@ impl Part {
     /// A picture, if its type says that it is one, else a file.
     pub fn media(media: Media) -> Self {
         let media_type = media.media_type.as_deref().unwrap_or_default();
-        match media_type.starts_with("image/") {
-            true => Self::Image(media),
-            false => Self::File(media),
+        if media_type.starts_with("image/") {
+            Self::Image(media)
+        } else {
+            Self::File(media)
         }
     }
 

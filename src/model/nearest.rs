@@ -14,9 +14,10 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     let closeness = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let alike = normalized_damerau_levenshtein(&typed, &candidate);
-        match typed.len() >= 2 && candidate.starts_with(&typed) {
-            true => alike + BEGINNING,
-            false => alike,
+        if typed.len() >= 2 && candidate.starts_with(&typed) {
+            alike + BEGINNING
+        } else {
+            alike
         }
     };
     candidates

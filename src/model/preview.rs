@@ -43,9 +43,10 @@ pub fn preview(message: &Message) -> String {
         })
     });
     let text = text.unwrap_or_default();
-    let text = match message.interrupted {
-        true => format!("(interrupted) {text}"),
-        false => text,
+    let text = if message.interrupted {
+        format!("(interrupted) {text}")
+    } else {
+        text
     };
     one_line(&text)
 }

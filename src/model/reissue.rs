@@ -44,9 +44,10 @@ impl Sealed<Message> {
             .strip_prefix(AGAIN)
             .and_then(|rest| rest.split_once(',')?.0.parse().ok());
         let sealed = times.map_or(message.clone(), |times| message.again(times));
-        match sealed.canonical() == canonical {
-            true => Ok(sealed),
-            false => Err(Error::malformed("content", "not in canonical form")),
+        if sealed.canonical() == canonical {
+            Ok(sealed)
+        } else {
+            Err(Error::malformed("content", "not in canonical form"))
         }
     }
 }

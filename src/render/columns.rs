@@ -5,9 +5,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How many columns `text` takes.
 pub fn width_cols(text: &str) -> usize {
-    match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        true => text.len(),
-        false => text.width(),
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        text.len()
+    } else {
+        text.width()
     }
 }
 

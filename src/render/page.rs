@@ -93,9 +93,10 @@ pub(super) fn hidden_words(by: &str, count: Option<usize>, has_mark: bool) -> St
         Some(count) => plural(count as u64, "message"),
         None => "Messages".to_owned(),
     };
-    match has_mark {
-        true => format!("{what} hidden by this {by}"),
-        false => format!("{what} hidden: {by}"),
+    if has_mark {
+        format!("{what} hidden by this {by}")
+    } else {
+        format!("{what} hidden: {by}")
     }
 }
 

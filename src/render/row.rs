@@ -46,13 +46,15 @@ fn block(preview: &str) -> Option<(String, Cow<'_, str>)> {
         return None;
     }
     let rest = rest.trim();
-    let text = match rest.contains('<') {
-        false => Cow::Borrowed(rest),
-        true => Cow::Owned(without_tags(rest)),
+    let text = if rest.contains('<') {
+        Cow::Owned(without_tags(rest))
+    } else {
+        Cow::Borrowed(rest)
     };
-    let text = match text.is_empty() {
-        true => Cow::Borrowed(NOTHING),
-        false => text,
+    let text = if text.is_empty() {
+        Cow::Borrowed(NOTHING)
+    } else {
+        text
     };
     Some((name.replace(['_', '-'], " "), text))
 }

@@ -59,9 +59,10 @@ const LONG: usize = 1_000;
 
 /// The same, line by line; what is drawn is given up.
 pub fn each(rows: Vec<Vec<Line>>, right: &[usize]) -> Box<dyn Iterator<Item = Line>> {
-    match rows.len() > LONG {
-        true => Box::new(aligned(rows, right)),
-        false => Box::new(lines(&rows, right).into_iter()),
+    if rows.len() > LONG {
+        Box::new(aligned(rows, right))
+    } else {
+        Box::new(lines(&rows, right).into_iter())
     }
 }
 
@@ -86,9 +87,10 @@ fn aligned(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line> 
             } else {
                 usize::from(GAP)
             };
-            let (before, after) = match right[at] {
-                true => (room, gap),
-                false => (0, room + gap),
+            let (before, after) = if right[at] {
+                (room, gap)
+            } else {
+                (0, room + gap)
             };
             line += Line::indent(before);
             line += cell;
@@ -169,10 +171,7 @@ mod tests {
             right in proptest::collection::vec(0_usize..4, 0..3),
             empty in 0_usize..5,
         ) {
-            let cell = |(at, text): (usize, &String)| match at == empty {
-                true => Line::new(),
-                false => LABELS[at].of(text.as_str()),
-            };
+            let cell = |(at, text): (usize, &String)| if at == empty { Line::new() } else { LABELS[at].of(text.as_str()) };
             let row = |row: &Vec<String>| row.iter().enumerate().map(cell).collect();
             let rows: Vec<Vec<Line>> = rows.iter().map(row).collect();
             let drawn = lines(&rows, &right);

@@ -133,9 +133,10 @@ pub(super) fn whole_runs(
     let whole = by_run.into_iter().zip(runs);
     let whole = whole.map(|(mut run, [_, first, last])| {
         run.sort_unstable_by_key(|(depth, _)| *depth);
-        match run.iter().map(|(depth, _)| *depth).eq(*first..=*last) {
-            true => run.into_iter().filter_map(|(_, append)| append).collect(),
-            false => Vec::new(),
+        if run.iter().map(|(depth, _)| *depth).eq(*first..=*last) {
+            run.into_iter().filter_map(|(_, append)| append).collect()
+        } else {
+            Vec::new()
         }
     });
     whole.collect()

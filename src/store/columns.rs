@@ -105,9 +105,10 @@ columns! {
 
 impl<'r, T: Column<'r>> Column<'r> for Option<T> {
     fn of(row: &'r impl Columns, at: usize) -> Result<Self> {
-        match row.is_null(at)? {
-            true => Ok(None),
-            false => T::of(row, at).map(Some),
+        if row.is_null(at)? {
+            Ok(None)
+        } else {
+            T::of(row, at).map(Some)
         }
     }
 }

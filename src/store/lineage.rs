@@ -275,9 +275,10 @@ impl<E: Lineages> Paths for E {
 
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
         let path = self.path(tip)?;
-        match path.is_empty() {
-            true => Ok(Vec::new()),
-            false => self.changes_on(&path),
+        if path.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.changes_on(&path)
         }
     }
 

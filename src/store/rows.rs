@@ -135,9 +135,10 @@ pub(super) fn count(row: &impl Columns, first: usize) -> Result<Option<TokenCoun
 
 /// A count with what it is of: the content, the encoding, the mask, the count.
 pub(super) fn kept_count(row: &impl Columns) -> Result<(CountKey, Encoding, TokenCount)> {
-    let mask = match row.bytes(2)?.is_empty() {
-        true => None,
-        false => Some(get(row, 2)?),
+    let mask = if row.bytes(2)?.is_empty() {
+        None
+    } else {
+        Some(get(row, 2)?)
     };
     let content = get(row, 0)?;
     let count = count(row, 3)?.unwrap_or_default();

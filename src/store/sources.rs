@@ -257,9 +257,10 @@ pub(super) fn must_source<V: Sources + ?Sized>(view: &V, id: u64) -> Result<Sour
 /// [`Error::Overtaken`] where it is something else by now, or gone.
 pub(super) fn source_as_it_was<V: Sources>(view: &V, id: u64, was: &SourceState) -> Result<()> {
     let row = must_source(view, id)?;
-    match row.state() == *was {
-        true => Ok(()),
-        false => Err(overtaken(&row.session)),
+    if row.state() == *was {
+        Ok(())
+    } else {
+        Err(overtaken(&row.session))
     }
 }
 
@@ -273,9 +274,10 @@ pub(super) fn must_be_newest<V: Sources>(
     session: &RefName,
     newest: Option<u64>,
 ) -> Result<()> {
-    match view.sources(session)?.first().map(|row| row.id) == newest {
-        true => Ok(()),
-        false => Err(overtaken(session)),
+    if view.sources(session)?.first().map(|row| row.id) == newest {
+        Ok(())
+    } else {
+        Err(overtaken(session))
     }
 }
 

@@ -100,9 +100,10 @@ impl Tree {
         let turn = self.find_turn(event);
         let again = known.filter(|place| {
             let tool = self.tool_at(*place);
-            match called.is_block {
-                true => tool.is_unknown || !tool.is_whole(),
-                false => tool.is_open() || tool.is_unknown || turn == Some(place.item),
+            if called.is_block {
+                tool.is_unknown || !tool.is_whole()
+            } else {
+                tool.is_open() || tool.is_unknown || turn == Some(place.item)
             }
         });
         let place = match again {
@@ -283,9 +284,10 @@ impl Tree {
         }
         trail.touch(tool.node.id);
         tool.answer = Some((trail.give(), content.to_vec()));
-        tool.state = match is_error {
-            true => State::Error,
-            false => State::Resolved,
+        tool.state = if is_error {
+            State::Error
+        } else {
+            State::Resolved
         };
     }
 

@@ -219,9 +219,6 @@ impl From<Happening> for Event {
 impl Ending {
     /// That of a result which says no more than whether it failed.
     pub const fn of(is_error: bool) -> Self {
-        match is_error {
-            true => Self::Error,
-            false => Self::Success,
-        }
+        if is_error { Self::Error } else { Self::Success }
     }
 }

@@ -306,9 +306,10 @@ impl Response {
     pub(super) fn thinking_done(&mut self, text: &str, message: Option<&str>, trail: &mut Trail) {
         let is_thought = |block: &ResponseBlock| matches!(block, ResponseBlock::Thinking(_));
         if let Some(ResponseBlock::Thinking(thought)) = self.awaiting(is_thought) {
-            let text = match text.starts_with(&thought.text) {
-                true => text.to_owned(),
-                false => thought.text.clone(),
+            let text = if text.starts_with(&thought.text) {
+                text.to_owned()
+            } else {
+                thought.text.clone()
             };
             thought.finish(text);
             return trail.touch(thought.node.id);

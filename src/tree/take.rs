@@ -154,9 +154,10 @@ impl Tree {
                 over = true;
             }
             Happening::Reply { text } => {
-                match event.response.is_some() {
-                    true => response.reply(text, message, trail),
-                    false => response.text_done(text, None, message, trail),
+                if event.response.is_some() {
+                    response.reply(text, message, trail)
+                } else {
+                    response.text_done(text, None, message, trail)
                 }
                 over = true;
             }

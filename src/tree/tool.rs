@@ -195,9 +195,10 @@ impl Tool {
     /// It on one line: `name key="value", key=value`. Hostile until escaped.
     pub fn line(&self) -> String {
         let Some(talk) = &self.talk else {
-            return match self.is_unknown {
-                true => "a result without its call".to_owned(),
-                false => call::summary(&self.name, &self.arguments),
+            return if self.is_unknown {
+                "a result without its call".to_owned()
+            } else {
+                call::summary(&self.name, &self.arguments)
             };
         };
         let (verb, who) = match self.answer {

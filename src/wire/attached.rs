@@ -16,9 +16,10 @@ pub fn tagged(text: &str) -> String {
 
 /// Messages as plain ones.
 pub fn all_plain(messages: &[Message]) -> Cow<'_, [Message]> {
-    match messages.iter().any(Message::is_attached) {
-        false => Cow::Borrowed(messages),
-        true => messages.iter().map(|one| plain(one).into_owned()).collect(),
+    if messages.iter().any(Message::is_attached) {
+        messages.iter().map(|one| plain(one).into_owned()).collect()
+    } else {
+        Cow::Borrowed(messages)
     }
 }
 

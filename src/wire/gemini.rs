@@ -153,13 +153,14 @@ impl Read<'_> {
         Some(match one {
             (Some(text), None, None, None, None) => {
                 let text = string(Some(text))?;
-                match self.thought {
-                    true => Part::Thinking {
+                if self.thought {
+                    Part::Thinking {
                         text,
                         signature: self.thought_signature,
                         provider: Some(PROVIDER.to_owned()),
-                    },
-                    false => Part::Text { text },
+                    }
+                } else {
+                    Part::Text { text }
                 }
             }
             (None, Some(call), None, None, None) => Part::ToolCall {
@@ -252,9 +253,10 @@ pub fn write_part(part: &Part) -> Option<String> {
 
 /// Arguments as the object that the API wants.
 pub fn args(arguments: &str) -> &str {
-    match is_object(arguments) {
-        true => arguments,
-        false => "{}",
+    if is_object(arguments) {
+        arguments
+    } else {
+        "{}"
     }
 }
 
@@ -275,10 +277,7 @@ pub fn write_answer(
         } if call == id => Some((&content[..], *is_error)),
         _ => None,
     })?;
-    let status = match is_error {
-        true => "error",
-        false => "success",
-    };
+    let status = if is_error { "error" } else { "success" };
     let found = result(id, function, content, is_error, &mut left_out);
     Some((array(found), status))
 }

@@ -71,12 +71,11 @@ fn what_is_exported_and_resumed_is_for_its_owner_alone() {
     let mut sessions = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("it is there").flatten() {
-            match entry.path().is_dir() {
-                true => folders.push(entry.path()),
-                false => {
-                    assert_eq!(mode(&entry.path()), 0o600, "{entry:?}");
-                    sessions += 1;
-                }
+            if entry.path().is_dir() {
+                folders.push(entry.path())
+            } else {
+                assert_eq!(mode(&entry.path()), 0o600, "{entry:?}");
+                sessions += 1;
             }
         }
     }

@@ -161,9 +161,10 @@ fn what_is_deleted_is_gone_and_may_come_again() {
 fn of_two_pushes_at_once_one_is_told_and_nothing_is_lost() {
     for is_new in [true, false] {
         let host = Host::start();
-        let (mine, yours) = match is_new {
-            true => (Sandbox::new(), Sandbox::new()),
-            false => two(&host),
+        let (mine, yours) = if is_new {
+            (Sandbox::new(), Sandbox::new())
+        } else {
+            two(&host)
         };
         for (sandbox, said) in [(&mine, "mine"), (&yours, "yours")] {
             sandbox.ok(&["commit", "-r", "user", "-m", said]);
@@ -186,9 +187,10 @@ fn of_two_pushes_at_once_one_is_told_and_nothing_is_lost() {
             mine.told(&one),
             yours.told(&other)
         );
-        let (won, lost, said) = match one.status.success() {
-            true => (&mine, &yours, yours.told(&other)),
-            false => (&yours, &mine, mine.told(&one)),
+        let (won, lost, said) = if one.status.success() {
+            (&mine, &yours, yours.told(&other))
+        } else {
+            (&yours, &mine, mine.told(&one))
         };
         assert!(
             said.contains("error: 'main' has moved: expected "),

@@ -246,9 +246,10 @@ fn wrong(
 
 /// The file with a value in it so that its message is so deep; none where there is no such depth.
 fn filled(text: &str, around: Option<usize>, depth: usize) -> Option<String> {
-    match text.contains("RESULTS") {
-        true => Some(text.replace("RESULTS", &results(depth)?)),
-        false => Some(text.replace("DEEP", &json(depth - around.unwrap_or(0)))),
+    if text.contains("RESULTS") {
+        Some(text.replace("RESULTS", &results(depth)?))
+    } else {
+        Some(text.replace("DEEP", &json(depth - around.unwrap_or(0))))
     }
 }
 

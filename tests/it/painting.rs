@@ -137,9 +137,10 @@ fn media(lines: impl Fn(Option<usize>) -> String) -> String {
     let mut last = out.clone();
     for (title, width) in [("120 columns", Some(120)), ("piped", None)] {
         let now = lines(width);
-        out += &match now == last {
-            true => format!("\n=== {title}: the same"),
-            false => format!("\n=== {title}\n{now}"),
+        out += &if now == last {
+            format!("\n=== {title}: the same")
+        } else {
+            format!("\n=== {title}\n{now}")
         };
         last = now;
     }

@@ -16,9 +16,10 @@ fn only_file(directory: PathBuf) -> PathBuf {
     let mut entries = fs::read_dir(&directory).expect("it is there");
     let first = entries.next().expect("not empty").expect("readable").path();
     assert!(entries.next().is_none(), "one thing in {directory:?}");
-    match first.is_dir() {
-        true => only_file(first),
-        false => first,
+    if first.is_dir() {
+        only_file(first)
+    } else {
+        first
     }
 }
 

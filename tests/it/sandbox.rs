@@ -187,9 +187,10 @@ impl Sandbox {
             .envs(environment)
             .env("COLUMNS", columns);
         for (name, value) in more {
-            match value.is_empty() {
-                true => script.env_remove(name),
-                false => script.env(name, value),
+            if value.is_empty() {
+                script.env_remove(name)
+            } else {
+                script.env(name, value)
             };
         }
         let output = script.output().ok()?;

@@ -126,15 +126,17 @@ fn take(at: usize, step: Step, people: &[Sandbox; 3]) {
         }
         What::Checkout(which) => {
             let name = BRANCHES[which];
-            match before[which].is_empty() {
-                true => run(&["checkout", "-b", name]),
-                false => run(&["checkout", name]),
+            if before[which].is_empty() {
+                run(&["checkout", "-b", name])
+            } else {
+                run(&["checkout", name])
             };
         }
         What::Push { with_lease } => {
-            let done = match with_lease {
-                true => run(&["push", "--force-with-lease", "origin"]),
-                false => run(&["push", "origin"]),
+            let done = if with_lease {
+                run(&["push", "--force-with-lease", "origin"])
+            } else {
+                run(&["push", "origin"])
             };
             let now = tips(hub, "");
             for ((was, is), to) in there.iter().zip(&now).zip(&before) {

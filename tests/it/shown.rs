@@ -50,9 +50,10 @@ pub fn run(page: &str, sandbox: &Sandbox) {
         let output = shell.output().expect("a shell");
         let told = String::from_utf8(output.stdout).expect("UTF-8");
         // A page shows a directory.
-        let told = match on_servers() {
-            true => told.replace(&sandbox.place(), ".tract"),
-            false => told,
+        let told = if on_servers() {
+            told.replace(&sandbox.place(), ".tract")
+        } else {
+            told
         };
         let told: Vec<&str> = told.trim_end().lines().collect();
         let end = shown.iter().rposition(|line| !line.is_empty());

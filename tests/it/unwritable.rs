@@ -244,9 +244,10 @@ fn a_disk_that_is_full_loses_nothing_and_hides_nothing() {
             !said.contains("panicked") && output.status.code().is_some(),
             "{said}"
         );
-        match output.status.success() {
-            true => done += 1,
-            false => failed += 1,
+        if output.status.success() {
+            done += 1
+        } else {
+            failed += 1
         }
         // Looking needs no room but for the engine's shared memory, of 32 KiB.
         for look in [

@@ -159,9 +159,10 @@ fn a_second_watch_says_that_there_is_one() {
     let sandbox = with_repository();
     let watching = Watching::begin(&sandbox);
     // Of a repository on a server it is where this machine keeps such.
-    let folder = match on_servers() {
-        false => sandbox.work().join(".tract"),
-        true => sandbox.home().join(".local/state/tract"),
+    let folder = if !on_servers() {
+        sandbox.work().join(".tract")
+    } else {
+        sandbox.home().join(".local/state/tract")
     };
     let number = watching.0.id().to_string();
     until("the lock", || {

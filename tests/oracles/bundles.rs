@@ -138,9 +138,10 @@ pub fn arrives(file: &[u8]) -> Option<u64> {
 
 /// Holds lines, or a whole file, against what is promised of a bundle.
 pub fn hold(bytes: &[u8]) {
-    let file = match bytes.starts_with(b"tract bundle ") {
-        true => bytes.to_vec(),
-        false => packed(bytes),
+    let file = if bytes.starts_with(b"tract bundle ") {
+        bytes.to_vec()
+    } else {
+        packed(bytes)
     };
     let (_kept, repo) = begun();
     let before = state(&repo);

@@ -167,9 +167,10 @@ fn names(text: &str) {
     {
         let again: RefName = made.as_str().parse().expect("a full name");
         assert_eq!(again, made);
-        let short = match made.is_branch() {
-            true => RefName::branch(made.short()),
-            false => RefName::tag(made.short()),
+        let short = if made.is_branch() {
+            RefName::branch(made.short())
+        } else {
+            RefName::tag(made.short())
         };
         assert_eq!(short.expect("its short name"), made, "{text:?}");
     }

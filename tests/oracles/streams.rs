@@ -211,13 +211,10 @@ pub fn hold_when_stopped(bytes: &[u8], end: usize, name: &str) {
         if told(&bytes[..end]) != told(bytes) {
             return;
         }
-        match records {
-            true => {
-                record(&repo, bytes, 4096, true);
-            }
-            false => {
-                import_into(&repo, &path);
-            }
+        if records {
+            record(&repo, bytes, 4096, true);
+        } else {
+            import_into(&repo, &path);
         }
         assert_same(
             &repo,

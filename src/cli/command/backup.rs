@@ -59,13 +59,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         });
         bar.finish_and_clear();
         let found = found?;
-        match found.is_damaged() {
-            false => Ok(found),
-            true => {
-                let what = "the repository is damaged; no backup was made".to_owned();
-                let hint = "tract fsck says what is damaged and what to do".to_owned();
-                Err(Failure::Said(Exit::Damaged, what, Some(hint)))
-            }
+        if found.is_damaged() {
+            let what = "the repository is damaged; no backup was made".to_owned();
+            let hint = "tract fsck says what is damaged and what to do".to_owned();
+            Err(Failure::Said(Exit::Damaged, what, Some(hint)))
+        } else {
+            Ok(found)
         }
     })?;
     let checked = found.checked;

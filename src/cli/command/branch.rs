@@ -191,13 +191,15 @@ fn names(rows: &[BranchRow], room: Option<usize>) -> Vec<String> {
 
 /// Name, hash, last activity, tokens, and what it is about.
 fn cells(row: &BranchRow, name: &str, calendar: &Calendar, about: &About) -> Vec<Line> {
-    let (mark, label) = match row.is_head {
-        true => ("* ", Label::Head),
-        false => ("  ", Label::Branch),
+    let (mark, label) = if row.is_head {
+        ("* ", Label::Head)
+    } else {
+        ("  ", Label::Branch)
     };
-    let tokens = match about.is_cut {
-        true => tokens(row.tokens),
-        false => format!("{} tokens", tokens(row.tokens)),
+    let tokens = if about.is_cut {
+        tokens(row.tokens)
+    } else {
+        format!("{} tokens", tokens(row.tokens))
     };
     vec![
         label.of(format!("{mark}{name}")),

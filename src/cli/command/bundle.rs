@@ -47,12 +47,11 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let tips = match args.all {
-        true => all(&repo)?,
-        false => {
-            let tips = args.what.iter().map(|what| tip(&repo, &on, what));
-            tips.collect::<Result<_, _>>()?
-        }
+    let tips = if args.all {
+        all(&repo)?
+    } else {
+        let tips = args.what.iter().map(|what| tip(&repo, &on, what));
+        tips.collect::<Result<_, _>>()?
     };
     let path = app.path(&args.file)?;
     let secrets = app.secrets()?;
@@ -95,9 +94,10 @@ fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
             }
         }
     }
-    match tips.is_empty() {
-        true => Err(Failure::refused("there are no commits here")),
-        false => Ok(tips),
+    if tips.is_empty() {
+        Err(Failure::refused("there are no commits here"))
+    } else {
+        Ok(tips)
     }
 }
 

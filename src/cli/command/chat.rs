@@ -54,9 +54,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         noted: BTreeSet::new(),
         saved: None,
     };
-    let done = match interactive::can_draw(app) {
-        true => interactive::chat(&mut talk, app),
-        false => lines(&mut talk, app),
+    let done = if interactive::can_draw(app) {
+        interactive::chat(&mut talk, app)
+    } else {
+        lines(&mut talk, app)
     };
     if talk.is_lost() && !matches!(done, Err(Failure::ClosedPipe | Failure::Output(_))) {
         app.ui.notice("nothing of it was kept; /save keeps it");

@@ -55,9 +55,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = what.flag("--purge", args.purge).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let (done, gentler) = match args.dry_run {
-        true => outcome::foresee(app, &repo, call, &Clear { all: args.all })?,
-        false => (repo.clear(call, args.all, &options)?, Vec::new()),
+    let (done, gentler) = if args.dry_run {
+        outcome::foresee(app, &repo, call, &Clear { all: args.all })?
+    } else {
+        (repo.clear(call, args.all, &options)?, Vec::new())
     };
     if done.is_nothing() && !args.purge {
         app.ui.status("Nothing to clear");

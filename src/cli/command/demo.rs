@@ -55,9 +55,10 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
     app.forget_surroundings();
     app.ui.merge_streams();
     for (index, line) in WALK.lines().enumerate() {
-        let line = match line.contains("HIDE") {
-            true => line.replace("HIDE", &compaction(app)?),
-            false => line.to_owned(),
+        let line = if line.contains("HIDE") {
+            line.replace("HIDE", &compaction(app)?)
+        } else {
+            line.to_owned()
         };
         match line.strip_prefix("$ ") {
             Some(command) => step(command, app)?,

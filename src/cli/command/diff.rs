@@ -93,16 +93,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     };
     let (before, after) = (compared.before.as_ref(), Some(&compared.after));
     let found = repo.diff(before, after, &options, app.encoding(&repo)?)?;
-    let remark = match compared.edits {
-        false => None,
-        true => {
-            let entry = repo.edited_entry(&compared.after)?;
-            let visible = found.after.entries.iter().any(|other| other.id == entry);
-            Some(match visible {
-                true => ", an edit".to_owned(),
-                false => ", an edit of a message that is hidden".to_owned(),
-            })
-        }
+    let remark = if compared.edits {
+        let entry = repo.edited_entry(&compared.after)?;
+        let visible = found.after.entries.iter().any(|other| other.id == entry);
+        Some(if visible {
+            ", an edit".to_owned()
+        } else {
+            ", an edit of a message that is hidden".to_owned()
+        })
+    } else {
+        None
     };
     let shared = || shared_prefix(&found.before.messages, &found.after.messages, provider);
     let prefix = (show.form != Form::Lines).then(shared).transpose()?;
@@ -122,10 +122,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .try_for_each(|line| app.ui.print_wrapped(line))?;
     let filtered = show.role.is_some() || show.tool.is_some();
     let differs = !diff::selected(&found, &show).is_empty() || !filtered && !found.is_empty();
-    match args.exit_code && differs {
-        // Nothing went wrong, so nothing is said.
-        true => Err(Failure::Quiet(Exit::NotAllowed)),
-        false => Ok(()),
+    if args.exit_code && differs {
+        Err(Failure::Quiet(Exit::NotAllowed))
+    } else {
+        Ok(())
     }
 }
 

@@ -134,9 +134,10 @@ fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<(), Failu
 
 /// A size as people read it; where a program reads, the bytes themselves.
 fn size(size_bytes: u64, ui: &Ui) -> String {
-    match ui.is_terminal() {
-        true => bytes(size_bytes),
-        false => size_bytes.to_string(),
+    if ui.is_terminal() {
+        bytes(size_bytes)
+    } else {
+        size_bytes.to_string()
     }
 }
 

@@ -84,9 +84,10 @@ const INDENT: &str = "    ";
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     known_operations(&args.op)?;
     let (repo, on) = (app.repo()?, app.on()?);
-    let pattern = match args.regex {
-        true => Pattern::regex(&args.text)?,
-        false => Pattern::text(&args.text)?,
+    let pattern = if args.regex {
+        Pattern::regex(&args.text)?
+    } else {
+        Pattern::text(&args.text)?
     };
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
     let calendar = app.calendar();

@@ -123,12 +123,13 @@ fn tell(found: &Fsck, app: &mut App) -> Result<(), Failure> {
         plural(checked.sources, "session file"),
         plural(found.refs.len() as u64, "ref"),
     );
-    let verdict = match found.is_damaged() {
-        false => ": no damage".to_owned(),
-        true => format!(
+    let verdict = if found.is_damaged() {
+        format!(
             "; {sound} of {} compile",
             plural(found.refs.len() as u64, "ref")
-        ),
+        )
+    } else {
+        ": no damage".to_owned()
     };
     app.ui.status(what + &verdict);
     Ok(())

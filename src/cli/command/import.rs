@@ -97,9 +97,10 @@ fn long_about() -> String {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let done = bring_in(args, app);
-    match args.hook {
-        true => done.map_err(Failure::never_blocks),
-        false => done,
+    if args.hook {
+        done.map_err(Failure::never_blocks)
+    } else {
+        done
     }
 }
 
@@ -288,18 +289,20 @@ impl<'a> Intake<'a> {
         let what = format!("import {}", coming.file.display());
         let request = ImportRequest {
             format: args.format,
-            branch: match coming.is_kin {
-                true => None,
-                false => args.branch.as_deref().or(coming.branch.as_deref()),
+            branch: if coming.is_kin {
+                None
+            } else {
+                args.branch.as_deref().or(coming.branch.as_deref())
             },
             now: app.now(),
             what: &what,
             counter: self.counter.as_ref(),
             secrets: Some(&self.secrets),
             redaction: self.redaction,
-            reading: match args.hook {
-                true => Reading::New,
-                false => Reading::Whole,
+            reading: if args.hook {
+                Reading::New
+            } else {
+                Reading::Whole
             },
             moves_head: !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
@@ -309,9 +312,10 @@ impl<'a> Intake<'a> {
             Some(_) => ProgressBar::hidden(),
             None => progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}"),
         };
-        let import = match args.strict {
-            true => ingest::import_strict,
-            false => ingest::import,
+        let import = if args.strict {
+            ingest::import_strict
+        } else {
+            ingest::import
         };
         let read = self.spools.at(&coming.file);
         let report = import(self.repo, read, &request, &mut |progress| {
@@ -478,9 +482,10 @@ fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
             let may_be_id = typed.components().count() == 1 && typed.extension().is_none();
             let is_missing = error.kind() == std::io::ErrorKind::NotFound;
             let failure = Failure::from(Error::io(&path)(error));
-            match may_be_id && is_missing {
-                true => failure.with_hint("tract import lists them"),
-                false => failure,
+            if may_be_id && is_missing {
+                failure.with_hint("tract import lists them")
+            } else {
+                failure
             }
         })?;
         if facts.is_dir() {

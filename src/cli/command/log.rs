@@ -106,9 +106,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None => (repo.resolve(&on, "HEAD")?, None),
         Some(range) => repo.resolve_range(&on, range)?,
     };
-    let pattern = args.grep.as_deref().map(|text| match args.regex {
-        true => Pattern::regex(text),
-        false => Pattern::text(text),
+    let pattern = args.grep.as_deref().map(|text| {
+        if args.regex {
+            Pattern::regex(text)
+        } else {
+            Pattern::text(text)
+        }
     });
     let calendar = app.calendar();
     let options = LogOptions {

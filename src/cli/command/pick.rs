@@ -42,9 +42,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         return outcome::foretell(app, "pick", &done, &[]);
     }
     let copied = plural(done.shown.len() as u64, "message");
-    let more = match done.shown.len() > picked.len() {
-        true => ", tool partners included",
-        false => "",
+    let more = if done.shown.len() > picked.len() {
+        ", tool partners included"
+    } else {
+        ""
     };
     outcome::tell(
         app,

@@ -63,9 +63,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         remote: place.name.as_deref(),
         sources: args.sources,
         with_lease: args.force_with_lease,
-        leaving: match args.allow_secrets {
-            true => Leaving::Allowed,
-            false => Leaving::Refused(&secrets),
+        leaving: if args.allow_secrets {
+            Leaving::Allowed
+        } else {
+            Leaving::Refused(&secrets)
         },
     };
     let refs = wanted.iter().map(|to| to.name.short());
@@ -152,9 +153,10 @@ fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>, Failure> {
             }
         }
     }
-    match wanted.is_empty() {
-        true => Err(Failure::refused("there are no commits here")),
-        false => Ok(wanted),
+    if wanted.is_empty() {
+        Err(Failure::refused("there are no commits here"))
+    } else {
+        Ok(wanted)
     }
 }
 
@@ -175,9 +177,10 @@ fn tell(done: &Pushed, app: &mut App) {
         None => {}
     }
     for row in &done.refs {
-        let place = match row.landed.is_refused() {
-            true => row.old,
-            false => row.new.or(row.old),
+        let place = if row.landed.is_refused() {
+            row.old
+        } else {
+            row.new.or(row.old)
         };
         let place = place.map(|commit| commit.short());
         app.ui.status(peer::landed(&row.name, row.landed, place));

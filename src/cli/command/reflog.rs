@@ -43,9 +43,10 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
     let cells = |entry: &OperationEntry| {
-        let (label, undone) = match entry.undone {
-            true => (Label::Dim, " (undone)"),
-            false => (Label::Strong, ""),
+        let (label, undone) = if entry.undone {
+            (Label::Dim, " (undone)")
+        } else {
+            (Label::Strong, "")
         };
         let what = match room {
             Some(_) => short(&entry.operation.what),

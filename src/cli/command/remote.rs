@@ -83,11 +83,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 fn known(repo: &tract::history::Repo, name: &str) -> Result<(), Failure> {
-    match repo.remotes()?.iter().any(|remote| remote.name == name) {
-        true => Ok(()),
-        false => {
-            let failure = Failure::refused(format!("no remote '{name}'"));
-            Err(failure.with_hint("tract remote lists what there is"))
-        }
+    if repo.remotes()?.iter().any(|remote| remote.name == name) {
+        Ok(())
+    } else {
+        let failure = Failure::refused(format!("no remote '{name}'"));
+        Err(failure.with_hint("tract remote lists what there is"))
     }
 }

@@ -37,9 +37,10 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let (mode, word) = match args.hard {
-        true => (ResetMode::Hard, "reset --hard"),
-        false => (ResetMode::Soft, "reset"),
+    let (mode, word) = if args.hard {
+        (ResetMode::Hard, "reset --hard")
+    } else {
+        (ResetMode::Soft, "reset")
     };
     let done = match &args.rev {
         Some(rev) => {

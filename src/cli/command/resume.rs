@@ -122,9 +122,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .chain([[how.command, &[&*session.id]].concat()])
         .collect();
     app.ui.status(format!("Wrote {place}"));
-    let change = match cwd == here {
-        true => String::new(),
-        false => format!("cd {} && ", shell_word(&cwd.display().to_string())),
+    let change = if cwd == here {
+        String::new()
+    } else {
+        format!("cd {} && ", shell_word(&cwd.display().to_string()))
     };
     let lines = commands.iter().map(|words| {
         let words = words.iter().map(|word| shell_word(word));

@@ -52,9 +52,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let total = status.provider.total(status.total);
     let watched = watched(&repo, app)?;
     let is_watched = watched.is_some();
-    let held = match is_watched {
-        true => ingest::held(&repo)?,
-        false => Vec::new(),
+    let held = if is_watched {
+        ingest::held(&repo)?
+    } else {
+        Vec::new()
     };
     let unread = unreadable::lines(&repo, app)?;
     let ui = &mut app.ui;
@@ -130,9 +131,10 @@ fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
     let Some(is_held) = lock.as_deref().and_then(lock::is_held) else {
         return Ok(None);
     };
-    let mut line = match is_held {
-        true => Line::from("Watched, "),
-        false => Label::Warning.of("Not watched") + " (tract watch), ",
+    let mut line = if is_held {
+        Line::from("Watched, ")
+    } else {
+        Label::Warning.of("Not watched") + " (tract watch), "
     };
     line += match ingest::last_taken_in(repo)? {
         Some(time) => {
@@ -257,14 +259,16 @@ fn token_line(status: &Status) -> Line {
         let count = grouped(total.tokens);
         return format!("Tokens   {about}{count} (no budget set)").into();
     };
-    let label = match total.tokens > budget {
-        true => Label::Error,
-        false => Label::Good,
+    let label = if total.tokens > budget {
+        Label::Error
+    } else {
+        Label::Good
     };
     let percent = format!("{}%", total.tokens * 100 / budget.max(1));
-    let share = match total.tokens > budget {
-        true => Label::Error.of(percent),
-        false => percent.into(),
+    let share = if total.tokens > budget {
+        Label::Error.of(percent)
+    } else {
+        percent.into()
     };
     Line::from("Window   ")
         + label.of(bar(total.tokens, budget))

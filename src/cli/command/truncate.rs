@@ -83,9 +83,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let plans: [&dyn Plan; 2] = [&truncate, &Prune::default()];
-    let done = match args.dry_run {
-        true => repo.compare(call, &options, &plans)?,
-        false => vec![repo.truncate(call, &truncate, &options)],
+    let done = if args.dry_run {
+        repo.compare(call, &options, &plans)?
+    } else {
+        vec![repo.truncate(call, &truncate, &options)]
     };
     let mut done = done.into_iter();
     let (done, gentler) = (done.next().expect("one for each plan"), done.next());

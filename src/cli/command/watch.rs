@@ -47,9 +47,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo()?;
     let options = Options {
         is_once: args.once,
-        reading: match args.full {
-            true => Reading::Whole,
-            false => Reading::New,
+        reading: if args.full {
+            Reading::Whole
+        } else {
+            Reading::New
         },
         is_verbose: args.verbose,
     };

@@ -216,9 +216,10 @@ impl Chooser {
         };
         bottom.fit(Label::Dim.of(keys), Some(self.size.0));
         Picture {
-            title: match self.everywhere {
-                true => "conversations everywhere".into(),
-                false => "conversations here".into(),
+            title: if self.everywhere {
+                "conversations everywhere".into()
+            } else {
+                "conversations here".into()
             },
             position: match count {
                 0 => "nothing fits".into(),
@@ -231,9 +232,10 @@ impl Chooser {
     }
 
     fn line(&self, row: &Row, width: usize) -> Line {
-        let label = match row.name.is_branch() {
-            true => Label::Branch,
-            false => Label::Session,
+        let label = if row.name.is_branch() {
+            Label::Branch
+        } else {
+            Label::Session
         };
         let about = &row.about;
         let mut line = label.of(row.name.short()).cut(width).left(width) + "  ";

@@ -4,19 +4,20 @@ use tract::render::{Label, Line};
 
 /// As many of the keys as there is room for.
 pub fn keys(is_window: bool, width: usize) -> &'static str {
-    let lines = match is_window {
-        true => [
+    let lines = if is_window {
+        [
             "? keys · / search or command · ctrl+o transcript · enter opens · o operations · z undo · q quit",
             "? keys · / search, commands · ctrl+o transcript · enter opens · q quit",
             "? keys · / search · ctrl+o · q quit",
             "? keys · q quit",
-        ],
-        false => [
+        ]
+    } else {
+        [
             "? keys · / search or command · ctrl+o window · enter opens · o operations · z undo · q quit",
             "? keys · / search, commands · ctrl+o window · enter opens · q quit",
             "? keys · / search · ctrl+o · q quit",
             "? keys · q quit",
-        ],
+        ]
     };
     let fits = |line: &&str| line.chars().count() <= width;
     lines.into_iter().find(fits).unwrap_or("?")

@@ -181,9 +181,10 @@ impl Place {
                 self.draw(chooser.picture(), terminal)?;
                 is_drawn = true;
             }
-            let wait = match chooser.is_busy() {
-                true => Duration::ZERO,
-                false => POLL,
+            let wait = if chooser.is_busy() {
+                Duration::ZERO
+            } else {
+                POLL
             };
             match terminal.wait(wait)? {
                 Some(Told::Key(key)) => match chooser.take(&key) {
@@ -214,9 +215,10 @@ impl Place {
         self.is_tip = name.is_branch();
         let is_head = repo.head(&On::Head)?.branch() == Some(name);
         app.globals.on = (self.is_tip && !is_head).then(|| name.short().to_owned());
-        self.what = match self.is_tip {
-            true => "HEAD".to_owned(),
-            false => name.to_string(),
+        self.what = if self.is_tip {
+            "HEAD".to_owned()
+        } else {
+            name.to_string()
         };
         Ok(())
     }
@@ -467,9 +469,10 @@ impl Place {
                 return Ok(());
             }
         };
-        let stops = match words.iter().any(|word| word == "--exec") {
-            true => "the command reads; ctrl+c stops it",
-            false => "",
+        let stops = if words.iter().any(|word| word == "--exec") {
+            "the command reads; ctrl+c stops it"
+        } else {
+            ""
         };
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
         self.draw(reader.picture(), terminal)?;
@@ -514,9 +517,10 @@ impl Place {
             (true, None) => Label::Head.of("HEAD detached"),
             (false, _) => Label::Session.of(self.what.strip_prefix("refs/").unwrap_or(&self.what)),
         };
-        let tip = match self.is_tip {
-            true => head.commit(),
-            false => repo.resolve(on, &self.what).ok(),
+        let tip = if self.is_tip {
+            head.commit()
+        } else {
+            repo.resolve(on, &self.what).ok()
         };
         let title = match tip {
             Some(tip) => repo.about(&tip)?.title,
@@ -538,9 +542,10 @@ impl Place {
         );
         frame.lines.push(bar);
         for (is_chosen, line) in picture.lines {
-            let mark = match is_chosen {
-                true => Label::Hint.of("▌"),
-                false => Line::from(" "),
+            let mark = if is_chosen {
+                Label::Hint.of("▌")
+            } else {
+                Line::from(" ")
             };
             frame.lines.push(self.paint.line(&(mark + line).cut(width)));
         }
@@ -590,9 +595,10 @@ fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
     let calendar = app.calendar();
     let line = |entry: tract::history::OperationEntry| {
         let what = entry.operation.what.as_str();
-        let what = match entry.undone {
-            true => Label::Dim.of(format!("{what} (undone)")),
-            false => Label::Strong.of(what),
+        let what = if entry.undone {
+            Label::Dim.of(format!("{what} (undone)"))
+        } else {
+            Label::Strong.of(what)
         };
         let age = Label::Time.of(calendar.ago(entry.operation.time)).left(16);
         Label::Hash.of(format!("#{}", entry.operation.id)).left(7) + age + what

@@ -106,9 +106,10 @@ impl Prompt {
     pub fn fitting(&self) -> Vec<&'static str> {
         let fits = |word: &&&'static str| word.starts_with(&self.text);
         let words = self.words.iter().filter(fits);
-        match self.text.is_empty() {
-            true => Vec::new(),
-            false => words.copied().collect(),
+        if self.text.is_empty() {
+            Vec::new()
+        } else {
+            words.copied().collect()
         }
     }
 
@@ -165,9 +166,10 @@ impl Prompt {
             pairs.take_while(|(a, b)| a == b).count()
         };
         let shared = rest.iter().map(same).min().unwrap_or(first.len());
-        let text = match rest.is_empty() {
-            true => format!("{first} "),
-            false => first[..shared].to_owned(),
+        let text = if rest.is_empty() {
+            format!("{first} ")
+        } else {
+            first[..shared].to_owned()
         };
         (self.at, self.text) = (text.len(), text);
     }

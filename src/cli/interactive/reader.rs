@@ -325,9 +325,10 @@ impl Reader {
                 let mut look = reel.look().clone();
                 look.thinking = !thinking;
                 reel.look_like(repo, look)?;
-                self.say(match thinking {
-                    true => "thoughts are left out",
-                    false => "thoughts are shown",
+                self.say(if thinking {
+                    "thoughts are left out"
+                } else {
+                    "thoughts are shown"
                 });
             }
             Key::Enter => self.open(repo)?,
@@ -414,9 +415,10 @@ impl Reader {
             return Ok(Wish::None);
         };
         let is_text = |part: &Part| matches!(part, Part::Text { .. });
-        let text = match message.parts.iter().all(is_text) {
-            true => words(&message.parts),
-            false => message.canonical(),
+        let text = if message.parts.iter().all(is_text) {
+            words(&message.parts)
+        } else {
+            message.canonical()
         };
         let what = format!(
             "copied {} ({} bytes)",

@@ -208,9 +208,10 @@ impl Reel {
         let (first, end) = (self.talk.first(), self.talk.len());
         if self.parts.back().is_none_or(|part| part.range.end != end) {
             self.parts.clear();
-            let range = match first > 0 && (1..=WINDOW).contains(&(end - first)) {
-                true => first..end,
-                false => self.talk.part_to(repo, end, PART)?,
+            let range = if first > 0 && (1..=WINDOW).contains(&(end - first)) {
+                first..end
+            } else {
+                self.talk.part_to(repo, end, PART)?
             };
             if !range.is_empty() {
                 let part = self.read(repo, range)?;
@@ -237,9 +238,10 @@ impl Reel {
         if !self.parts.iter().any(|part| part.range.contains(&place)) {
             let after = place + UNFOLDED;
             let near = self.talk.part_to(repo, after.min(self.talk.len()), PART)?;
-            let range = match near.contains(&place) {
-                true => near,
-                false => self.talk.part_from(repo, place, PART)?,
+            let range = if near.contains(&place) {
+                near
+            } else {
+                self.talk.part_from(repo, place, PART)?
             };
             self.parts.clear();
             let part = self.read(repo, range)?;
@@ -387,9 +389,10 @@ impl Reel {
     /// Reads and draws some messages.
     fn read(&self, repo: &Repo, range: Range<usize>) -> Result<Part> {
         // At the top of a window nobody sees what stands before it yet.
-        let start = match range.start == self.talk.first() {
-            true => Start::Alone,
-            false => Start::Seen,
+        let start = if range.start == self.talk.first() {
+            Start::Alone
+        } else {
+            Start::Seen
         };
         let mut found = self.talk.read(repo, range.clone(), start)?;
         let is_last = range.end == self.talk.len();

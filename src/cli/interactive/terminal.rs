@@ -155,9 +155,10 @@ impl Drop for Terminal {
 /// Waits for something to read, and no longer than this. What reads the keys for us would read the end
 /// of them for ever, so it is never let wait for one.
 fn poll(time: Duration) -> io::Result<bool> {
-    match is_gone(time) {
-        true => Err(io::ErrorKind::UnexpectedEof.into()),
-        false => event::poll(Duration::ZERO),
+    if is_gone(time) {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    } else {
+        event::poll(Duration::ZERO)
     }
 }
 

@@ -49,12 +49,13 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failu
             Ok(Named { name, url })
         }
         None => place(&remotes, DEFAULT).ok_or_else(|| {
-            let what = match remotes.is_empty() {
-                true => "no remote is set up".to_owned(),
-                false => format!(
+            let what = if remotes.is_empty() {
+                "no remote is set up".to_owned()
+            } else {
+                format!(
                     "there are {} remotes, and none is called origin",
                     remotes.len()
-                ),
+                )
             };
             let failure = Failure::refused(what);
             failure.with_hint("tract remote add origin URL; tract remote lists what there is")

@@ -110,9 +110,10 @@ fn checked(variable: &str, key: AmazonS3ConfigKey, value: &str) -> Result<String
             let url = url.ok_or_else(|| refused(format!("{variable}: '{value}' is not a URL")))?;
             // What is without a slash at its end gets one, and the client adds its own.
             let url = url.as_str();
-            return Ok(match value.ends_with('/') {
-                true => url.to_owned(),
-                false => url.trim_end_matches('/').to_owned(),
+            return Ok(if value.ends_with('/') {
+                url.to_owned()
+            } else {
+                url.trim_end_matches('/').to_owned()
             });
         }
         Key::Region | Key::DefaultRegion => {
@@ -123,12 +124,12 @@ fn checked(variable: &str, key: AmazonS3ConfigKey, value: &str) -> Result<String
         }
         _ => !value.contains(char::is_control),
     };
-    match is_good {
-        true => Ok(value.to_owned()),
-        // It may be secret.
-        false => Err(refused(format!(
+    if is_good {
+        Ok(value.to_owned())
+    } else {
+        Err(refused(format!(
             "{variable} has a character that no such value has"
-        ))),
+        )))
     }
 }
 

@@ -61,10 +61,11 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
         return host_at(url, name, port, &path).map(Some);
     }
     if let Some(remote) = url.strip_prefix("git:").filter(|it| !it.starts_with("//")) {
-        return match remote.is_empty() || remote.starts_with('-') {
-            true => Err(Failure::usage(format!("'{url}' names no remote of git's"))
-                .with_hint("git:origin, for the one that git calls origin")),
-            false => Ok(Some(Place::Git(remote.to_owned()))),
+        return if remote.is_empty() || remote.starts_with('-') {
+            Err(Failure::usage(format!("'{url}' names no remote of git's"))
+                .with_hint("git:origin, for the one that git calls origin"))
+        } else {
+            Ok(Some(Place::Git(remote.to_owned())))
         };
     }
     if let Some(rest) = url.strip_prefix("s3://") {
@@ -86,12 +87,11 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
         return host_at(url, name, None, path).map(Some);
     }
     let is_path = url.contains('/') || url.starts_with('~') || matches!(url, "." | "..");
-    match is_path {
-        true => {
-            let path = app.cwd()?.join(app.path(Path::new(url))?);
-            Ok(Some(Place::Directory(path.components().collect())))
-        }
-        false => Ok(None),
+    if is_path {
+        let path = app.cwd()?.join(app.path(Path::new(url))?);
+        Ok(Some(Place::Directory(path.components().collect())))
+    } else {
+        Ok(None)
     }
 }
 

@@ -76,9 +76,10 @@ impl Lock {
         let mut number = String::new();
         let _ = file.read_to_string(&mut number);
         let number: String = number.chars().filter(char::is_ascii_digit).collect();
-        let who = match number.is_empty() {
-            true => String::new(),
-            false => format!(" (process {number})"),
+        let who = if number.is_empty() {
+            String::new()
+        } else {
+            format!(" (process {number})")
         };
         let what = format!("another tract watch{who} is running here already");
         let failure = Failure::Said(Exit::Lost, what, None);

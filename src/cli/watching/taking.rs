@@ -139,9 +139,10 @@ impl Taking {
             Woken::Files(files) => files.into_iter().collect(),
             Woken::Quiet => self.again(),
         };
-        match files.is_empty() {
-            true => Ok(()),
-            false => self.take(&files, reading, is_over, app).map(drop),
+        if files.is_empty() {
+            Ok(())
+        } else {
+            self.take(&files, reading, is_over, app).map(drop)
         }
     }
 
@@ -183,9 +184,10 @@ impl Taking {
             .into_iter()
             .partition(|file| self.taken.contains(file));
         let new = kin::in_order(&self.repo, &new, &mut Listings::default())?;
-        let redaction = match known.is_empty() && new.is_empty() {
-            false if ingest::redacts(&self.repo)? => Redaction::AsBefore,
-            _ => Redaction::Never,
+        let redaction = if !(known.is_empty() && new.is_empty()) && ingest::redacts(&self.repo)? {
+            Redaction::AsBefore
+        } else {
+            Redaction::Never
         };
         let counts = !self.is_once || new_bytes > COUNTED_BYTES;
         for file in known.iter().chain(&new) {

@@ -136,9 +136,10 @@ impl Woken {
                 changed => files.extend(changed),
             }
         }
-        match files.is_empty() {
-            true => Self::Quiet,
-            false => Self::Files(files),
+        if files.is_empty() {
+            Self::Quiet
+        } else {
+            Self::Files(files)
         }
     }
 }

@@ -155,9 +155,10 @@ fn operation(draw: Draw, order: &Order, path: &[(CommitHash, Commit)]) -> Operat
                 .map(|entry| entry.id)
                 .collect();
             let named = op % 12 == 10 && !hidden.is_empty();
-            let entries = match named {
-                true => vec![hidden[c as usize % hidden.len()]],
-                false => Vec::new(),
+            let entries = if named {
+                vec![hidden[c as usize % hidden.len()]]
+            } else {
+                Vec::new()
             };
             Operation::Restore { target, entries }
         }

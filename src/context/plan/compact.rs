@@ -76,9 +76,10 @@ pub fn replaced(input: &PlanInput, span: &Extent) -> Result<BTreeSet<usize>> {
 /// Which of `wanted` can go, and nothing beside them.
 fn settled(input: &PlanInput, wanted: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
     let chosen = input.settle(wanted, true, |at| !wanted.contains(&at));
-    match chosen.iter().any(|at| input.order[*at].visible()) {
-        true => Ok(chosen),
-        false => Err(Error::Refused(Refusal::NothingToCompact)),
+    if chosen.iter().any(|at| input.order[*at].visible()) {
+        Ok(chosen)
+    } else {
+        Err(Error::Refused(Refusal::NothingToCompact))
     }
 }
 

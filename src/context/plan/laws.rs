@@ -534,10 +534,7 @@ proptest! {
             }
         }
         let before = world.input();
-        let made = match summary {
-            true => compact::compact(&before, &compact::Extent::All, "summary"),
-            false => Ok(clear::clear(&before, false)),
-        };
+        let made = if summary { compact::compact(&before, &compact::Extent::All, "summary") } else { Ok(clear::clear(&before, false)) };
         let Ok(Some(draft)) = made else { return Ok(()) };
         world.commit(draft).expect("a plan's draft");
         let (now, all) = (before.pairs(), before.pairs_of_all());

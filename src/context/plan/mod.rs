@@ -176,9 +176,12 @@ impl PlanInput {
 
     /// The pairs of the context; places are those of the order.
     pub fn pairs(&self) -> Pairs {
-        self.pairs_of(|entry| match entry.visible() {
-            true => entry.links.clone(),
-            false => Links::default(),
+        self.pairs_of(|entry| {
+            if entry.visible() {
+                entry.links.clone()
+            } else {
+                Links::default()
+            }
         })
     }
 
@@ -285,9 +288,10 @@ impl PlanInput {
         protects: impl Fn(usize) -> bool,
     ) -> BTreeSet<usize> {
         let pairs = self.pairs();
-        let groups = match hidden {
-            true => self.groups(&[&pairs, &self.pairs_of_all()]),
-            false => self.groups(&[&pairs]),
+        let groups = if hidden {
+            self.groups(&[&pairs, &self.pairs_of_all()])
+        } else {
+            self.groups(&[&pairs])
         };
         let stays = |at: usize| self.order[at].pinned() || pairs.is_open(at) || protects(at);
         let mut chosen = BTreeSet::new();

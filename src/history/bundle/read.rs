@@ -344,13 +344,14 @@ impl<'a> Taken<'a> {
         self.tx.foresee(&mut || contents.clone().collect())?;
         for object in &waiting {
             match object {
-                Object::Content(message) => match self.tx.put_content(message)? {
-                    true => self.done.contents += 1,
-                    false => {
+                Object::Content(message) => {
+                    if self.tx.put_content(message)? {
+                        self.done.contents += 1
+                    } else {
                         let purged = self.tx.purged(&[message.hash()])?[0];
                         self.done.erased += u64::from(purged);
                     }
-                },
+                }
                 Object::Commit(commit) => {
                     let is_new = self.tx.put_commit(commit).map_err(|error| match error {
                         Error::Malformed { detail, .. } => broken(detail),
@@ -376,11 +377,12 @@ impl<'a> Taken<'a> {
 
     /// A message comes once, and some commit after it names it. All of them come before any file.
     fn named(&mut self, name: ContentHash) -> Result<()> {
-        match self.sources.is_empty() && self.contents.insert(name) && self.unnamed.insert(name) {
-            true => Ok(()),
-            false => Err(broken(
+        if self.sources.is_empty() && self.contents.insert(name) && self.unnamed.insert(name) {
+            Ok(())
+        } else {
+            Err(broken(
                 "a message stands in it twice, or behind a session file",
-            )),
+            ))
         }
     }
 
@@ -406,9 +408,10 @@ impl<'a> Taken<'a> {
     /// A commit of the bundle itself.
     fn own(&self, text: &str) -> Result<CommitHash> {
         let commit = hash(text)?;
-        match self.commits.contains_key(&commit) {
-            true => Ok(commit),
-            false => Err(broken("it says something of a commit that is not in it")),
+        if self.commits.contains_key(&commit) {
+            Ok(commit)
+        } else {
+            Err(broken("it says something of a commit that is not in it"))
         }
     }
 
@@ -509,9 +512,10 @@ impl<'a> Taken<'a> {
         }
         let Some(id) = source.id else { return Ok(()) };
         let known = self.tx.records_of(&commit)?;
-        match known.iter().any(|(of, known)| *of == id && *known == read) {
-            true => Ok(()),
-            false => self.tx.put_records(&commit, id, &read),
+        if known.iter().any(|(of, known)| *of == id && *known == read) {
+            Ok(())
+        } else {
+            self.tx.put_records(&commit, id, &read)
         }
     }
 
@@ -584,9 +588,10 @@ impl<'a> Taken<'a> {
                 }
             }
         }
-        match self.commits.values().all(|reached| *reached) {
-            true => Ok(()),
-            false => Err(broken("a commit that no ref leads to")),
+        if self.commits.values().all(|reached| *reached) {
+            Ok(())
+        } else {
+            Err(broken("a commit that no ref leads to"))
         }
     }
 }
@@ -618,17 +623,19 @@ fn place_of(tx: &dyn Tx, name: &RefName, commit: &CommitHash) -> Result<(RefName
 
 fn hash<T: std::str::FromStr<Err = Error> + ToString>(text: &str) -> Result<T> {
     let hash: T = text.parse().map_err(broken)?;
-    match hash.to_string() == text {
-        true => Ok(hash),
-        false => Err(broken("a hash in upper case")),
+    if hash.to_string() == text {
+        Ok(hash)
+    } else {
+        Err(broken("a hash in upper case"))
     }
 }
 
 fn number(text: &str) -> Result<u64> {
     let number: u64 = text.parse().map_err(broken)?;
-    match number.to_string() == text && i64::try_from(number).is_ok() {
-        true => Ok(number),
-        false => Err(broken("a number that is none")),
+    if number.to_string() == text && i64::try_from(number).is_ok() {
+        Ok(number)
+    } else {
+        Err(broken("a number that is none"))
     }
 }
 
@@ -646,9 +653,10 @@ pub(in crate::history) fn ref_name(text: &str) -> Result<RefName> {
         _ if text.starts_with(RefName::TAGS) => RefName::tag(text),
         _ => return session_name(text),
     };
-    match made.map_err(broken)? == name && name.refuse_hash().is_ok() {
-        true => Ok(name),
-        false => Err(broken("a ref that nobody could make")),
+    if made.map_err(broken)? == name && name.refuse_hash().is_ok() {
+        Ok(name)
+    } else {
+        Err(broken("a ref that nobody could make"))
     }
 }
 

@@ -36,9 +36,10 @@ pub(super) fn check(view: &dyn View, counts: bool, progress: &mut dyn FnMut()) -
     };
     let mut checked = Checked::default();
     let masks = contexts(view, &derived, &mut checked.faults, progress)?;
-    match counts {
-        true => recount(view, &derived, &masks, &mut checked, progress)?,
-        false => checked.uncounted = derived.counts.len() as u64,
+    if counts {
+        recount(view, &derived, &masks, &mut checked, progress)?
+    } else {
+        checked.uncounted = derived.counts.len() as u64
     }
     Ok(checked)
 }

@@ -147,10 +147,10 @@ fn check(
         Ok(repo)
     };
     drop(made(&here)?);
-    let beside = match here.is_folder() {
-        true => copy(here.path(), there.path()),
-        // The same done once more is the same.
-        false => made(&there)?,
+    let beside = if here.is_folder() {
+        copy(here.path(), there.path())
+    } else {
+        made(&there)?
     };
     let repo = Repo::open(here.path()).expect("opens");
     let (held, names, logs) = (reachable(&repo), refs(&repo), log(&repo));

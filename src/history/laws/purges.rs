@@ -46,9 +46,10 @@ impl Known {
 
     fn body(&self, content: &ContentHash) -> Message {
         let body = &self.bodies[content];
-        match self.erased.contains(content) {
-            true => tombstone(body.role),
-            false => body.clone(),
+        if self.erased.contains(content) {
+            tombstone(body.role)
+        } else {
+            body.clone()
         }
     }
 

@@ -126,9 +126,10 @@ impl<'a> Gather<'a> {
             content: one.content,
             ..stretch.fate.clone()
         };
-        let links = match self.links_count(entry.visible) {
-            true => self.links_of(&one)?,
-            false => Links::default(),
+        let links = if self.links_count(entry.visible) {
+            self.links_of(&one)?
+        } else {
+            Links::default()
         };
         self.push(entry, None, one.role, one.attached);
         let at = self.order.len() - 1;
@@ -322,9 +323,10 @@ impl<'a> Gather<'a> {
         let (entry, needs) = (&self.order[at], self.needs);
         let (uses_tools, masked) = (self.uses_tools[at], !entry.entry.mask.is_empty());
         let parts = uses_tools && (!needs.no_parts || masked);
-        match entry.entry.visible {
-            true => parts || needs.plain_parts || masked,
-            false => parts && needs.hidden_links,
+        if entry.entry.visible {
+            parts || needs.plain_parts || masked
+        } else {
+            parts && needs.hidden_links
         }
     }
 

@@ -143,10 +143,7 @@ fn agrees(repo: &Repo) -> std::result::Result<(), TestCaseError> {
     for (at, ((needs, said), without)) in among.zip(without).enumerate() {
         let lean = scene(&needs).input;
         prop_assert_eq!(lean.entries(), ids.len());
-        let all = match needs.hidden_links {
-            true => said,
-            false => without.1,
-        };
+        let all = if needs.hidden_links { said } else { without.1 };
         let lean = planned(&lean, &ids, &hides).swap_remove(at).1;
         prop_assert_eq!(lean, all, "{:?}", needs);
     }

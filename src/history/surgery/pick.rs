@@ -205,12 +205,13 @@ impl Repo {
 /// These messages, none of which may have been purged.
 fn unpurged(view: &dyn View, contents: &[ContentHash]) -> Result<Vec<Message>> {
     let found = load::contents(view, contents)?.into_iter().map(Sealed::new);
-    let whole = found
-        .zip(contents)
-        .map(|(sealed, name)| match sealed.hash() == *name {
-            true => Ok(sealed.into_inner()),
-            false => Err(Error::Purged),
-        });
+    let whole = found.zip(contents).map(|(sealed, name)| {
+        if sealed.hash() == *name {
+            Ok(sealed.into_inner())
+        } else {
+            Err(Error::Purged)
+        }
+    });
     whole.collect()
 }
 

@@ -59,9 +59,10 @@ pub struct Scene {
 impl Scene {
     /// What the provider says there, as far as a budget asks for it.
     pub(super) fn says_for(&self, repo: &Repo, budget: TokenBudget) -> Result<ProviderSays> {
-        match budget.as_counted {
-            true => Ok(ProviderSays::Nothing),
-            false => self.says(&*repo.store.read()?),
+        if budget.as_counted {
+            Ok(ProviderSays::Nothing)
+        } else {
+            self.says(&*repo.store.read()?)
         }
     }
 

@@ -153,16 +153,13 @@ pub(super) fn compare(
 /// little is new, and then evenly.
 fn samples(range: std::ops::Range<u64>, is_first: bool) -> Vec<u64> {
     let (begin, end) = (range.start, range.end);
-    let mut depths: Vec<u64> = match is_first {
-        true => {
-            let backward = (0..SAMPLES - 1).map_while(|power| end.checked_sub(1 << power));
-            backward.take_while(|depth| *depth > begin).collect()
-        }
-        false => {
-            let step = ((end - begin) / SAMPLES).max(1);
-            let depths = (begin..end).step_by(usize::try_from(step).unwrap_or(usize::MAX));
-            depths.take(SAMPLES as usize + 1).collect()
-        }
+    let mut depths: Vec<u64> = if is_first {
+        let backward = (0..SAMPLES - 1).map_while(|power| end.checked_sub(1 << power));
+        backward.take_while(|depth| *depth > begin).collect()
+    } else {
+        let step = ((end - begin) / SAMPLES).max(1);
+        let depths = (begin..end).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        depths.take(SAMPLES as usize + 1).collect()
     };
     depths.push(begin);
     depths.sort_unstable();
@@ -181,11 +178,12 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
 
 /// Refuses an answer to more or fewer questions than were asked.
 fn same(asked: usize, answered: usize) -> Result<()> {
-    match asked == answered {
-        true => Ok(()),
-        false => Err(Error::BrokenPeer {
+    if asked == answered {
+        Ok(())
+    } else {
+        Err(Error::BrokenPeer {
             detail: format!("gave {answered} answers to {asked} questions"),
-        }),
+        })
     }
 }
 

@@ -118,9 +118,10 @@ impl Peer for Here<'_> {
 
 /// What goes with a name.
 pub(super) fn beside(view: &dyn View, name: &RefName, commit: &CommitHash) -> Result<Beside> {
-    let note = match name.as_str().starts_with(RefName::TAGS) {
-        true => view.tag_notes(std::slice::from_ref(name))?.remove(0),
-        false => None,
+    let note = if name.as_str().starts_with(RefName::TAGS) {
+        view.tag_notes(std::slice::from_ref(name))?.remove(0)
+    } else {
+        None
     };
     Ok(Beside {
         note: note.filter(|note| note.commit == *commit),
@@ -133,12 +134,13 @@ fn refuse_name(name: &RefName) -> Result<()> {
     let is_one = FOLDERS
         .iter()
         .any(|folder| name.as_str().starts_with(folder));
-    match is_one {
-        true => name.refuse_hash(),
-        false => Err(Error::InvalidRefName {
+    if is_one {
+        name.refuse_hash()
+    } else {
+        Err(Error::InvalidRefName {
             name: name.to_string(),
             reason: "only branches, tags and sessions are moved from elsewhere",
-        }),
+        })
     }
 }
 
@@ -182,8 +184,9 @@ pub(super) fn apply(tx: &dyn Tx, to: &RefMove) -> Result<()> {
     // What was erased here may stand in a title.
     let is_new = tx.session(&to.name)?.is_none();
     let is_said = session.title.is_some() && tx.last_purge()?.is_none();
-    match is_new || is_said {
-        true => tx.put_session(&to.name, session),
-        false => Ok(()),
+    if is_new || is_said {
+        tx.put_session(&to.name, session)
+    } else {
+        Ok(())
     }
 }

@@ -264,8 +264,9 @@ fn lies(
         Some(remote) => load::tip(view, &RefName::of_remote(remote, &to.name)?)?,
         None => None,
     };
-    match seen == old {
-        true => Ok(Landed::Replaced),
-        false => Ok(Landed::Unseen),
+    if seen == old {
+        Ok(Landed::Replaced)
+    } else {
+        Ok(Landed::Unseen)
     }
 }

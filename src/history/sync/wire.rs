@@ -212,9 +212,10 @@ fn bytes(input: &mut impl BufRead, size_bytes: u64) -> Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     let read = input.take(size_bytes).read_to_end(&mut bytes);
-    match read.map_err(|_| gone())? as u64 == size_bytes {
-        true => Ok(bytes),
-        false => Err(gone()),
+    if read.map_err(|_| gone())? as u64 == size_bytes {
+        Ok(bytes)
+    } else {
+        Err(gone())
     }
 }
 

@@ -52,9 +52,10 @@ pub(super) fn asides(
     }
     let behind = starts.last().map_or(0, |(at, _)| at + 1);
     let is_whole = load::tip(view, &source.session)? == Some(origin.last);
-    let end = match is_whole {
-        true => source.size_bytes,
-        false => known.iter().map(|span| span.offset + 1).max().unwrap_or(0),
+    let end = if is_whole {
+        source.size_bytes
+    } else {
+        known.iter().map(|span| span.offset + 1).max().unwrap_or(0)
     };
     let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut stays = true;
@@ -89,9 +90,10 @@ impl Sink for Told {
     }
 
     fn step(&mut self, step: Step) -> Result<()> {
-        match self.is_apart {
-            true => self.apart.extend(step.records),
-            false => self.messages.extend(step.records),
+        if self.is_apart {
+            self.apart.extend(step.records)
+        } else {
+            self.messages.extend(step.records)
         }
         Ok(())
     }

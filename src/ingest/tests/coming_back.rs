@@ -32,9 +32,12 @@ fn sources(tool: &str) -> Vec<PathBuf> {
 fn messages(repo: &Repo, commit: &CommitHash, format: &Format) -> Vec<Message> {
     let context = repo.context(commit).expect("a context");
     let messages = repo.messages(&context).expect("its messages").into_iter();
-    let held = messages.map(|message| match format.attaches {
-        true => message,
-        false => attached::plain(&message).into_owned(),
+    let held = messages.map(|message| {
+        if format.attaches {
+            message
+        } else {
+            attached::plain(&message).into_owned()
+        }
     });
     held.map(|mut message| {
         message.parts.iter_mut().for_each(settle);
@@ -451,9 +454,12 @@ fn carry_out(repo: &Repo, format: &Format, act: &Act, number: usize) {
                 is_error: false,
             };
             let said = append(Message::new(Role::Assistant, vec![call]));
-            said.and_then(|()| match says_all || format.name == "codex-exec" {
-                true => append(Message::new(Role::Tool, vec![result])),
-                false => Ok(()),
+            said.and_then(|()| {
+                if says_all || format.name == "codex-exec" {
+                    append(Message::new(Role::Tool, vec![result]))
+                } else {
+                    Ok(())
+                }
             })
         }
         Act::Block if ["codex", "openai"].contains(&format.name) => {

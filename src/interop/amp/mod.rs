@@ -48,13 +48,12 @@ pub static AMP: Format = Format {
 fn shows(thread: &Keys<'_>) -> bool {
     let mut messages = thread.list(MESSAGES).into_iter().flatten();
     let has_id = thread.text("id").is_some_and(|id| id.starts_with("T-"));
-    match thread.list(MESSAGES).is_some() {
-        true => {
-            has_id && thread.has_any(&["v", "env"])
-                || thread.has("nextMessageId")
-                || messages.any(has_result)
-        }
-        false => false,
+    if thread.list(MESSAGES).is_some() {
+        has_id && thread.has_any(&["v", "env"])
+            || thread.has("nextMessageId")
+            || messages.any(has_result)
+    } else {
+        false
     }
 }
 

@@ -50,10 +50,10 @@ pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<Strin
         lines.extend(deltas.into_iter().map(delta));
         lines.push(json!({"type": "content_block_stop", "index": index}));
     }
-    match message.interrupted {
-        // What was cut has no end.
-        true => lines.truncate(lines.len() - usize::from(lines.len() > 1)),
-        false => lines.push(json!({"type": "message_stop"})),
+    if message.interrupted {
+        lines.truncate(lines.len() - usize::from(lines.len() > 1))
+    } else {
+        lines.push(json!({"type": "message_stop"}))
     }
     lines.iter().map(Value::to_string).collect()
 }

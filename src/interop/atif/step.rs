@@ -159,9 +159,10 @@ fn told(role: Role, parts: Vec<Part>, given: Observed) -> Said {
     ];
     let all = all.into_iter().filter(|(_, parts)| !parts.is_empty());
     let all: Vec<Message> = all.map(|(role, parts)| Message::new(role, parts)).collect();
-    match all.is_empty() {
-        true => Said::Nothing("empty step".to_owned()),
-        false => Said::Messages(all),
+    if all.is_empty() {
+        Said::Nothing("empty step".to_owned())
+    } else {
+        Said::Messages(all)
     }
 }
 
@@ -245,8 +246,9 @@ fn content(raw: Raw<'_>, notes: &mut Notes) -> Result<Vec<Part>, String> {
 /// A picture at an address, or in a file beside the trajectory, of which only the name is here.
 fn picture_at(path: String, media_type: Option<String>) -> Part {
     let mut addresses = ["http://", "https://", "data:"].iter();
-    match addresses.any(|it| path.starts_with(it)) {
-        true => picture(attachment(path, media_type, None)),
-        false => Part::Image(media(MediaSource::FileId(path), media_type, None)),
+    if addresses.any(|it| path.starts_with(it)) {
+        picture(attachment(path, media_type, None))
+    } else {
+        Part::Image(media(MediaSource::FileId(path), media_type, None))
     }
 }

@@ -43,9 +43,10 @@ pub(super) fn changed(old: &Message, new: &Message) -> Option<Vec<Changed>> {
     if frame(old) != frame(new) || new.parts.is_empty() {
         return None;
     }
-    match old.parts.len() == new.parts.len() {
-        true => other_results(old, new),
-        false => gone(old, new),
+    if old.parts.len() == new.parts.len() {
+        other_results(old, new)
+    } else {
+        gone(old, new)
     }
 }
 

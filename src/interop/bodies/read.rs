@@ -68,16 +68,15 @@ impl LineReader for Reader<'_> {
         for problem in &body.problems {
             self.problem(&record, name.clone(), &problem.reason)?;
         }
-        match body.is_request {
-            true => self.joined.request(&line, bytes, self.stem, &body),
-            false => {
-                let event = Event {
-                    is_request: false,
-                    at: line.span,
-                    time: line.time,
-                };
-                self.joined.reply(event, &body);
-            }
+        if body.is_request {
+            self.joined.request(&line, bytes, self.stem, &body)
+        } else {
+            let event = Event {
+                is_request: false,
+                at: line.span,
+                time: line.time,
+            };
+            self.joined.reply(event, &body);
         }
         if let Some((at, span)) = line.response
             && body.is_request
@@ -119,20 +118,19 @@ fn tell(input: &dyn Input, thread: Thread, sink: &mut dyn Sink) -> Result<()> {
             continue;
         };
         telling.teller.end.lone_surrogates += body.end.lone_surrogates;
-        match is_request {
-            true => telling.request(body.steps, &body.settings, at, time)?,
-            false => {
-                let is_reply = |step: &Step| {
-                    let role = step.message().map(|message: &Message| message.role);
-                    role == Some(Role::Assistant)
-                };
-                if let Some(mut step) = body.steps.into_iter().find(is_reply) {
-                    // Of a body with items each is a record, and so is the body.
-                    if step.records != [at] {
-                        step.records.push(at);
-                    }
-                    telling.reply(step, time)?;
+        if is_request {
+            telling.request(body.steps, &body.settings, at, time)?
+        } else {
+            let is_reply = |step: &Step| {
+                let role = step.message().map(|message: &Message| message.role);
+                role == Some(Role::Assistant)
+            };
+            if let Some(mut step) = body.steps.into_iter().find(is_reply) {
+                // Of a body with items each is a record, and so is the body.
+                if step.records != [at] {
+                    step.records.push(at);
                 }
+                telling.reply(step, time)?;
             }
         }
     }

@@ -225,9 +225,10 @@ impl<'s> Telling<'s> {
             let is_cut = here.is_some_and(|told| {
                 !told.is_pruned && changed(&told.message, &item.message).is_some()
             });
-            fates.push(match is_cut {
-                true => Fate::Pruned(next),
-                false => Fate::Placed,
+            fates.push(if is_cut {
+                Fate::Pruned(next)
+            } else {
+                Fate::Placed
             });
             next += 1;
         }
@@ -289,9 +290,10 @@ impl<'s> Telling<'s> {
         };
         let has_reply = gone().any(|at| self.told[at].message.role == Role::Assistant);
         let is_summed_up = has_reply && !replacements.is_empty();
-        let kind = match is_summed_up && replacements.len() < gone().count() {
-            true => HideKind::Compaction,
-            false => HideKind::Drop,
+        let kind = if is_summed_up && replacements.len() < gone().count() {
+            HideKind::Compaction
+        } else {
+            HideKind::Drop
         };
         let cover = Cover::Range(self.told[first].entry, self.told[last].entry);
         let kept = (first..last).filter(|at| stays.contains(at));

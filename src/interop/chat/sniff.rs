@@ -68,14 +68,15 @@ fn body(record: &Keys<'_>) -> Option<Kind> {
     match surest(messages.map(|item| message(&item))) {
         None if !is_empty => None,
         None | Some((_, Kind::Plain)) => Some(
-            match record.has_any(&[
+            if record.has_any(&[
                 "context_management",
                 "mcp_servers",
                 "thinking",
                 "stop_sequences",
             ]) {
-                true => Kind::Anthropic,
-                false => Kind::Plain,
+                Kind::Anthropic
+            } else {
+                Kind::Plain
             },
         ),
         Some((_, sure)) => Some(sure),

@@ -96,9 +96,10 @@ const TELLING: [(&str, Read); 27] = [
         let event = it.text("hookEvent")?;
         let content = it.text("content").unwrap_or_default();
         let is_sent = matches!(event, "SessionStart" | "UserPromptSubmit");
-        match is_sent && !content.is_empty() {
-            true => one(words::hook_success(it.text("hookName")?, content)),
-            false => Some(Vec::new()),
+        if is_sent && !content.is_empty() {
+            one(words::hook_success(it.text("hookName")?, content))
+        } else {
+            Some(Vec::new())
         }
     }),
     ("invoked_skills", |it, _| {
@@ -183,9 +184,10 @@ pub(super) fn sent(raw: Raw<'_>, notes: &mut Notes) -> Sent {
     let record = Record(fields);
     let kind = record.text("type").unwrap_or_default().to_owned();
     let Some(read) = telling(&kind) else {
-        return match SILENT.contains(&&*kind) {
-            true => Sent::Nothing,
-            false => Sent::Unknown,
+        return if SILENT.contains(&&*kind) {
+            Sent::Nothing
+        } else {
+            Sent::Unknown
         };
     };
     let in_part = kind == "plan_mode_reentry"
@@ -226,9 +228,10 @@ impl Record {
     /// What is sent for a list; nothing for an empty one.
     fn listed(&self, key: &str, words: fn(&Self, &[&str]) -> Option<String>) -> Option<Vec<Part>> {
         let list = self.texts(key);
-        match list.is_empty() {
-            true => Some(Vec::new()),
-            false => one(words(self, &list)?),
+        if list.is_empty() {
+            Some(Vec::new())
+        } else {
+            one(words(self, &list)?)
         }
     }
 
@@ -279,9 +282,12 @@ impl Record {
     fn queued(&self, notes: &mut Notes) -> Option<Vec<Part>> {
         let prompt = self.0.get("prompt")?;
         let is_notice = self.text("commandMode") == Some("task-notification");
-        let framed = |text: &str| match is_notice {
-            true => words::notice(text),
-            false => words::queued(text),
+        let framed = |text: &str| {
+            if is_notice {
+                words::notice(text)
+            } else {
+                words::queued(text)
+            }
         };
         if let Some(text) = prompt.as_str() {
             return one(framed(text));

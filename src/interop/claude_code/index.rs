@@ -239,9 +239,10 @@ impl Index {
                 let synthetic = self.add_message(record.message, &mut entry)?;
                 let is_error = is_true(record.is_api_error_message);
                 if entry.kind == Kind::Assistant && (synthetic || is_error) {
-                    entry.kind = match !is_error && says_nothing(record.message) {
-                        true => Kind::Placeholder,
-                        false => Kind::Synthetic,
+                    entry.kind = if !is_error && says_nothing(record.message) {
+                        Kind::Placeholder
+                    } else {
+                        Kind::Synthetic
                     };
                 }
                 if self.agent_id.is_none() && entry.sidechain {

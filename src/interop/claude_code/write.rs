@@ -370,9 +370,10 @@ impl<'a> Writer<'a> {
         if self.document.fresh {
             return Vec::new();
         }
-        let own = match outgoing.replaces.is_empty() {
-            true => &outgoing.records,
-            false => &outgoing.replaces,
+        let own = if outgoing.replaces.is_empty() {
+            &outgoing.records
+        } else {
+            &outgoing.replaces
         };
         let own = Fields::of_all(own);
         own.filter(|fields| fields.is("type", kind)).collect()
@@ -492,9 +493,10 @@ impl<'a> Writer<'a> {
         let mut fields = self.envelope(outgoing, "user", own.as_ref());
         set_content(&mut fields, &content);
         for key in ["isVisibleInTranscriptOnly", "isCompactSummary"] {
-            match outgoing.is_summary && first {
-                true => fields.set(key, &true),
-                false => fields.remove(key),
+            if outgoing.is_summary && first {
+                fields.set(key, &true)
+            } else {
+                fields.remove(key)
             }
         }
         self.put(&fields);

@@ -161,9 +161,10 @@ impl Item {
         let summary = summary.filter(|summary| !summary.is_empty())?;
         let reply = Message::text(Role::Assistant, summary.clone());
         Some(
-            match self.speaker == Speaker::Reply && self.parts == reply.parts {
-                true => reply,
-                false => Message::text(Role::System, format!("{SUMMARY}{summary}")),
+            if self.speaker == Speaker::Reply && self.parts == reply.parts {
+                reply
+            } else {
+                Message::text(Role::System, format!("{SUMMARY}{summary}"))
             },
         )
     }

@@ -327,9 +327,10 @@ fn pieces(parts: &[Part]) -> Vec<Vec<&Part>> {
         let before = last.last().map(|before| place(before));
         let follows =
             before.is_none_or(|before| before < place(part) || before == 3 && place(part) == 3);
-        match follows {
-            true => last.push(part),
-            false => pieces.push(vec![part]),
+        if follows {
+            last.push(part)
+        } else {
+            pieces.push(vec![part])
         }
     }
     pieces

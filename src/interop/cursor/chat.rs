@@ -99,9 +99,10 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
         result = given(&tool, &id);
         parts.push(call(Some(id), Some(name), arguments));
     }
-    let role = match is_users {
-        true => Role::User,
-        false => Role::Assistant,
+    let role = if is_users {
+        Role::User
+    } else {
+        Role::Assistant
     };
     if !parts.is_empty() {
         said.messages.push(Message::new(role, parts));

@@ -83,9 +83,10 @@ impl LineReader for Reader<'_> {
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {
         let text = record.value.get();
-        let message = match text.starts_with('{') {
-            true => self.message(text),
-            false => Err("not a record".to_owned()),
+        let message = if text.starts_with('{') {
+            self.message(text)
+        } else {
+            Err("not a record".to_owned())
         };
         match message {
             Ok(Some(message)) => {

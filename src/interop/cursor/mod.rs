@@ -52,9 +52,10 @@ pub static CURSOR: Format = Format {
     tables: Some(rows::TABLES),
     ..Format::only_read("cursor", Shape::Lines, |input, options, sink| {
         let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-        match is_document(&front) {
-            true => document::import::<chat::Chat>(input, options, sink),
-            false => lines::import(input, options, sink),
+        if is_document(&front) {
+            document::import::<chat::Chat>(input, options, sink)
+        } else {
+            lines::import(input, options, sink)
         }
     })
 };
@@ -79,8 +80,9 @@ fn slug(cwd: &str) -> String {
 /// Whether a source that begins so is a chat: its first value holds the bubbles, or does not end with its line.
 fn is_document(front: &[u8]) -> bool {
     let (keys, is_whole) = first_line(front);
-    match is_whole {
-        true => keys.iter().any(|key| key == CHAT),
-        false => keys.first().is_some_and(|key| key == CHAT),
+    if is_whole {
+        keys.iter().any(|key| key == CHAT)
+    } else {
+        keys.first().is_some_and(|key| key == CHAT)
     }
 }

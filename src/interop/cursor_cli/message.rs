@@ -106,13 +106,13 @@ fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
             word(decode::<Block<'_>>(Some(raw)).unwrap_or_default().r#type).as_deref(),
             Some("tool-call" | "tool-result" | "reasoning")
         );
-        match is_call {
-            // A result holds no calls.
-            true => Part::Opaque {
+        if is_call {
+            Part::Opaque {
                 provider: PROVIDER.to_owned(),
                 data: tight(raw.get()),
-            },
-            false => part(raw, false, notes),
+            }
+        } else {
+            part(raw, false, notes)
         }
     };
     blocks.into_iter().map(inside).collect()
@@ -122,9 +122,10 @@ fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
 fn media(block: &Block<'_>, kind: &str) -> Option<Part> {
     let held = string(block.image).or_else(|| string(block.data))?;
     let (media_type, name) = (string(block.mime_type), string(block.filename));
-    let part = match held.contains(':') {
-        true => attachment(held, media_type, name),
-        false => Part::File(parts::media(MediaSource::Base64(held), media_type, name)),
+    let part = if held.contains(':') {
+        attachment(held, media_type, name)
+    } else {
+        Part::File(parts::media(MediaSource::Base64(held), media_type, name))
     };
     Some(match kind {
         "image" => parts::picture(part),

@@ -53,9 +53,10 @@ impl LogWriter<'_> {
                         ..
                     },
                 ) => {
-                    let arguments = match is_object(arguments) {
-                        true => arguments.clone(),
-                        false => quoted(arguments),
+                    let arguments = if is_object(arguments) {
+                        arguments.clone()
+                    } else {
+                        quoted(arguments)
                     };
                     let call = Object::new().string("toolCallId", id);
                     let call = call.string("toolName", name).raw("args", &arguments);

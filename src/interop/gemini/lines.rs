@@ -150,12 +150,11 @@ impl Lines<'_> {
             };
             let list = self.list(record, &["$set", "messages"])?;
             let list = list.into_iter().map(|said| said.listed).collect();
-            match self.is_beginning && self.parked.is_none() {
-                true => self.parked = Some((list, change)),
-                false => {
-                    (self.is_beginning, self.parked) = (false, None);
-                    self.telling.replace(list, change)?;
-                }
+            if self.is_beginning && self.parked.is_none() {
+                self.parked = Some((list, change))
+            } else {
+                (self.is_beginning, self.parked) = (false, None);
+                self.telling.replace(list, change)?;
             }
         }
         self.other("$set");

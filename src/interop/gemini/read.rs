@@ -20,9 +20,10 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-    match is_document(&front) {
-        true => document(input, options, sink),
-        false => lines::import(input, options, sink),
+    if is_document(&front) {
+        document(input, options, sink)
+    } else {
+        lines::import(input, options, sink)
     }
 }
 

@@ -85,13 +85,15 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
 /// What the user says, or the tool in their place: what calls gave back, too.
 fn prompt(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
     let parts = message_parts(record.content, notes);
-    let role = match parts.iter().all(Part::is_result) {
-        true => Role::Tool,
-        false => Role::User,
+    let role = if parts.iter().all(Part::is_result) {
+        Role::Tool
+    } else {
+        Role::User
     };
-    match parts.is_empty() {
-        true => Vec::new(),
-        false => vec![append(role, parts, time(record.timestamp), span)],
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![append(role, parts, time(record.timestamp), span)]
     }
 }
 

@@ -22,9 +22,10 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-    match is_document(&front) {
-        true => document::import::<Session>(input, options, sink),
-        false => lines(input, options, sink),
+    if is_document(&front) {
+        document::import::<Session>(input, options, sink)
+    } else {
+        lines(input, options, sink)
     }
 }
 

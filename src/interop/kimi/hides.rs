@@ -80,9 +80,10 @@ impl Reader<'_> {
             }
             _ => Ok(String::new()),
         };
-        let kept = match is_split {
-            true => both_ends(&tokens, &mut text)?,
-            false => newest(&tokens, &mut text)?,
+        let kept = if is_split {
+            both_ends(&tokens, &mut text)?
+        } else {
+            newest(&tokens, &mut text)?
         };
         let mut prompts: Vec<Option<Slot>> = prompts.into_iter().map(Some).collect();
         let mut stays = Vec::new();

@@ -119,10 +119,8 @@ impl Content {
             return;
         }
         let part = attachment(url, None, None);
-        self.parts.push(match is_image {
-            true => parts::picture(part),
-            false => part,
-        });
+        self.parts
+            .push(if is_image { parts::picture(part) } else { part });
     }
 }
 

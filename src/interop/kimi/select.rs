@@ -111,9 +111,10 @@ pub(super) fn both_ends(
 fn fitting(chars: impl Iterator<Item = char>, tokens: u64) -> usize {
     let (mut ascii, mut others, mut bytes) = (0_u64, 0, 0);
     for char in chars {
-        match char.is_ascii() {
-            true => ascii += 1,
-            false => others += 1,
+        if char.is_ascii() {
+            ascii += 1
+        } else {
+            others += 1
         }
         if ascii.div_ceil(4) + others > tokens {
             break;

@@ -94,9 +94,10 @@ impl Telling<'_> {
                     let results = item.step.as_ref().and_then(Step::message).map(results);
                     let old = &told[known];
                     let count = results.map_or(0, |results| results.len());
-                    match count > 0 && count == old.results.len() && !old.is_pruned {
-                        true => Fate::Pruned(known),
-                        false => Fate::Swapped(known),
+                    if count > 0 && count == old.results.len() && !old.is_pruned {
+                        Fate::Pruned(known)
+                    } else {
+                        Fate::Swapped(known)
                     }
                 }
                 None => Fate::Placed,
@@ -183,9 +184,10 @@ impl Telling<'_> {
         let between = ends.map_or(0..0, |(first, last)| first..last);
         let kept = between.filter(|at| stays.contains(at));
         let keep = kept.map(|at| told[at].entry).collect();
-        let kind = match fates.contains(&Fate::Placed) {
-            true => HideKind::Compaction,
-            false => HideKind::Drop,
+        let kind = if fates.contains(&Fate::Placed) {
+            HideKind::Compaction
+        } else {
+            HideKind::Drop
         };
         let hide = HideStep {
             keep,

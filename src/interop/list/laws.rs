@@ -21,9 +21,10 @@ struct Row {
 
 impl Row {
     fn messages(&self) -> Vec<Message> {
-        let role = match self.is_reply {
-            true => Role::Assistant,
-            false => Role::User,
+        let role = if self.is_reply {
+            Role::Assistant
+        } else {
+            Role::User
         };
         let text = (!self.text.is_empty()).then(|| Part::text(self.text));
         let call = self.given.map(|_| Part::ToolCall {

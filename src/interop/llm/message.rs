@@ -98,9 +98,10 @@ pub(super) fn node(raw: &RawValue, notes: &mut Notes) -> Result<Vec<Said>, Strin
     for raw in parts {
         said.part(raw, notes);
     }
-    match said.message.parts.is_empty() {
-        true => Ok(Vec::new()),
-        false => checked(vec![said]),
+    if said.message.parts.is_empty() {
+        Ok(Vec::new())
+    } else {
+        checked(vec![said])
     }
 }
 
@@ -146,9 +147,10 @@ fn opaque(kind: &str, raw: &RawValue, notes: &mut Notes) -> Part {
     notes.opaque(kind);
     Part::Opaque {
         provider: PROVIDER.to_owned(),
-        data: match raw.get().starts_with('{') {
-            true => tight(raw.get()),
-            false => Object::typed(kind).raw("value", &tight(raw.get())).finish(),
+        data: if raw.get().starts_with('{') {
+            tight(raw.get())
+        } else {
+            Object::typed(kind).raw("value", &tight(raw.get())).finish()
         },
     }
 }
@@ -253,9 +255,10 @@ impl Said {
             }
             (Some("attachment"), _) => {
                 let found = attachments(piece.attachments, notes);
-                match found.is_empty() {
-                    true => self.push(opaque("attachment", raw, notes)),
-                    false => found.into_iter().for_each(|part| self.push(part)),
+                if found.is_empty() {
+                    self.push(opaque("attachment", raw, notes))
+                } else {
+                    found.into_iter().for_each(|part| self.push(part))
                 }
             }
             (kind, _) => {

@@ -130,9 +130,10 @@ fn stored(row: &Row, mut sum: Sum) -> StoredSession {
 
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
     let one = |table: &str| -> Result<Option<Row>> {
-        match rows.columns(table)?.is_empty() {
-            true => Ok(None),
-            false => Ok(rows.rows(table, Some(("id", id)), &[])?.into_iter().next()),
+        if rows.columns(table)?.is_empty() {
+            Ok(None)
+        } else {
+            Ok(rows.rows(table, Some(("id", id)), &[])?.into_iter().next())
         }
     };
     let thread = one(NEWER)?.filter(|row| text(row, TIP).is_some());
@@ -196,9 +197,10 @@ fn replies(rows: &dyn Rows, conversation: &Row) -> Result<WithDocument> {
 /// The object of a conversation with a tree: of each turn the messages that no turn before it has, then the turns.
 fn tree(rows: &dyn Rows, thread: &Row) -> Result<WithDocument> {
     let id = text(thread, "id").unwrap_or_default();
-    let turns = match rows.columns(TURNS)?.is_empty() {
-        true => Vec::new(),
-        false => rows.rows(TURNS, Some(("thread_id", id)), &["id"])?,
+    let turns = if rows.columns(TURNS)?.is_empty() {
+        Vec::new()
+    } else {
+        rows.rows(TURNS, Some(("thread_id", id)), &["id"])?
     };
     let found = stored(thread, Sum::of(&turns, "response_json"));
     let tips = turns
@@ -269,9 +271,10 @@ fn object(row: &Row) -> Object {
 
 /// An object with a list, where there is anything in it.
 fn with(object: Object, name: &str, list: Vec<String>) -> Object {
-    match list.is_empty() {
-        true => object,
-        false => object.raw(name, &array(list)),
+    if list.is_empty() {
+        object
+    } else {
+        object.raw(name, &array(list))
     }
 }
 
@@ -305,9 +308,10 @@ impl<'r> Beside<'r> {
 
     /// The rows of a table in the order of a column; none where there is no such table yet.
     fn rows(&self, table: &str, of: (&str, &str), order: &str) -> Result<Vec<Row>> {
-        match has(self.all, table, &[of.0, order])? {
-            true => self.all.rows(table, Some(of), &[order]),
-            false => Ok(Vec::new()),
+        if has(self.all, table, &[of.0, order])? {
+            self.all.rows(table, Some(of), &[order])
+        } else {
+            Ok(Vec::new())
         }
     }
 

@@ -63,13 +63,14 @@ fn results(
             remarks.add("the mark of a failed tool call");
         }
         let content = result_content(content, number, &mut remarks.repairs);
-        items.push(match legacy.contains(call.as_str()) {
-            true => Object::new()
+        items.push(if legacy.contains(call.as_str()) {
+            Object::new()
                 .string("role", "function")
                 .string("name", call)
                 .raw("content", &content)
-                .finish(),
-            false => tool_message(call, message.name.as_deref(), &content),
+                .finish()
+        } else {
+            tool_message(call, message.name.as_deref(), &content)
         });
     }
 }

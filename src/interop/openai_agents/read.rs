@@ -76,9 +76,10 @@ impl Document for Session {
         let mut encrypted = false;
         let mut meaning = teller.read(&at, |raw, notes| {
             encrypted = is_encrypted(raw);
-            match encrypted {
-                true => Ok(Meaning::Aside),
-                false => Ok(responses::read(raw, notes)),
+            if encrypted {
+                Ok(Meaning::Aside)
+            } else {
+                Ok(responses::read(raw, notes))
             }
         })?;
         if let Some(Meaning::TooDeep(reason)) = &meaning {
@@ -86,10 +87,9 @@ impl Document for Session {
             meaning = None;
         }
         if matches!(meaning, Some(Meaning::Aside)) {
-            teller.end.other(match encrypted {
-                true => "encrypted item",
-                false => "item",
-            });
+            teller
+                .end
+                .other(if encrypted { "encrypted item" } else { "item" });
         }
         let decoded = teller.text.decode(row).ok();
         let columns = decoded.as_ref().and_then(|(raw, _)| decode(Some(raw)));
@@ -105,9 +105,10 @@ impl Document for Session {
 
     /// Tells of the way to the newest item, then of those that leave it.
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
-        let parents = match self.order.is_empty() {
-            true => (0..self.items.len()).map(|at| at.checked_sub(1)).collect(),
-            false => self.in_order(teller),
+        let parents = if self.order.is_empty() {
+            (0..self.items.len()).map(|at| at.checked_sub(1)).collect()
+        } else {
+            self.in_order(teller)
         };
         walk(parents, None, self, teller)
     }

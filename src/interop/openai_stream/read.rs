@@ -212,12 +212,11 @@ impl ChunkReader {
 impl Call {
     fn json(self) -> String {
         let call = Object::new().string("id", &self.id);
-        match self.is_custom {
-            true => {
-                let custom = Object::new().string("name", &self.name);
-                call.raw("custom", &custom.string("input", &self.arguments).finish())
-            }
-            false => call.raw("function", &openai::function(&self.name, &self.arguments)),
+        if self.is_custom {
+            let custom = Object::new().string("name", &self.name);
+            call.raw("custom", &custom.string("input", &self.arguments).finish())
+        } else {
+            call.raw("function", &openai::function(&self.name, &self.arguments))
         }
         .finish()
     }

@@ -153,9 +153,10 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
 /// A message or a part: what its row says, with the ids of its columns.
 fn record(row: &Row) -> String {
     let data = text(row, "data").unwrap_or_default();
-    let record = match is_object(data) {
-        true => without(data, &IDS.map(|(_, shown)| shown)),
-        false => Object::new().string("data", data),
+    let record = if is_object(data) {
+        without(data, &IDS.map(|(_, shown)| shown))
+    } else {
+        Object::new().string("data", data)
     };
     let record = IDS.iter().fold(record, |record, (column, shown)| {
         record.optional(shown, text(row, column))

@@ -21,8 +21,9 @@ pub(super) fn document(session: &str, messages: &[WithParts]) -> String {
 }
 
 fn whole(text: &str) -> String {
-    match is_object(text) {
-        true => text.trim().to_owned(),
-        false => Object::new().string("data", text).finish(),
+    if is_object(text) {
+        text.trim().to_owned()
+    } else {
+        Object::new().string("data", text).finish()
     }
 }

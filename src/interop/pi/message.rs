@@ -111,9 +111,10 @@ impl Inner<'_> {
         let command = string(self.command).unwrap_or_default();
         let output = string(self.output).unwrap_or_default();
         let mut text = format!("Ran `{command}`\n");
-        match output.is_empty() {
-            true => text += "(no output)",
-            false => text += &format!("```\n{output}\n```"),
+        if output.is_empty() {
+            text += "(no output)"
+        } else {
+            text += &format!("```\n{output}\n```")
         }
         let code = decode::<i64>(self.exit_code).filter(|code| *code != 0);
         if is_true(self.cancelled) {

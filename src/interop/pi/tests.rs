@@ -112,14 +112,11 @@ fn standing(entries: &[(&str, &str, &str)]) -> Vec<String> {
     let header = json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"});
     let entries = entries.iter().map(|(id, parent, first)| {
         let parent = (!parent.is_empty()).then_some(parent);
-        match first.is_empty() {
-            true => {
-                let message = json!({"role": "user", "content": id});
-                json!({"type": "message", "id": id, "parentId": parent, "message": message})
-            }
-            false => {
-                json!({"type": "compaction", "id": id, "parentId": parent, "summary": id, "firstKeptEntryId": first})
-            }
+        if first.is_empty() {
+            let message = json!({"role": "user", "content": id});
+            json!({"type": "message", "id": id, "parentId": parent, "message": message})
+        } else {
+            json!({"type": "compaction", "id": id, "parentId": parent, "summary": id, "firstKeptEntryId": first})
         }
     });
     let lines = std::iter::once(header).chain(entries);

@@ -103,9 +103,10 @@ impl<'a> Writing<'a> {
     /// The record behind the one that was written last; in a new session it is of that one.
     fn linked(&mut self, record: &str) -> String {
         let is_fresh = self.document.fresh;
-        let new = match is_fresh {
-            true => Some(self.new_id()),
-            false => uuid(record),
+        let new = if is_fresh {
+            Some(self.new_id())
+        } else {
+            uuid(record)
         };
         let last = std::mem::replace(&mut self.last, new.clone());
         let last = last.map_or_else(|| "null".to_owned(), |last| quoted(&last));

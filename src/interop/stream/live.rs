@@ -43,9 +43,10 @@ impl EventStream {
 
     /// The events of what is left when nothing more will come.
     pub fn finish(&mut self) -> Vec<Event> {
-        match self.rest.is_empty() {
-            true => Vec::new(),
-            false => self.line(),
+        if self.rest.is_empty() {
+            Vec::new()
+        } else {
+            self.line()
         }
     }
 

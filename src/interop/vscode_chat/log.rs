@@ -220,9 +220,10 @@ pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
     impl Sink for Deaf {}
 
     let text = text.trim_start_matches('\u{feff}');
-    let whole = match text.lines().next().is_some_and(is_log) {
-        true => replay(&text.as_bytes(), &mut Deaf).ok()?.object,
-        false => serde_json::from_str(text).ok()?,
+    let whole = if text.lines().next().is_some_and(is_log) {
+        replay(&text.as_bytes(), &mut Deaf).ok()?.object
+    } else {
+        serde_json::from_str(text).ok()?
     };
     match whole {
         Value::Object(object) => Some(object),

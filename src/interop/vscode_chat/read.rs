@@ -24,9 +24,10 @@ pub(super) fn import(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let first = first_line(input)?.unwrap_or_default();
-    match log::is_log(first.trim_start_matches('\u{feff}')) {
-        true => import_log(input, options, sink),
-        false => document::import::<Session>(input, options, sink),
+    if log::is_log(first.trim_start_matches('\u{feff}')) {
+        import_log(input, options, sink)
+    } else {
+        document::import::<Session>(input, options, sink)
     }
 }
 

@@ -300,9 +300,10 @@ fn query(pairs: &[(&str, &str)]) -> String {
 fn coded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
     let mut coded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        match is_plain(byte) {
-            true => coded.push(char::from(byte)),
-            false => coded += &format!("%{byte:02X}"),
+        if is_plain(byte) {
+            coded.push(char::from(byte))
+        } else {
+            coded += &format!("%{byte:02X}")
         }
     }
     coded

@@ -232,9 +232,10 @@ fn segment(raw: &RawValue, notes: &mut Notes) -> Part {
 /// What was thought. Whose seal it bears is not said: of those whose seals the editor keeps there, one alone has
 /// no text.
 fn thinking(text: String, signature: Option<String>) -> Part {
-    let provider = match text == SEALED {
-        true => gemini::PROVIDER,
-        false => anthropic::PROVIDER,
+    let provider = if text == SEALED {
+        gemini::PROVIDER
+    } else {
+        anthropic::PROVIDER
     };
     sealed(text, signature, provider)
 }

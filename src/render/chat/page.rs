@@ -201,9 +201,10 @@ impl<'a> Page<'a> {
         for line in std::iter::once(first).chain(lines) {
             let line = std::mem::take(&mut before) + Label::Dim.quote(line);
             // In short a line of a thought is one line; opened, it is read.
-            match is_full {
-                true => self.wrapped(id, INDENT, line),
-                false => self.line(id, INDENT, line),
+            if is_full {
+                self.wrapped(id, INDENT, line)
+            } else {
+                self.line(id, INDENT, line)
             }
         }
         self.more(id, INDENT, (count - shown) as u64);
@@ -220,9 +221,10 @@ impl<'a> Page<'a> {
     /// How many of `count` lines are shown; where one line more would say that there is one more,
     /// it is that line.
     pub(super) fn shown(limit: usize, count: usize) -> usize {
-        match count <= limit.saturating_add(1) {
-            true => count,
-            false => limit,
+        if count <= limit.saturating_add(1) {
+            count
+        } else {
+            limit
         }
     }
 

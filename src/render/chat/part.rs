@@ -112,9 +112,10 @@ impl Page<'_> {
             let (long, short) = arguments.into_iter().partition::<Vec<_>, _>(is_long);
             (long, short.into_iter().collect())
         };
-        let line = match short.is_empty() {
-            true => name.to_owned(),
-            false => call::summary(name, &Value::Object(short).to_string()),
+        let line = if short.is_empty() {
+            name.to_owned()
+        } else {
+            call::summary(name, &Value::Object(short).to_string())
         };
         self.wrapped(NOWHERE, INDENT, Label::Tool.of(line) + id);
         for (key, value) in long {

@@ -124,9 +124,12 @@ fn a_closed_message_is_one_line() {
         let number = Some(at + 1);
         Some(ChatMessage { at, number })
     };
-    let closed = |node: NodeId| match node < task {
-        true => Detail::Closed,
-        false => Detail::Short,
+    let closed = |node: NodeId| {
+        if node < task {
+            Detail::Closed
+        } else {
+            Detail::Short
+        }
     };
     for width_cols in [None, Some(40)] {
         let chat = Chat {

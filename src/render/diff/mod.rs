@@ -225,22 +225,20 @@ impl Painter<'_> {
             }
         }
         if words.is_empty() {
-            words.push(match self.unfiltered() {
-                true => "no message differs".to_owned(),
-                false => "no such message differs".to_owned(),
+            words.push(if self.unfiltered() {
+                "no message differs".to_owned()
+            } else {
+                "no such message differs".to_owned()
             });
         }
-        let (delta, of) = match self.unfiltered() {
-            true => {
-                let (before, after) = (self.diff.before.total(), self.diff.after.total());
-                let of = format!("{} → {}", tokens(before), tokens(after));
-                (self.diff.delta(), of)
-            }
-            false => {
-                let delta = self.changes.iter().map(|(change, _)| change.delta).sum();
-                let all = plural(self.diff.changes.len() as u64, "change");
-                (delta, format!("of {all}"))
-            }
+        let (delta, of) = if self.unfiltered() {
+            let (before, after) = (self.diff.before.total(), self.diff.after.total());
+            let of = format!("{} → {}", tokens(before), tokens(after));
+            (self.diff.delta(), of)
+        } else {
+            let delta = self.changes.iter().map(|(change, _)| change.delta).sum();
+            let all = plural(self.diff.changes.len() as u64, "change");
+            (delta, format!("of {all}"))
         };
         format!("{}, tokens: {} ({of})", words.join(", "), signed(delta))
     }

@@ -93,9 +93,10 @@ impl Edits {
 
     /// The call on one line, without what is drawn as an edit. Hostile until escaped.
     pub fn line(&self, name: &str) -> String {
-        match self.rest.is_empty() {
-            true => name.to_owned(),
-            false => call::summary(name, &Value::Object(self.rest.clone()).to_string()),
+        if self.rest.is_empty() {
+            name.to_owned()
+        } else {
+            call::summary(name, &Value::Object(self.rest.clone()).to_string())
         }
     }
 
@@ -127,9 +128,10 @@ impl FileEdit {
 
     /// One text in the place of another.
     fn replaced(path: Option<&str>, old: &str, new: &str) -> Self {
-        let kind = match old.is_empty() {
-            true => EditKind::Written,
-            false => EditKind::Changed,
+        let kind = if old.is_empty() {
+            EditKind::Written
+        } else {
+            EditKind::Changed
         };
         let path = path.map(str::to_owned);
         let hunks = hunks(old, new, CONTEXT_LINES);

@@ -163,10 +163,7 @@ proptest! {
         for (text, other) in [(&old, Tag::Added), (&new, Tag::Removed)] {
             let lines = found.iter().flat_map(|hunk| &hunk.lines);
             let lines = lines.filter(|line| line.tag != other).map(HunkLine::text);
-            let whole: Vec<&str> = match alike {
-                true => text.lines().collect(),
-                false => text.split('\n').collect(),
-            };
+            let whole: Vec<&str> = if alike { text.lines().collect() } else { text.split('\n').collect() };
             prop_assert!(old == new || whole == lines.collect::<Vec<_>>());
         }
     }

@@ -430,9 +430,10 @@ impl<'a> Blocks<'a> {
         };
         self.markup.raw(open);
         for piece in &line.pieces {
-            match piece.changed && line.tag != Tag::Equal {
-                true => self.markup.raw("<em>").text(&piece.text).raw("</em>"),
-                false => self.markup.text(&piece.text),
+            if piece.changed && line.tag != Tag::Equal {
+                self.markup.raw("<em>").text(&piece.text).raw("</em>")
+            } else {
+                self.markup.text(&piece.text)
             };
         }
         self.markup.raw(close);

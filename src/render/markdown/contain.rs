@@ -17,9 +17,10 @@ const SENTINEL: &str = "tract-sentinel";
 pub(super) fn prose(text: &str) -> String {
     let text = escape::block(text);
     let mended = mend(text.trim_end());
-    match is_contained(&mended) {
-        true => mended,
-        false => fence("", &text),
+    if is_contained(&mended) {
+        mended
+    } else {
+        fence("", &text)
     }
 }
 

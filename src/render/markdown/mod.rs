@@ -76,9 +76,10 @@ impl Sheet<'_> {
 
     /// Something, and an empty line.
     fn block(&mut self, text: &str) -> io::Result<()> {
-        match text.is_empty() {
-            true => Ok(()),
-            false => write!(self.out, "{text}\n\n"),
+        if text.is_empty() {
+            Ok(())
+        } else {
+            write!(self.out, "{text}\n\n")
         }
     }
 
@@ -325,9 +326,10 @@ impl Sheet<'_> {
                 text = text + &line.text() + "\n";
             }
         }
-        match text.is_empty() {
-            true => Ok(()),
-            false => self.block(&fence("diff", &text)),
+        if text.is_empty() {
+            Ok(())
+        } else {
+            self.block(&fence("diff", &text))
         }
     }
 

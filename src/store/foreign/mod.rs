@@ -109,12 +109,11 @@ impl ForeignTables {
     fn open(path: &Path, moment: &Moment) -> Result<Self> {
         let fail = failed(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = match moment.has_log() {
-            true => Connection::open_with_flags_and_vfs(path, flags, LOCKS_NOTHING),
-            false => {
-                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-                Connection::open_with_flags(immutable_uri(path), flags)
-            }
+        let connection = if moment.has_log() {
+            Connection::open_with_flags_and_vfs(path, flags, LOCKS_NOTHING)
+        } else {
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable_uri(path), flags)
         };
         let connection = connection.map_err(&fail)?;
         for (config, value) in [

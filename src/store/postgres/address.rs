@@ -58,9 +58,10 @@ impl Address {
         if schema.starts_with("pg_") || schema == "information_schema" {
             return wrong(&format!("the schema '{schema}' is the server's own"));
         }
-        let url = match rest.is_empty() {
-            true => place.to_owned(),
-            false => format!("{place}?{}", rest.join("&")),
+        let url = if rest.is_empty() {
+            place.to_owned()
+        } else {
+            format!("{place}?{}", rest.join("&"))
         };
         let mut config: Config = match url.parse() {
             Ok(config) => config,
@@ -149,9 +150,10 @@ fn shown(url: &str) -> String {
     let pairs: Vec<&str> = pairs
         .filter(|pair| !pair.starts_with("password="))
         .collect();
-    match pairs.is_empty() {
-        true => format!("{scheme}://{authority}{path}"),
-        false => format!("{scheme}://{authority}{path}?{}", pairs.join("&")),
+    if pairs.is_empty() {
+        format!("{scheme}://{authority}{path}")
+    } else {
+        format!("{scheme}://{authority}{path}?{}", pairs.join("&"))
     }
 }
 

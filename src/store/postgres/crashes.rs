@@ -162,9 +162,10 @@ fn carry(
     pass(client, server, |bytes| {
         let is_commit = bytes.windows(6).any(|word| word == b"COMMIT");
         let mut to = to.lock().expect("whole");
-        let fate = match is_commit {
-            true => std::mem::replace(&mut to.1, Fate::Passes),
-            false => Fate::Passes,
+        let fate = if is_commit {
+            std::mem::replace(&mut to.1, Fate::Passes)
+        } else {
+            Fate::Passes
         };
         *answers_lost.lock().expect("whole") |= fate == Fate::AnswerIsLost;
         fate != Fate::NeverArrives

@@ -97,9 +97,10 @@ impl Link {
         let detail = || super::address::reason(&error);
         match code {
             _ if is_lost(&error) => Error::Disconnected {
-                during: match self.writes.get() {
-                    true => Interrupted::Undone,
-                    false => Interrupted::Reading,
+                during: if self.writes.get() {
+                    Interrupted::Undone
+                } else {
+                    Interrupted::Reading
                 },
             },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => busy(from),

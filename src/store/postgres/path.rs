@@ -151,9 +151,10 @@ impl Lineages for Session<'_> {
         facts: Facts,
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
-        let (uses, uses_of) = match facts.links {
-            false => ("NULL::bytea", ""),
-            true => ("uses", USED),
+        let (uses, uses_of) = if facts.links {
+            ("uses", USED)
+        } else {
+            ("NULL::bytea", "")
         };
         let (tokens, tokens_of) = match facts.counts {
             None => ("NULL::bigint, NULL::boolean", ""),

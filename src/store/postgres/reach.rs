@@ -40,9 +40,10 @@ impl Reachability for Session<'_> {
         let mut reach = ByReach::default();
         for row in self.query(&sql, &[&keys(tips)])? {
             let found = rows::commit(&row, 0)?;
-            match get(&row, 3)? {
-                true => reach.reached.push(found),
-                false => reach.unreached.push(found),
+            if get(&row, 3)? {
+                reach.reached.push(found)
+            } else {
+                reach.unreached.push(found)
             }
         }
         Ok(reach)

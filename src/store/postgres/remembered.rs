@@ -13,9 +13,10 @@ use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
 
 /// How a name stands in the index of a table.
 fn indexed(table: &Table, name: &str) -> String {
-    match table.has_long_key {
-        true => format!("sha256({name})"),
-        false => name.to_owned(),
+    if table.has_long_key {
+        format!("sha256({name})")
+    } else {
+        name.to_owned()
     }
 }
 
@@ -39,9 +40,10 @@ impl Remembered for Session<'_> {
             COMMIT => "commits.hash".to_owned(),
             column => format!("t.{column}"),
         });
-        let commits = match table.columns.contains(&COMMIT) {
-            true => "JOIN commits ON commits.id = commit_id",
-            false => "",
+        let commits = if table.columns.contains(&COMMIT) {
+            "JOIN commits ON commits.id = commit_id"
+        } else {
+            ""
         };
         let key = format!("t.{}", table.key());
         let (from, condition) = match names {

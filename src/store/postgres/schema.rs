@@ -60,11 +60,12 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
         super::columns::get(row, 2)?,
     );
     if columns != 3 {
-        return match is_used {
-            false => Ok(Found::Nothing),
-            true => Err(Error::ForeignDatabase {
+        return if is_used {
+            Err(Error::ForeignDatabase {
                 path: address.to_string().into(),
-            }),
+            })
+        } else {
+            Ok(Found::Nothing)
         };
     }
     let told = link.batch("SELECT format, owes_scrub FROM tract_repository")?;

@@ -49,23 +49,20 @@ impl Sources for Session<'_> {
     }
 
     fn sizes_of(&self, only_older: bool) -> Result<Vec<SourceSize>> {
-        let sql = match only_older {
-            false => {
-                "SELECT id, coalesce(sum(length(data)), 0)::bigint
-                 FROM sources LEFT JOIN source_blocks ON source = id GROUP BY id ORDER BY id"
-            }
-            true => {
-                "SELECT id, (SELECT coalesce(sum(length(data)), 0)::bigint
-                             FROM source_blocks WHERE source = s.id)
-                 FROM sources AS s
-                 WHERE id NOT IN (
-                     SELECT max(source) FROM commit_records JOIN sources ON sources.id = source
-                     GROUP BY commit_id, session, format)
-                   AND id NOT IN (
-                     SELECT max(id) FROM sources
-                     WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
-                     GROUP BY session)"
-            }
+        let sql = if only_older {
+            "SELECT id, (SELECT coalesce(sum(length(data)), 0)::bigint
+                         FROM source_blocks WHERE source = s.id)
+             FROM sources AS s
+             WHERE id NOT IN (
+                 SELECT max(source) FROM commit_records JOIN sources ON sources.id = source
+                 GROUP BY commit_id, session, format)
+               AND id NOT IN (
+                 SELECT max(id) FROM sources
+                 WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
+                 GROUP BY session)"
+        } else {
+            "SELECT id, coalesce(sum(length(data)), 0)::bigint
+             FROM sources LEFT JOIN source_blocks ON source = id GROUP BY id ORDER BY id"
         };
         self.all(sql, &[], rows::source_size)
     }

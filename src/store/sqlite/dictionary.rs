@@ -94,10 +94,13 @@ impl Packing {
     ) -> Result<&'a [u8]> {
         match self {
             Self::Alone(encoding) => codec::unpack_into(buffer, *encoding, stored, size),
-            Self::With(dictionary) => match dictionary.unpack_into(buffer, stored, size) {
-                true => Ok(buffer),
-                false => Err(damaged("a compressed body")),
-            },
+            Self::With(dictionary) => {
+                if dictionary.unpack_into(buffer, stored, size) {
+                    Ok(buffer)
+                } else {
+                    Err(damaged("a compressed body"))
+                }
+            }
         }
     }
 

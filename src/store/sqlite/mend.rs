@@ -61,10 +61,10 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
     mending.dictionaries()?;
-    match kept.commits {
-        // What stood there is told by nothing else where a commit before it is lost.
-        true => mending.anew("checkpoints", false)?,
-        false => session.execute("DELETE FROM checkpoints", [])?,
+    if kept.commits {
+        mending.anew("checkpoints", false)?
+    } else {
+        session.execute("DELETE FROM checkpoints", [])?
     }
     mending.places(&kept)?;
     told.into_iter().try_for_each(|row| row.put(session))?;
@@ -164,12 +164,13 @@ impl Mending<'_, '_> {
             }
             let columns: Vec<&str> = columns.split(',').collect();
             let named = columns.join(", ");
-            let as_told = sealed
-                .split(',')
-                .map(|column| match columns.contains(&column) {
-                    true => format!("told.{column}"),
-                    false => format!("{table}.{column}"),
-                });
+            let as_told = sealed.split(',').map(|column| {
+                if columns.contains(&column) {
+                    format!("told.{column}")
+                } else {
+                    format!("{table}.{column}")
+                }
+            });
             let as_told: Vec<String> = as_told.collect();
             let sql = format!(
                 "WITH told AS MATERIALIZED (SELECT id, {named} FROM {table} INDEXED BY {index})

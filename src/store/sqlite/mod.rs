@@ -392,11 +392,12 @@ impl Sqlite {
             .connection
             .query_row(sql, [], |row| row.get(0))
             .map_err(|error| waited(from.elapsed())(error))?;
-        match is_busy {
-            true => Err(Error::Busy {
+        if is_busy {
+            Err(Error::Busy {
                 waited_ms: u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

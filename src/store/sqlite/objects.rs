@@ -274,9 +274,10 @@ impl ObjectsMut for Session<'_> {
         )?;
         if put == 0 {
             let id = self.must_content_id(&hash)?;
-            return match is_its_own {
-                true => self.heal(id, message).map(|_| false),
-                false => Ok(false),
+            return if is_its_own {
+                self.heal(id, message).map(|_| false)
+            } else {
+                Ok(false)
             };
         }
         let (encoding, body) = match body {

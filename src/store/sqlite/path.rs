@@ -88,11 +88,12 @@ impl Session<'_> {
             }
             Ok(true)
         })?;
-        match is_ordered && count == Some(read) {
-            true => Ok(found),
-            false => Err(damaged(format!(
+        if is_ordered && count == Some(read) {
+            Ok(found)
+        } else {
+            Err(damaged(format!(
                 "what changed lineage {lineage} is not all there"
-            ))),
+            )))
         }
     }
 
@@ -124,9 +125,10 @@ impl Session<'_> {
             next += 1;
             read(row).map(|()| true)
         })?;
-        match next <= last {
-            true => Err(no_commit_at(next)),
-            false => Ok(()),
+        if next <= last {
+            Err(no_commit_at(next))
+        } else {
+            Ok(())
         }
     }
 }
@@ -226,13 +228,14 @@ impl Lineages for Session<'_> {
         facts: Facts,
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
-        let (uses, uses_of) = match facts.links {
-            false => ("NULL", ""),
-            true => (
+        let (uses, uses_of) = if facts.links {
+            (
                 "uses",
                 "LEFT JOIN tool_uses ON calls + results > 0
-                     AND tool_uses.content = commits.content AND intact!(tool_uses)",
-            ),
+                 AND tool_uses.content = commits.content AND intact!(tool_uses)",
+            )
+        } else {
+            ("NULL", "")
         };
         let (tokens, tokens_of) = match facts.counts {
             None => ("NULL, NULL", ""),

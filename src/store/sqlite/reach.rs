@@ -69,9 +69,10 @@ impl Reachability for Session<'_> {
             let lineage: i64 = row.get(0)?;
             let row = rows::commit(row, 1)?;
             let last = reached.get(&lineage);
-            match last.is_some_and(|last| number(row.depth) <= *last) {
-                true => reach.reached.push(row),
-                false => reach.unreached.push(row),
+            if last.is_some_and(|last| number(row.depth) <= *last) {
+                reach.reached.push(row)
+            } else {
+                reach.unreached.push(row)
             }
             Ok(true)
         })?;

@@ -57,9 +57,10 @@ impl Session<'_> {
     ) -> Result<()> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'operations'";
         let given = self.first(sql, [], |row| row.unsigned(0))?.unwrap_or(0);
-        let oldest = match found.len() < limit {
-            true => self.kept_collections()?.forgotten.unwrap_or(1),
-            false => 0,
+        let oldest = if found.len() < limit {
+            self.kept_collections()?.forgotten.unwrap_or(1)
+        } else {
+            0
         };
         let newest = before.map_or(given, |before| given.min(before.saturating_sub(1)));
         let mut ids = found.iter().map(|row| row.id);
@@ -127,11 +128,12 @@ impl Session<'_> {
             is_whole &= of > operation || of == operation && names.next() == Some(&name);
             Ok(of <= operation && is_whole)
         })?;
-        match is_whole && names.next().is_none() {
-            true => Ok(()),
-            false => Err(Error::Damaged {
+        if is_whole && names.next().is_none() {
+            Ok(())
+        } else {
+            Err(Error::Damaged {
                 detail: format!("the moves of operation {operation} are not all there"),
-            }),
+            })
         }
     }
 }

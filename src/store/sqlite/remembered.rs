@@ -56,9 +56,10 @@ impl Remembered for Session<'_> {
             column => format!("{name}.{column}"),
         });
         let columns: Vec<String> = columns.collect();
-        let commits = match table.columns.contains(&COMMIT) {
-            true => " JOIN commits ON commits.id = commit_id AND intact!(commits)",
-            false => "",
+        let commits = if table.columns.contains(&COMMIT) {
+            " JOIN commits ON commits.id = commit_id AND intact!(commits)"
+        } else {
+            ""
         };
         let (from, order, asked) = match names {
             None => (name.to_owned(), format!(" ORDER BY {name}.{key}"), None),

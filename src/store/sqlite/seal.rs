@@ -37,9 +37,10 @@ pub(super) fn written_out(sql: &str) -> Cow<'_, str> {
         }
         rest = after;
     }
-    match out.is_empty() {
-        true => sql.into(),
-        false => (out + rest).into(),
+    if out.is_empty() {
+        sql.into()
+    } else {
+        (out + rest).into()
     }
 }
 

@@ -168,9 +168,10 @@ impl SearchMut for Session<'_> {
             Ok(())
         };
         // For a few messages no thread is worth its start.
-        let workers = match self.unindexed_bytes()? < BATCH_BYTES {
-            true => 0,
-            false => workers(),
+        let workers = if self.unindexed_bytes()? < BATCH_BYTES {
+            0
+        } else {
+            workers()
         };
         with_crew(workers, &terms_of, |crew| {
             let (mut done_bytes, mut ahead, mut is_over) = (0, 0, false);

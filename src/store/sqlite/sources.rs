@@ -61,24 +61,21 @@ impl Sources for Session<'_> {
     }
 
     fn sizes_of(&self, only_older: bool) -> Result<Vec<SourceSize>> {
-        let sql = match only_older {
-            false => {
-                "SELECT sources.id, coalesce(sum(length(data)), 0) FROM sources
-                 LEFT JOIN source_blocks ON source = sources.id GROUP BY 1 ORDER BY 1"
-            }
-            true => {
-                "SELECT id, (SELECT coalesce(sum(length(data)), 0)
-                             FROM source_blocks WHERE source = s.id)
-                 FROM sources AS s
-                 WHERE id NOT IN (
-                     SELECT max(source) FROM commit_records JOIN sources ON sources.id = source
-                     WHERE intact!(commit_records) AND intact!(sources)
-                     GROUP BY commit_id, session, format)
-                   AND id NOT IN (
-                     SELECT max(id) FROM sources
-                     WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
-                     GROUP BY session)"
-            }
+        let sql = if only_older {
+            "SELECT id, (SELECT coalesce(sum(length(data)), 0)
+                         FROM source_blocks WHERE source = s.id)
+             FROM sources AS s
+             WHERE id NOT IN (
+                 SELECT max(source) FROM commit_records JOIN sources ON sources.id = source
+                 WHERE intact!(commit_records) AND intact!(sources)
+                 GROUP BY commit_id, session, format)
+               AND id NOT IN (
+                 SELECT max(id) FROM sources
+                 WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
+                 GROUP BY session)"
+        } else {
+            "SELECT sources.id, coalesce(sum(length(data)), 0) FROM sources
+             LEFT JOIN source_blocks ON source = sources.id GROUP BY 1 ORDER BY 1"
         };
         self.all(sql, [], |row| rows::source_size(row))
     }

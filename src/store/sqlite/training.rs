@@ -68,13 +68,14 @@ enum Newest {
 fn newest(view: &Session<'_>) -> Result<Newest> {
     let sql = "SELECT id, offered, size_bytes, seal = sealed(id, trained, offered, size_bytes, data) FROM dictionaries ORDER BY id DESC LIMIT 1";
     let found = view.first(sql, [], |row| {
-        Ok(match row.get(3)? {
-            false => Newest::Damaged,
-            true => Newest::Sound(Known {
+        Ok(if row.get(3)? {
+            Newest::Sound(Known {
                 id: row.get(0)?,
                 offered: row.get(1)?,
                 size_bytes: row.unsigned(2)?,
-            }),
+            })
+        } else {
+            Newest::Damaged
         })
     })?;
     Ok(found.unwrap_or(Newest::Absent))
@@ -113,9 +114,10 @@ fn make(store: &Sqlite, size_bytes: u64) -> Result<Option<Known>> {
         let len = |packed: Option<Vec<u8>>| packed.map_or(body.len(), |packed| packed.len());
         len(press(body)).saturating_sub(len(with.press(body)))
     });
-    match saves.sum::<usize>() < with.data.len() {
-        true => Ok(None),
-        false => keep(store, &sampled, &with.data, size_bytes),
+    if saves.sum::<usize>() < with.data.len() {
+        Ok(None)
+    } else {
+        keep(store, &sampled, &with.data, size_bytes)
     }
 }
 

@@ -65,9 +65,10 @@ impl Check<'_, '_, '_> {
     /// Pages, indexes, the search index's structure, and rows that name rows.
     fn file(&mut self) -> Result<()> {
         for detail in unsound(self.session)? {
-            self.fault(match is_of_pages(&detail) {
-                false => Fault::Index { detail },
-                true => Fault::File { detail },
+            self.fault(if is_of_pages(&detail) {
+                Fault::File { detail }
+            } else {
+                Fault::Index { detail }
             });
         }
         let sql = "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1";

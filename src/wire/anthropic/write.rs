@@ -86,9 +86,10 @@ pub fn result_blocks<'a>(
     number: usize,
     repairs: &mut Repairs,
 ) -> Vec<Block<'a>> {
-    let place = match is_error {
-        true => Place::Failure,
-        false => Place::Result,
+    let place = if is_error {
+        Place::Failure
+    } else {
+        Place::Result
     };
     let blocks = parts.iter();
     let blocks = blocks.filter_map(|part| block(part, place, number, repairs));

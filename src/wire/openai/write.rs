@@ -86,9 +86,10 @@ impl<'a> MessageWriter<'a> {
             .string("role", self.role.as_str())
             .optional("name", name.as_deref())
             .optional("reasoning_content", self.reasoning.as_deref());
-        object = match content.parts.is_empty() && has_calls {
-            true => object.raw("content", "null"),
-            false => object.raw("content", &content.json()),
+        object = if content.parts.is_empty() && has_calls {
+            object.raw("content", "null")
+        } else {
+            object.raw("content", &content.json())
         };
         if !self.calls.is_empty() {
             object = object.raw("tool_calls", &array(&self.calls));

@@ -23,9 +23,10 @@ const SEARCH: &str = "tool_search";
 /// A tool's name as the provider allows it.
 pub fn tool_name<'a>(text: &'a str, number: usize, repairs: &mut Repairs) -> Cow<'a, str> {
     let allowed = name::tool(text, NAME_MAX_CHARS, number, repairs);
-    match allowed == text {
-        true => text.into(),
-        false => allowed.into(),
+    if allowed == text {
+        text.into()
+    } else {
+        allowed.into()
     }
 }
 

@@ -130,9 +130,10 @@ fn prune(
                 "less than {least} tokens as it is, and {} at most",
                 gain(&all)
             );
-            match can_prune {
-                true => vec![most + ":", "tract prune --protect 0 --min 0".to_owned()],
-                false => vec![most],
+            if can_prune {
+                vec![most + ":", "tract prune --protect 0 --min 0".to_owned()]
+            } else {
+                vec![most]
             }
         }
         (true, true) => vec!["nothing".to_owned()],

@@ -74,9 +74,10 @@ pub fn meaning(said: &Said) -> Meant {
             let last = chain.last().map_or("", String::as_str);
             // The system's own "(os error 2)" helps nobody.
             let last = last.split(" (os error").next().unwrap_or_default();
-            match all.contains("(Connect)") {
-                true => (format!("it cannot be reached: {}", told(last)), WHERE),
-                false => (format!("it broke off: {}", told(last)), AGAIN),
+            if all.contains("(Connect)") {
+                (format!("it cannot be reached: {}", told(last)), WHERE)
+            } else {
+                (format!("it broke off: {}", told(last)), AGAIN)
             }
         }
     };

@@ -103,9 +103,10 @@ impl TryFrom<String> for Number {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        match text.len() == 32 && text.chars().all(is_digit) {
-            true => Ok(Self(text)),
-            false => Err("no 32 hex digits"),
+        if text.len() == 32 && text.chars().all(is_digit) {
+            Ok(Self(text))
+        } else {
+            Err("no 32 hex digits")
         }
     }
 }

@@ -46,9 +46,10 @@ pub(super) fn file_lines(content: &str, first: u64, total: u64) -> String {
 
 pub(super) fn directory(path: &str, content: &str) -> Vec<Part> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    let word = match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
+    let word = if path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
     };
     let input = Object::new()
         .string("command", &format!("ls {word}"))
@@ -106,9 +107,10 @@ pub(super) fn skills(content: &str) -> String {
 pub(super) fn agents(added: &[&str], removed: &[&str], first: bool, noted: bool) -> Vec<String> {
     let mut texts = Vec::new();
     if !added.is_empty() {
-        let head = match first {
-            true => "Available agent types for the Agent tool:",
-            false => "New agent types are now available for the Agent tool:",
+        let head = if first {
+            "Available agent types for the Agent tool:"
+        } else {
+            "New agent types are now available for the Agent tool:"
         };
         let mut text = format!("{head}\n{}", added.join("\n"));
         if first && noted {
