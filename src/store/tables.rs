@@ -126,8 +126,9 @@ impl Table {
     }
 }
 
-/// The configuration. It and the five after it are what is [remembered](super::Remembered) by a name: of those,
-/// a column `commit_id` names a commit.
+// What is [remembered](super::Remembered) by a name; a column `commit_id` of these names a commit.
+
+/// The configuration.
 pub(super) static CONFIG: Table = Table::of("config", &["key", "value"], RoomOf::Names);
 /// The branches that follow sessions.
 pub(super) static FOLLOWERS: Table = Table::of("followers", &["session", "branch"], RoomOf::Names);
