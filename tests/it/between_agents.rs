@@ -107,9 +107,7 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
     sandbox.ok(&["commit", "--edit", "HEAD~4", "-m", "Payload:\n13 loaves."]);
     let exported = sandbox.ok(&["export"]);
     let new = &messages(&exported)[1];
-    insta::assert_snapshot!(new, @r#"
-    {"type":"agent_message","author":"/root/count","recipient":"/root","content":[{"type":"input_text","text":"Payload:\n13 loaves."}]}}
-    "#);
+    insta::assert_snapshot!(new, @r#"{"type":"agent_message","author":"/root/count","recipient":"/root","content":[{"type":"input_text","text":"Payload:\n13 loaves."}]}}"#);
     sandbox.write("again.jsonl", &exported);
     insta::assert_snapshot!(sandbox.tract(&["import", "again.jsonl", "--as", "again"]), @r"
     --- stderr

@@ -234,9 +234,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     // The move undone too, all is as it was.
     sandbox.ok(&["restore", "HEAD^"]);
     assert_eq!(brief(&sandbox), before);
-    insta::assert_snapshot!(sandbox.tract(&["log", "--oneline", "--op", "move"]), @r"
-    7a23c18  2026-03-14 12:07:00  move  +3 messages  +351 tokens  398  Reading both.
-    ");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--oneline", "--op", "move"]), @"7a23c18  2026-03-14 12:07:00  move  +3 messages  +351 tokens  398  Reading both.");
     // Two steps back, and it is not among what can be seen.
     sandbox.ok(&["undo"]);
     sandbox.ok(&["undo"]);

@@ -65,9 +65,7 @@ fn a_refused_commit_leaves_nothing_behind() {
         format!(r#"[{{"role":"user","content":"{}"}}]"#, "long ".repeat(200)),
     );
     sandbox.ok(&["import", "session.json"]);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":3", "-m", "Sorted."]), @r"
-    07cf701 assistant
-    ");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":3", "-m", "Sorted."]), @"07cf701 assistant");
 }
 
 #[test]
@@ -125,9 +123,7 @@ fn the_oldest_exchanges_make_room_for_a_new_message() {
         "What about the lakes, the seas and the oceans?",
     );
     commit(&sandbox, "assistant", "They are sorted by their surface.");
-    insta::assert_snapshot!(commit(&sandbox, "user", "Good. Then print all of it, please."), @r"
-    a298f18 user 14 tokens
-    ");
+    insta::assert_snapshot!(commit(&sandbox, "user", "Good. Then print all of it, please."), @"a298f18 user 14 tokens");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] system
     You are helpful.

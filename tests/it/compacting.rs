@@ -223,9 +223,7 @@ fn nothing_to_compact_is_refused() {
     ");
     assert_eq!(dump(&sandbox), before);
     sandbox.ok(&["clear", "--all"]);
-    insta::assert_snapshot!(sandbox.ok(&["compile"]), @r#"
-    {"messages":[]}
-    "#);
+    insta::assert_snapshot!(sandbox.ok(&["compile"]), @r#"{"messages":[]}"#);
 }
 
 #[test]

@@ -67,9 +67,7 @@ fn one_argument_is_compared_with_head_and_two_with_each_other() {
         sandbox.tract(&["diff", "HEAD~3.."]),
         sandbox.tract(&["diff", "HEAD~3"])
     );
-    insta::assert_snapshot!(sandbox.tract(&["diff", "HEAD", "HEAD~1", "--oneline"]), @r#"
-    - :4  baca771  removed   user       -6  Thanks.
-    "#);
+    insta::assert_snapshot!(sandbox.tract(&["diff", "HEAD", "HEAD~1", "--oneline"]), @"- :4  baca771  removed   user       -6  Thanks.");
 }
 
 #[test]
@@ -236,9 +234,7 @@ fn two_runs_are_the_same_but_for_their_ids() {
     cache   first 1 of 3 messages identical (10 tokens, 45%; 140 B for anthropic); same but for ids: first 2
             first difference: :2 (one f285b83, two d492032)
     ");
-    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--tool", "ls", "--oneline"]), @r"
-    ~ :3  174de65  modified  tool       0  ls → two.txt
-    ");
+    insta::assert_snapshot!(sandbox.tract(&["diff", "one..two", "--tool", "ls", "--oneline"]), @"~ :3  174de65  modified  tool       0  ls → two.txt");
 }
 
 #[test]

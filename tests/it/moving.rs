@@ -591,9 +591,7 @@ fn branches_and_tags_are_listed_renamed_and_deleted() {
             .ok(&["show", "said"])
             .contains("tag       said: the first ␛[31mquestion")
     );
-    insta::assert_snapshot!(sandbox.tract(&["tag"]), @r"
-    said  73ccde1  2026-03-14 12:21:00  the first ␛[31mquestion
-    ");
+    insta::assert_snapshot!(sandbox.tract(&["tag"]), @"said  73ccde1  2026-03-14 12:21:00  the first ␛[31mquestion");
 }
 
 #[test]

@@ -415,9 +415,9 @@ fn a_skip_is_a_hide_and_a_pin_is_nothing() {
         };
         match priority {
             Priority::Pinned => assert_eq!(world.lines(before, &oneline, None), ""),
-            _ => insta::assert_snapshot!(world.lines(before, &oneline, None), @r#"
-            - :5  b023fd0  hidden    assistant  -9  Both have a price.
-            "#),
+            _ => {
+                insta::assert_snapshot!(world.lines(before, &oneline, None), @"- :5  b023fd0  hidden    assistant  -9  Both have a price.")
+            }
         }
     }
 }

@@ -154,9 +154,7 @@ fn a_response_of_the_responses_api_is_a_reply() {
     #1
         12 loaves.
     ");
-    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "responses"]), @r#"
-    {"input":[{"type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"12 loaves."}]}]}
-    "#);
+    insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "responses"]), @r#"{"input":[{"type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"12 loaves."}]}]}"#);
 }
 
 #[test]

@@ -126,15 +126,9 @@ fn the_marker_is_what_one_says_it_is() {
         let messages: serde_json::Value = serde_json::from_str(&request).expect("JSON");
         messages["messages"][1].to_string()
     };
-    insta::assert_snapshot!(role(&["--marker", "Cut."]), @r#"
-    {"role":"user","content":"Cut."}
-    "#);
-    insta::assert_snapshot!(role(&["--marker-role", "system"]), @r#"
-    {"role":"system","content":"[Sliding window truncation: 2 messages hidden to reduce context]"}
-    "#);
-    insta::assert_snapshot!(role(&["--no-marker"]), @r#"
-    {"role":"user","content":"4"}
-    "#);
+    insta::assert_snapshot!(role(&["--marker", "Cut."]), @r#"{"role":"user","content":"Cut."}"#);
+    insta::assert_snapshot!(role(&["--marker-role", "system"]), @r#"{"role":"system","content":"[Sliding window truncation: 2 messages hidden to reduce context]"}"#);
+    insta::assert_snapshot!(role(&["--no-marker"]), @r#"{"role":"user","content":"4"}"#);
     let sandbox = counted(5);
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--keep", "2", "--marker-role", "tool"]), @r"
     exit code: 2
@@ -262,13 +256,9 @@ fn harsher_commands_say_what_gentler_ones_would_reach() {
         let said = sandbox.ok(arguments);
         said.lines().last().expect("a line").to_owned()
     };
-    insta::assert_snapshot!(last(&sandbox, &["clear", "--dry-run"]), @r"
-    clear would reach 0, cache kept 0%; truncate (the older half) 60, cache kept 3%
-    ");
+    insta::assert_snapshot!(last(&sandbox, &["clear", "--dry-run"]), @"clear would reach 0, cache kept 0%; truncate (the older half) 60, cache kept 3%");
     sandbox.ok(&["config", "budget.max", "100"]);
-    insta::assert_snapshot!(last(&sandbox, &["compact", "-m", "in short", "--dry-run"]), @r"
-    compact would reach 9, cache kept 0%; truncate 53, cache kept 3%
-    ");
+    insta::assert_snapshot!(last(&sandbox, &["compact", "-m", "in short", "--dry-run"]), @"compact would reach 9, cache kept 0%; truncate 53, cache kept 3%");
 }
 
 /// One long turn: the task, and calls with their results; each result has 100 tokens and more.
