@@ -7,7 +7,7 @@ use crate::compile::body::Body;
 use crate::compile::ids::IdRule;
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
 use crate::compile::server_tools::{Pairing, pair_server_tools};
-use crate::compile::turn::{Form, Numbered, Turn, Voice};
+use crate::compile::turn::{Attached, Form, Numbered, Turn, Voice};
 use crate::compile::wire_form::{Contents, Said};
 use crate::model::{Message, Part, Role};
 use crate::wire::anthropic::{Block, Place, Server, block, text_block, tool_use};
@@ -37,7 +37,8 @@ pub(super) fn write(
     let mut turn = Turn::default();
     for item in arrange(messages, 0, IdRule::PlainAndUnique, repairs) {
         match item {
-            Item::Spoken(spoken) if spoken.attached => {
+            Item::Spoken(spoken) if spoken.attached.is_some() => {
+                let kind = spoken.attached.unwrap_or_default();
                 let parts = spoken.pieces.iter().filter_map(|piece| match piece {
                     Piece::Part(part @ Part::Text { .. }) => {
                         block(part, Place::User, spoken.number, repairs).map(|_| *part)
@@ -47,7 +48,11 @@ pub(super) fn write(
                 });
                 let parts: Vec<&Part> = parts.collect();
                 if !parts.is_empty() {
-                    turn.attach(spoken.number, parts);
+                    turn.attach(Attached {
+                        number: spoken.number,
+                        kind,
+                        parts,
+                    });
                 }
             }
             Item::Spoken(spoken) if spoken.number <= leading => {

@@ -23,8 +23,8 @@ pub(super) struct Spoken<'a> {
     pub number: usize,
     pub role: Role,
     pub name: Option<&'a str>,
-    /// Whether a client attached it.
-    pub attached: bool,
+    /// What the client calls it that attached it.
+    pub attached: Option<&'a str>,
     pub pieces: Vec<Piece<'a>>,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn arrange<'a, M: Borrow<Message>>(
                 number,
                 role: message.role,
                 name: message.name.as_deref(),
-                attached: message.is_attached(),
+                attached: message.attached.as_deref(),
                 pieces,
             }));
         }

@@ -10,7 +10,7 @@ use crate::model::{Part, Settings};
 use crate::wire::anthropic::{
     Block, Place, block, content, result_blocks, text_block, tool_result,
 };
-use crate::wire::attached::tagged;
+use crate::wire::attached::{tagged, untagged};
 use crate::wire::json::{array, quoted};
 use crate::wire::{INTERRUPTED, Repair, Repairs};
 
@@ -18,7 +18,10 @@ use crate::wire::{INTERRUPTED, Repair, Repairs};
 const SILENT_FAILURE: &str = "[the tool failed without output]";
 
 /// Models that take system messages in mid-conversation.
-const TAKE_SYSTEM: [&str; 1] = ["claude-opus-4-8"];
+const TAKE_SYSTEM: [&str; 3] = ["claude-opus-4-8", "claude-opus-5-5", "claude-sonnet-5-5"];
+
+/// What a client puts in front of its first prompt: the text before it ends without a line's end.
+const IN_FRONT: [&str; 3] = ["instructions", "session_context", "remote_session_change"];
 
 /// How attachments are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,23 @@ pub(super) struct Numbered<'a> {
 pub(super) struct Turn<'a> {
     answers: Vec<Answer<'a>>,
     said: Vec<Numbered<'a>>,
-    attached: Vec<(usize, Vec<&'a Part>)>,
+    attached: Vec<Attached<'a>>,
+}
+
+/// What a client attached.
+pub(super) struct Attached<'a> {
+    pub(super) number: usize,
+    /// What the client calls it.
+    pub(super) kind: &'a str,
+    pub(super) parts: Vec<&'a Part>,
+}
+
+impl Attached<'_> {
+    /// Whether it is nothing but texts, which stand where the model's form says.
+    fn is_loose(&self) -> bool {
+        let loose = |part: &&Part| part.as_text().is_some_and(|text| untagged(text).is_none());
+        self.parts.iter().all(loose)
+    }
 }
 
 impl<'a> Turn<'a> {
@@ -85,8 +104,8 @@ impl<'a> Turn<'a> {
         self.said.extend(blocks);
     }
 
-    pub(super) fn attach(&mut self, number: usize, parts: Vec<&'a Part>) {
-        self.attached.push((number, parts));
+    pub(super) fn attach(&mut self, attached: Attached<'a>) {
+        self.attached.push(attached);
     }
 
     /// The messages, each with its blocks; none is empty.
@@ -97,17 +116,15 @@ impl<'a> Turn<'a> {
     ) -> Vec<(Voice, Vec<Numbered<'a>>)> {
         let attached = std::mem::take(&mut self.attached);
         let has_user = !self.answers.is_empty() || !self.said.is_empty();
-        let is_plain = |parts: &[&Part]| {
-            let is_text = |part: &&Part| part.as_text().is_some();
-            form == Form::System && has_user && parts.iter().all(is_text)
-        };
-        let (apart, beside): (Vec<_>, Vec<_>) =
-            attached.into_iter().partition(|(_, parts)| is_plain(parts));
+        let takes_apart = form == Form::System && has_user;
+        let (apart, beside): (Vec<_>, Vec<_>) = attached
+            .into_iter()
+            .partition(|one| takes_apart && one.is_loose());
         let mut messages = self.beside(beside, repairs);
-        if let Some((number, _)) = apart.first() {
+        if let Some(Attached { number, .. }) = apart.first() {
             let number = *number;
-            let texts = apart.iter().map(|(_, parts)| {
-                let texts = parts.iter().filter_map(|part| part.as_text());
+            let texts = apart.iter().map(|one| {
+                let texts = one.parts.iter().filter_map(|part| part.as_text());
                 texts.collect::<Vec<_>>().join("\n")
             });
             let text = texts.collect::<Vec<_>>().join("\n\n");
@@ -120,7 +137,7 @@ impl<'a> Turn<'a> {
     /// The user's messages, with what goes into them.
     fn beside(
         mut self,
-        attached: Vec<(usize, Vec<&'a Part>)>,
+        attached: Vec<Attached<'a>>,
         repairs: &mut Repairs,
     ) -> Vec<(Voice, Vec<Numbered<'a>>)> {
         let mut messages = Vec::new();
@@ -129,54 +146,83 @@ impl<'a> Turn<'a> {
         for answer in &self.answers {
             blocks.push(numbered(answer.number, answered(answer, &[], repairs)));
         }
-        if let Some(last) = last {
-            // Texts go into the last result; what holds a picture stands after it, whole.
-            let (into, after): (Vec<_>, Vec<_>) = attached
-                .into_iter()
-                .partition(|(_, parts)| parts.iter().all(|part| part.as_text().is_some()));
-            let texts = into.iter().flat_map(|(_, parts)| parts.iter().copied());
+        // Loose texts go into the last result; what else there is stands after it.
+        let (into, after): (Vec<_>, Vec<_>) = attached
+            .into_iter()
+            .partition(|one| last.is_some() && one.is_loose());
+        if let Some(last) = &last {
+            let texts = into.iter().flat_map(|one| one.parts.iter().copied());
             let texts: Vec<&str> = texts.filter_map(Part::as_text).collect();
-            blocks.push(numbered(last.number, answered(&last, &texts, repairs)));
-            for (number, parts) in &after {
-                let parts = parts.iter();
-                blocks.extend(parts.filter_map(|part| self.tagged(part, *number, repairs)));
-            }
-        } else {
-            let mut front = Vec::new();
-            for (at, (number, parts)) in attached.iter().enumerate() {
-                let mut texts = parts
-                    .iter()
-                    .filter_map(|part| self.tagged(part, *number, repairs));
-                let mut own: Vec<Numbered<'a>> = texts.by_ref().collect();
-                // Of what comes first all but the last part is a message of its own.
-                if at == 0 {
-                    while own.len() > 1 {
-                        messages.push((Voice::User, vec![own.remove(0)]));
-                    }
-                }
-                front.extend(own);
-            }
-            if let (Some(last), Some(first)) = (front.last_mut(), self.said.first())
-                && let (Some(text), true) = (last_text(&attached), is_text(&first.block))
-            {
-                last.block = Block::Other(text_block(&format!("{}\n", tagged(text))));
-            }
-            blocks.extend(front);
+            blocks.push(numbered(last.number, answered(last, &texts, repairs)));
         }
+        let mut after = tagged_blocks(&after, repairs);
+        if last.is_none() {
+            // Of what comes first all but the last part is a message of its own.
+            let own = after.iter().take_while(|one| one.at == 0).count();
+            for one in after.drain(..own.saturating_sub(1)) {
+                messages.push((Voice::User, vec![one.block]));
+            }
+        }
+        blocks.extend(ended(after, self.said.first()));
         blocks.extend(self.said);
         if !blocks.is_empty() {
             messages.push((Voice::User, blocks));
         }
         messages
     }
+}
 
-    fn tagged(&self, part: &'a Part, number: usize, repairs: &mut Repairs) -> Option<Numbered<'a>> {
-        let block = match part.as_text() {
-            Some(text) => Block::Other(text_block(&tagged(text))),
-            None => block(part, Place::User, number, repairs)?,
-        };
-        Some(Numbered { number, block })
+/// A block of what is attached, in the user's message.
+struct Beside<'a> {
+    /// Which attachment it is of.
+    at: usize,
+    kind: &'a str,
+    text: Option<&'a str>,
+    block: Numbered<'a>,
+}
+
+fn tagged_blocks<'a>(attached: &[Attached<'a>], repairs: &mut Repairs) -> Vec<Beside<'a>> {
+    let mut all = Vec::new();
+    for (at, one) in attached.iter().enumerate() {
+        let (number, kind) = (one.number, one.kind);
+        for part in one.parts.iter().copied() {
+            let text = part.as_text();
+            let block = match text {
+                Some(text) => Some(Block::Other(text_block(&tagged(text)))),
+                None => block(part, Place::User, number, repairs),
+            };
+            let block = block.map(|block| Numbered { number, block });
+            all.extend(block.map(|block| Beside {
+                at,
+                kind,
+                text,
+                block,
+            }));
+        }
     }
+    all
+}
+
+/// The blocks, with a line's end between texts where the client has one: before what was said, and, between
+/// texts that came within their tags, before all but what stands in front of a first prompt.
+fn ended<'a>(blocks: Vec<Beside<'a>>, said: Option<&Numbered<'a>>) -> Vec<Numbered<'a>> {
+    let mut all: Vec<Numbered<'a>> = Vec::with_capacity(blocks.len());
+    let mut blocks = blocks.into_iter().peekable();
+    while let Some(mut one) = blocks.next() {
+        let next = blocks.peek();
+        let has_end = |text: &str| match next {
+            Some(next) => {
+                let both = [Some(text), next.text].map(|text| text.and_then(untagged));
+                both.iter().all(Option::is_some) && !IN_FRONT.contains(&next.kind)
+            }
+            None => said.is_some_and(|said| is_text(&said.block)),
+        };
+        if let Some(text) = one.text.filter(|text| has_end(text)) {
+            one.block.block = Block::Other(text_block(&format!("{}\n", tagged(text))));
+        }
+        all.push(one.block);
+    }
+    all
 }
 
 /// Whether a block is text, a line's end added to it or not.
@@ -186,11 +232,6 @@ fn is_text(block: &Block<'_>) -> bool {
         Block::Other(raw) => raw.starts_with(r#"{"type":"text","#),
         Block::Thinking(_) | Block::Server(..) => false,
     }
-}
-
-/// The text that stands last, if it is one.
-fn last_text<'a>(attached: &[(usize, Vec<&'a Part>)]) -> Option<&'a str> {
-    attached.last()?.1.last()?.as_text()
 }
 
 fn numbered<'a>(number: usize, raw: String) -> Numbered<'a> {

@@ -5,13 +5,22 @@ use std::borrow::Cow;
 
 use crate::model::{Message, Part};
 
-/// A text within the tags.
+/// A text within the tags, as it is where it stands within them already.
 ///
 /// # Source
 ///
 /// Observed: so Claude Code sends it to models that take no system message in mid-conversation.
 pub fn tagged(text: &str) -> String {
-    format!("<system-reminder>\n{text}\n</system-reminder>")
+    match untagged(text) {
+        Some(_) => text.to_owned(),
+        None => format!("<system-reminder>\n{text}\n</system-reminder>"),
+    }
+}
+
+/// A text without the tags, where it stands within them.
+pub fn untagged(text: &str) -> Option<&str> {
+    text.strip_prefix("<system-reminder>\n")?
+        .strip_suffix("\n</system-reminder>")
 }
 
 /// Messages as plain ones.

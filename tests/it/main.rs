@@ -84,6 +84,7 @@ mod recording;
 mod recording_laws;
 #[cfg(target_os = "linux")]
 mod reliability;
+mod rendered;
 mod replaying;
 mod request_laws;
 mod requesting;

@@ -1,5 +1,6 @@
 //! Sessions that the vendors' clients wrote while each of their requests was recorded.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -18,10 +19,12 @@ pub struct Recorded {
 /// what a body's list is called.
 pub fn requests(story: &Path, key: &str) -> Vec<Recorded> {
     let text = std::fs::read_to_string(story.join("requests.jsonl")).expect("the requests");
+    let parts = parts(story);
     let mut all: Vec<Vec<Value>> = Vec::new();
     let mut found = Vec::new();
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).expect("JSON");
+        let row = whole(row, &parts);
         let mut messages: Vec<Value> = Vec::new();
         let same = row["body"][key].as_str();
         if let Some(number) = same.and_then(|same| same.strip_prefix("same as ")) {
@@ -45,6 +48,39 @@ pub fn requests(story: &Path, key: &str) -> Vec<Recorded> {
         all.push(messages);
     }
     found
+}
+
+/// What the stories beside one another have in common, by name; nothing where each is whole.
+fn parts(story: &Path) -> HashMap<String, Value> {
+    let Ok(text) = std::fs::read_to_string(story.with_file_name("parts.jsonl")) else {
+        return HashMap::new();
+    };
+    let rows = text.lines().map(|line| {
+        let mut row: Value = serde_json::from_str(line).expect("JSON");
+        let name = row["part"].as_str().expect("a name").to_owned();
+        (name, row["value"].take())
+    });
+    rows.collect()
+}
+
+/// A value with the parts that it names put in.
+fn whole(value: Value, parts: &HashMap<String, Value>) -> Value {
+    match value {
+        Value::Object(fields) => match fields.get("$part").and_then(Value::as_str) {
+            Some(name) => whole(parts[name].clone(), parts),
+            None => {
+                let fields = fields.into_iter();
+                fields
+                    .map(|(key, value)| (key, whole(value, parts)))
+                    .collect()
+            }
+        },
+        Value::Array(values) => values
+            .into_iter()
+            .map(|value| whole(value, parts))
+            .collect(),
+        value => value,
+    }
 }
 
 /// The refs of a repository that point at a commit, by name.

@@ -1,22 +1,27 @@
 //! What the client attached to a message, as the texts that it sends for the record.
 //!
 //! Each text is a part of one message; in which form they stand in a request is the model's choice
-//! ([`crate::compile`]). Deliberately absent: prompts of pages that no record holds; a line in
+//! ([`crate::compile`]). A newer client writes the texts beside the record; of an older one they are made
+//! here of the record's fields. Deliberately absent: prompts of pages that no record holds; a line in
 //! brackets stands in their place, and the session says that they are not in the file.
 //!
 //! # Source
 //!
-//! Observed: sessions of Claude Code 2.1.197 beside the requests that it sent.
+//! Observed: sessions of Claude Code 2.1.197 and 2.1.330 beside the requests that it sent.
 
 mod words;
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::record as outer;
 use crate::interop::parts;
 use crate::model::{MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
-use crate::wire::json::Raw;
+use crate::wire::attached::{tagged, untagged};
+use crate::wire::json::{decode, word};
 
 /// What is sent for an attachment.
 #[derive(Debug, PartialEq)]
@@ -29,11 +34,13 @@ pub(super) enum Sent {
     Unknown,
 }
 
-/// Kinds of which nothing is sent.
-const SILENT: [&str; 12] = [
+/// Kinds of which nothing is sent where no text stands beside the record.
+const SILENT: [&str; 15] = [
     "already_read_file",
     "auto_mode",
     "command_permissions",
+    "companion_intro",
+    "deferred_tools_record",
     "goal_status",
     "hook_cancelled",
     "hook_error_during_execution",
@@ -42,6 +49,7 @@ const SILENT: [&str; 12] = [
     "hook_stopped_continuation",
     "hook_system_message",
     "max_turns_reached",
+    "prompt_snapshot",
     "structured_output",
 ];
 
@@ -49,7 +57,7 @@ const SILENT: [&str; 12] = [
 type Read = fn(&Record, &mut Notes) -> Option<Vec<Part>>;
 
 /// Kinds of which something may be sent, and what that is.
-const TELLING: [(&str, Read); 27] = [
+const TELLING: [(&str, Read); 33] = [
     ("agent_listing_delta", |it, _| {
         let (added, removed) = (it.texts("addedLines"), it.texts("removedTypes"));
         let (first, noted) = (it.is_true("isInitial"), it.is_true("showConcurrencyNote"));
@@ -66,9 +74,14 @@ const TELLING: [(&str, Read); 27] = [
         let said = [message, context.and_then(Value::as_str)];
         Some(texts(said.into_iter().flatten()))
     }),
+    ("auto_mode_exit", |_, _| one(words::AUTO_MODE_LEFT)),
     ("budget_usd", |it, _| it.counted(words::budget)),
     ("compact_file_reference", |it, _| {
         one(words::too_large(it.text("filename")?))
+    }),
+    ("critical_system_reminder", |it, _| one(it.text("content")?)),
+    ("date_change", |it, _| {
+        one(words::new_date(it.text("newDate")?))
     }),
     ("deferred_tools_delta", |it, _| {
         let (added, pending) = (it.texts("addedLines"), it.texts("pendingMcpServers"));
@@ -113,7 +126,16 @@ const TELLING: [(&str, Read); 27] = [
         let content = it.0.get("content")?.get("content")?.as_str()?;
         one(words::memory(it.text("path")?, content))
     }),
+    ("opened_file_in_ide", |it, _| {
+        one(words::opened(it.text("filename")?))
+    }),
     ("output_style", |it, _| one(words::style(it.text("style")?))),
+    ("plan_file_reference", |it, _| {
+        one(words::plan(
+            it.text("planFilePath")?,
+            it.text("planContent")?,
+        ))
+    }),
     ("plan_mode", |it, _| {
         let plan = it.text("planFilePath")?;
         one(match it.text("reminderType") {
@@ -128,7 +150,16 @@ const TELLING: [(&str, Read); 27] = [
     ("plan_mode_reentry", |it, _| {
         one(words::plan_mode_again(it.text("planFilePath")?))
     }),
-    ("queued_command", Record::queued),
+    ("queued_command", |it, notes| it.queued(false, notes)),
+    ("selected_lines_in_ide", |it, _| {
+        let line = |key| it.0.get(key)?.as_u64();
+        let lines = (line("lineStart")?, line("lineEnd")?);
+        one(words::selected(
+            lines,
+            it.text("filename")?,
+            it.text("content")?,
+        ))
+    }),
     ("skill_listing", |it, _| {
         one(words::skills(it.text("content")?))
     }),
@@ -175,14 +206,63 @@ pub(super) fn tells(kind: &str) -> Option<bool> {
     }
 }
 
+/// The texts that stand beside the record of an attachment; none where it has none, or has them otherwise.
+/// What goes into the user's message, whatever the model, keeps the tags that it stands within.
+pub(super) fn rendered(record: &outer::Record<'_>) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Rendered {
+        content: String,
+    }
+    let texts: Vec<Rendered> = decode(record.rendered)?;
+    let is_users = word(record.rendered_role).as_deref() == Some("user");
+    let texts: Option<Vec<String>> = texts
+        .into_iter()
+        .map(|text| {
+            let within = untagged(&text.content)?.to_owned();
+            Some(if is_users { text.content } else { within })
+        })
+        .collect();
+    texts.filter(|texts| !texts.is_empty())
+}
+
+/// What is sent for a user's record that holds the notice of a task, by a client that marks it as such; none
+/// for any other.
+pub(super) fn notice(record: &outer::Record<'_>) -> Option<Part> {
+    let origin: outer::Origin<'_> = decode(record.origin)?;
+    let is_notice = word(origin.kind)? == "task-notification";
+    let is_systems = word(record.prompt_source)? == "system";
+    if !is_notice || !is_systems {
+        return None;
+    }
+    let message: outer::MessageHead<'_> = decode(record.message)?;
+    Some(Part::text(tagged(&words::turn_notice(&word(
+        message.content,
+    )?))))
+}
+
 /// What is sent for the attachment in a record.
-pub(super) fn sent(raw: Raw<'_>, notes: &mut Notes) -> Sent {
-    let text = raw.map_or("null", serde_json::value::RawValue::get);
+pub(super) fn sent(outer: &outer::Record<'_>, notes: &mut Notes) -> Sent {
+    if let Some(said) = rendered(outer) {
+        return Sent::Parts {
+            parts: texts(said),
+            in_part: false,
+        };
+    }
+    let text = outer.attachment.map_or("null", RawValue::get);
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
         return Sent::Unknown;
     };
     let record = Record(fields);
     let kind = record.text("type").unwrap_or_default().to_owned();
+    if let (Some(parts), true) = (
+        record.queued(true, notes),
+        kind == "queued_command" && outer.rendered_role.is_some(),
+    ) {
+        return Sent::Parts {
+            parts,
+            in_part: false,
+        };
+    }
     let Some(read) = telling(&kind) else {
         return if SILENT.contains(&&*kind) {
             Sent::Nothing
@@ -278,16 +358,15 @@ impl Record {
         }
     }
 
-    /// What came in while the model worked: a prompt or the notice of a task.
-    fn queued(&self, notes: &mut Notes) -> Option<Vec<Part>> {
+    /// What came in while the model worked: a prompt or the notice of a task. A newer client has other words,
+    /// and texts first.
+    fn queued(&self, is_newer: bool, notes: &mut Notes) -> Option<Vec<Part>> {
         let prompt = self.0.get("prompt")?;
         let is_notice = self.text("commandMode") == Some("task-notification");
-        let framed = |text: &str| {
-            if is_notice {
-                words::notice(text)
-            } else {
-                words::queued(text)
-            }
+        let framed = |text: &str| match (is_notice, is_newer) {
+            (true, _) => words::notice(text),
+            (false, true) => words::queued_newer(text),
+            (false, false) => words::queued(text),
         };
         if let Some(text) = prompt.as_str() {
             return one(framed(text));
@@ -298,6 +377,10 @@ impl Record {
             Part::Text { text } => Part::text(framed(&text)),
             part => part,
         });
-        Some(framed.collect())
+        let mut framed: Vec<Part> = framed.collect();
+        if is_newer {
+            framed.sort_by_key(|part| part.as_text().is_none());
+        }
+        Some(framed)
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct Entry {
     pub(super) results: Vec<Name>,
     /// The kind of attachment.
     pub(super) attached: Option<Name>,
+    /// Whether what is sent of it stands beside it.
+    pub(super) rendered: bool,
     /// Whether it tells of a request that failed.
     pub(super) failed: bool,
 }
@@ -255,7 +257,15 @@ impl Index {
                 let name = word(attachment.kind);
                 let name = name.as_deref().unwrap_or("(no type)");
                 entry.attached = Some(self.names.intern(name));
-                match attached::tells(name) {
+                let is_users = is_true(attachment.human_turn);
+                entry.attached = entry.attached.filter(|_| !is_users);
+                entry.rendered = attached::rendered(&record).is_some();
+                let tells = if entry.rendered {
+                    Some(true)
+                } else {
+                    attached::tells(name)
+                };
+                match tells {
                     Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
                     Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
                     Some(_) => self.end.other(format!("attachment/{name}")),

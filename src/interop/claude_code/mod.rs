@@ -11,6 +11,7 @@ mod path;
 mod read;
 mod record;
 mod running;
+mod standing;
 mod write;
 
 use serde::Deserialize;
@@ -32,7 +33,7 @@ const OWN_TYPES: [&str; 7] = [
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
     tools: &["Claude Code"],
-    seen: "1.0.98 to 2.1.219; with its requests 2.1.197",
+    seen: "1.0.98 to 2.1.330; with its requests 2.1.197 and 2.1.330",
     sniff: |head| {
         head.first(|record| {
             let kind = record.text("type");
@@ -50,9 +51,12 @@ pub static CLAUDE_CODE: Format = Format {
         // A sub-agent's own file is none to go on with.
         belongs: |name, _, _| !name.starts_with("agent-"),
         descent: |first_line, _| descent(first_line),
-        resume: Some(Resume::by(&["claude", "--resume"], |new| {
-            format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)
-        })),
+        resume: Some(Resume {
+            state: standing::is_state,
+            ..Resume::by(&["claude", "--resume"], |new| {
+                format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)
+            })
+        }),
         ..Home::of(".claude", "projects", 1, |name| !name.starts_with("agent-"))
     }),
     ..Format::of("claude-code", Shape::Lines, read::import, write::export)

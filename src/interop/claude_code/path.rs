@@ -17,8 +17,8 @@ pub(super) enum Item {
     Orphan(u32),
     /// A user's record, a prompt that came while the model worked, or what the client wrote beside.
     Input(u32),
-    /// A compaction: its boundary, and its summary.
-    Compaction(Option<u32>, u32),
+    /// A compaction: its boundary, its summary, and what is sent in front of that.
+    Compaction(Option<u32>, u32, Vec<u32>),
     /// A microcompaction.
     Prune(u32),
 }
@@ -29,8 +29,9 @@ impl Item {
         match self {
             Self::Reply(records) | Self::Results(records) => records.clone(),
             Self::Orphan(record) | Self::Input(record) | Self::Prune(record) => vec![*record],
-            Self::Compaction(boundary, summary) => {
-                boundary.iter().chain([summary]).copied().collect()
+            Self::Compaction(boundary, summary, front) => {
+                let all = boundary.iter().chain(front).chain([summary]);
+                all.copied().collect()
             }
         }
     }
@@ -296,10 +297,13 @@ impl<'i> Tree<'i> {
                         .unwrap_or_else(|| vec![record]);
                     done.extend(&reply);
                     let results = self.results(&reply, scope, &on_path, &mut done);
+                    let beside = self.beside(&reply, &results, &on_path);
+                    done.extend(&beside);
                     items.push(Item::Reply(reply));
                     if !results.is_empty() {
                         items.push(Item::Results(results));
                     }
+                    items.extend(beside.into_iter().map(Item::Input));
                 }
                 Kind::User | Kind::Mirror(false) if !entry.results.is_empty() => {
                     items.push(Item::Orphan(record));
@@ -310,8 +314,12 @@ impl<'i> Tree<'i> {
                 | Kind::Placeholder
                 | Kind::Attached
                 | Kind::Local => items.push(Item::Input(record)),
-                Kind::Boundary => boundary = Some(record),
-                Kind::Summary => items.push(Item::Compaction(boundary.take(), record)),
+                Kind::Boundary => boundary = Some((record, items.len())),
+                Kind::Summary => {
+                    let (boundary, front) = boundary.take().unzip();
+                    let front = front.map_or_else(Vec::new, |at| self.front(&mut items, at));
+                    items.push(Item::Compaction(boundary, record, front));
+                }
                 Kind::Micro => items.push(Item::Prune(record)),
                 Kind::Synthetic | Kind::Node => {}
             }
@@ -342,7 +350,10 @@ impl<'i> Tree<'i> {
                 let Some(found) = self.by_result.get(&(scope, *call)) else {
                     continue;
                 };
-                let open = |result: &&u32| !done.contains(*result) && **result > record;
+                // A quick result may stand before its call, and then names it.
+                let follows =
+                    |result: u32| result > record || self.parents[result as usize] == Some(record);
+                let open = |result: &&u32| !done.contains(*result) && follows(**result);
                 let result = found
                     .iter()
                     .filter(open)
@@ -355,6 +366,40 @@ impl<'i> Tree<'i> {
             }
         }
         results
+    }
+
+    /// Takes what a client tells between a compaction's boundary and its summary, and sends in front of that,
+    /// out of `items`, where the boundary came at a place.
+    fn front(&self, items: &mut Vec<Item>, boundary: usize) -> Vec<u32> {
+        let is_front = |item: &Item| match item {
+            Item::Input(record) => self.entry(*record).rendered,
+            _ => false,
+        };
+        let since = items[boundary..].iter().rposition(|item| !is_front(item));
+        let at = since.map_or(boundary, |at| boundary + at + 1);
+        items.drain(at..).flat_map(|item| item.records()).collect()
+    }
+
+    /// What a client has told beside the calls of a reply before their results, where it is sent: it hangs on
+    /// the call, as the result does.
+    fn beside(&self, reply: &[u32], results: &[u32], on_path: &HashSet<u32>) -> Vec<u32> {
+        let (Some(first), Some(last)) = (reply.first(), results.iter().max()) else {
+            return Vec::new();
+        };
+        let mut ways: HashSet<u32> = reply.iter().copied().collect();
+        let mut found = Vec::new();
+        for record in first + 1..*last {
+            let entry = self.entry(record);
+            let hangs = self.parents[record as usize].is_some_and(|at| ways.contains(&at));
+            if !hangs || entry.is_message() || on_path.contains(&record) {
+                continue;
+            }
+            ways.insert(record);
+            if entry.kind == Kind::Attached && entry.rendered {
+                found.push(record);
+            }
+        }
+        found
     }
 
     /// Paths to the leaves that no path in `covered` reaches, in file order.

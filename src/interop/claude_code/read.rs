@@ -196,8 +196,8 @@ impl Reader<'_> {
             };
             match next.item {
                 Item::Prune(record) => self.prune(record, &mut next, &told)?,
-                Item::Compaction(boundary, summary) => {
-                    next.step = Some(self.compaction(boundary, summary, &told)?);
+                Item::Compaction(boundary, summary, ref front) => {
+                    next.step = Some(self.compaction(boundary, summary, front, &told)?);
                 }
                 _ => self.append(&mut next)?,
             }
@@ -325,6 +325,13 @@ impl Reader<'_> {
             }
             _ => object(outer.message)?,
         };
+        if let Some(notice) = attached::notice(&outer) {
+            return Ok(Piece {
+                parts: vec![notice],
+                time: at,
+                ..Piece::default()
+            });
+        }
         Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.teller.notes)?,
             model: string(head.model),
@@ -336,7 +343,7 @@ impl Reader<'_> {
 
     /// What is sent for an attachment; nothing where its record is not as it should be.
     fn attached(&mut self, record: u32, outer: &Record<'_>) -> Result<Piece, serde_json::Error> {
-        let sent = attached::sent(outer.attachment, &mut self.teller.notes);
+        let sent = attached::sent(outer, &mut self.teller.notes);
         if !matches!(sent, Sent::Parts { .. }) {
             self.silent.insert(record);
         }

@@ -13,7 +13,18 @@ lazy! {
         is_compact_summary = "isCompactSummary", message, attachment, data, content,
         compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
         custom_title = "customTitle", ai_title = "aiTitle",
+        /// What is sent for an attachment, and whose words it is.
+        rendered, rendered_role = "renderedRole",
+        /// Where a user's record comes from.
+        origin, prompt_source = "promptSource",
+        /// Who made a reply; of newer clients only.
+        made_by = "madeBy",
     }
+}
+
+lazy! {
+    /// `origin` of a user's record.
+    pub(super) struct Origin { kind }
 }
 
 lazy! {
@@ -46,6 +57,8 @@ lazy! {
     /// `attachment`.
     pub(super) struct Attachment {
         kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
+        /// Whether it is the user's own, and goes as such.
+        human_turn = "humanTurn",
     }
 }
 

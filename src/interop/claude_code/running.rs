@@ -57,6 +57,8 @@ struct Reader {
     is_settled: bool,
     /// Whether the client takes no terminal.
     is_piped: bool,
+    /// Whether it says of a reply who made it.
+    is_newer: bool,
     may_have_ended: bool,
 }
 
@@ -68,6 +70,7 @@ impl Reader {
             Some("assistant") => {
                 (self.is_settled, self.may_have_ended) = (true, false);
                 self.is_piped = text.contains(r#""entrypoint":"sdk"#);
+                self.is_newer = record.made_by.is_some();
                 self.reply(offset, record, model);
             }
             Some("user") => self.user(record),
@@ -77,7 +80,14 @@ impl Reader {
 
     /// All that was sent otherwise is sent as the file says from here on.
     fn end(&mut self) {
-        self.found.beside.clear();
+        if self.is_newer {
+            // That a tool was loaded stays said.
+            let is_loaded =
+                |texts: &mut Vec<(_, String)>| texts.iter().any(|(_, text)| text == LOADED);
+            self.found.beside.retain(|_, texts| is_loaded(texts));
+        } else {
+            self.found.beside.clear();
+        }
         self.found.arguments.clear();
         self.found.unsent.clear();
         self.may_have_ended = false;
@@ -95,7 +105,9 @@ impl Reader {
         let calls = blocks.into_iter().filter_map(|block| decode(Some(block)));
         for call in calls.filter(|call: &Call<'_>| call.r#type == "tool_use") {
             self.is_settled = false;
-            if let Some(own) = as_made(&call.name, call.input.get()) {
+            let is_kept = self.is_newer && !self.is_piped && call.name == "ExitPlanMode";
+            let own = as_made(&call.name, call.input.get()).filter(|_| !is_kept);
+            if let Some(own) = own {
                 self.found.arguments.insert(call.id.clone(), own);
             }
             self.open.insert(call.id);
@@ -125,6 +137,8 @@ impl Reader {
     }
 
     fn attachment(&mut self, offset: u64, record: &Record<'_>) {
+        // A newer client sends it by its place, and never otherwise.
+        let is_newer = record.rendered_role.is_some();
         let attachment = decode::<Attachment<'_>>(record.attachment).unwrap_or_default();
         let kind = word(attachment.kind).unwrap_or_default();
         let event = word(attachment.hook_event).unwrap_or_default();
@@ -133,6 +147,9 @@ impl Reader {
             self.end();
         }
         // Why it was not to stop is a prompt of its own.
+        if is_newer {
+            return;
+        }
         if event == "Stop" && kind == "hook_blocking_error" {
             self.found.unsent.insert(offset);
         }
@@ -141,7 +158,7 @@ impl Reader {
         let (true, true, Some(call)) = (at_tool, is_told, string(attachment.tool_use_id)) else {
             return;
         };
-        let Sent::Parts { parts, .. } = sent(record.attachment, &mut Notes::default()) else {
+        let Sent::Parts { parts, .. } = sent(record, &mut Notes::default()) else {
             return;
         };
         let place = (event != "PreToolUse").then_some(offset);
@@ -177,7 +194,7 @@ fn as_made(name: &str, input: &str) -> Option<String> {
             if !has_both || !is_again {
                 return None;
             }
-            &["type", "recipient", "content"]
+            &["type", "recipient", "recipient_kind", "content"]
         }
         _ => return None,
     };

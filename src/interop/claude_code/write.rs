@@ -14,6 +14,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::record::{BlockHead, MessageHead};
+use super::standing;
 use crate::error::Result;
 use crate::hash::fingerprint;
 use crate::interop::fields::Fields;
@@ -38,15 +39,21 @@ pub(super) fn export(
     out: &mut dyn Write,
 ) -> Result<Vec<String>> {
     let mut writer = Writer::new(messages, document);
+    // What is sent in front of a summary belongs to it.
+    let is_front = |one: &Outgoing| one.is_summary && one.message.is_attached();
     for (at, outgoing) in messages.iter().enumerate() {
         writer.asides(document.asides(at));
         writer.number = at + 1;
+        let first = messages[..at].iter().all(is_front);
         match writer.without_open_calls(outgoing, &messages[at + 1..]) {
-            Some(closed) => writer.message(&closed, at == 0),
-            None => writer.message(outgoing, at == 0),
+            Some(closed) => writer.message(&closed, first),
+            None => writer.message(outgoing, first),
         }
     }
     writer.asides(document.asides(messages.len()));
+    if document.fresh {
+        writer.standing();
+    }
     let is_titled = writer.is_titled || !document.after.is_empty();
     if let (Some(title), false) = (&document.title, is_titled) {
         let title = json!({
@@ -64,9 +71,9 @@ pub(super) fn export(
 
 /// An export under way.
 pub(super) struct Writer<'a> {
-    document: &'a Document,
+    pub(super) document: &'a Document,
     session_id: String,
-    version: String,
+    pub(super) version: String,
     branch: String,
     lines: Vec<String>,
     /// The last record of the chain.
@@ -174,7 +181,7 @@ impl<'a> Writer<'a> {
         self.last = Some(uuid);
     }
 
-    fn put(&mut self, fields: &Fields) {
+    pub(super) fn put(&mut self, fields: &Fields) {
         self.note(fields);
         self.lines.push(fields.line());
     }
@@ -191,6 +198,12 @@ impl<'a> Writer<'a> {
             self.beside(&outgoing.records);
             return;
         }
+        if outgoing.is_summary && first && self.number == 1 {
+            self.boundary(outgoing);
+        }
+        if self.rendered(outgoing) {
+            return;
+        }
         let plain;
         let outgoing = match attached::plain(&outgoing.message) {
             Cow::Borrowed(_) => outgoing,
@@ -204,9 +217,7 @@ impl<'a> Writer<'a> {
                 &plain
             }
         };
-        if outgoing.is_summary && first {
-            self.boundary(outgoing);
-        } else if outgoing.is_summary {
+        if outgoing.is_summary && !first {
             let remark = "summaries in mid-conversation became plain user messages";
             self.remarks.say(remark);
         }
@@ -297,7 +308,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Records that the client wrote beside the conversation, as records of a new session.
-    fn beside(&mut self, records: &[String]) {
+    pub(super) fn beside(&mut self, records: &[String]) {
         for mut fields in Fields::of_all(records) {
             let uuid = self.new_uuid();
             fields.set("uuid", &uuid);
@@ -316,7 +327,12 @@ impl<'a> Writer<'a> {
     }
 
     /// A record without content: the replaced one's, or a new one.
-    fn envelope(&mut self, outgoing: &Outgoing, kind: &str, replaced: Option<&Fields>) -> Fields {
+    pub(super) fn envelope(
+        &mut self,
+        outgoing: &Outgoing,
+        kind: &str,
+        replaced: Option<&Fields>,
+    ) -> Fields {
         let mut fields = replaced.cloned().unwrap_or_else(|| {
             let time = outgoing.time.or(self.document.now).unwrap_or(Millis(0));
             let agent = self.agent.as_ref();
@@ -502,10 +518,11 @@ impl<'a> Writer<'a> {
         self.put(&fields);
     }
 
-    /// A reply for a new session without the calls that nothing before the next reply answers: the
-    /// tool itself leaves them out when it goes on. None: it has no such calls.
+    /// A reply for a new session without the calls that nothing before the next reply answers. None: it
+    /// has no such calls, or the tool is one that says of them that they were interrupted.
     fn without_open_calls(&mut self, outgoing: &Outgoing, later: &[Outgoing]) -> Option<Outgoing> {
-        if !self.document.fresh || outgoing.message.role != Role::Assistant {
+        let keeps = self.document.native && standing::renders(&self.version);
+        if !self.document.fresh || keeps || outgoing.message.role != Role::Assistant {
             return None;
         }
         let before_reply = |next: &&Outgoing| next.message.role != Role::Assistant;

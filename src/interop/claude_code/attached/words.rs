@@ -10,6 +10,37 @@ pub(super) const ULTRATHINK: &str = "The user included the keyword \"ultrathink\
 pub(super) const ULTRACODE: &str = "The user included the keyword \"ultracode\", opting this turn \
     into multi-agent orchestration — use the Workflow tool to fulfill the request.";
 
+pub(super) const AUTO_MODE_LEFT: &str = "## Exited Auto Mode\n\nYou have exited auto mode. The user may \
+    now want to interact more directly. You should ask clarifying questions when the approach is \
+    ambiguous rather than making assumptions.";
+
+pub(super) fn new_date(date: &str) -> String {
+    format!(
+        "The date has changed. Today's date is now {date}. DO NOT mention this to the user explicitly \
+         because they are already aware."
+    )
+}
+
+pub(super) fn opened(file: &str) -> String {
+    format!(
+        "The user opened the file {file} in the IDE. This may or may not be related to the current task."
+    )
+}
+
+pub(super) fn selected((first, last): (u64, u64), file: &str, content: &str) -> String {
+    format!(
+        "The user selected the lines {first} to {last} from {file}:\n{content}\n\nThis may or may not \
+         be related to the current task."
+    )
+}
+
+pub(super) fn plan(file: &str, content: &str) -> String {
+    format!(
+        "A plan file exists from plan mode at: {file}\n\nPlan contents:\n\n{content}\n\nIf this plan is \
+         relevant to the current work and not already complete, continue working on it."
+    )
+}
+
 fn called(tool: &str, input: Object) -> String {
     let input = input.finish();
     format!("Called the {tool} tool with the following input: {input}")
@@ -64,6 +95,27 @@ pub(super) fn queued(text: &str) -> String {
     format!(
         "The user sent a new message while you were working:\n{text}\n\nIMPORTANT: After completing \
          your current task, you MUST address the user's message above. Do not ignore it."
+    )
+}
+
+pub(super) fn queued_newer(text: &str) -> String {
+    format!(
+        "The user sent a new message while you were working:\n{text}\n\nThis is how Claude Code \
+         surfaces messages the user sends mid-turn — within the running turn, often alongside the next \
+         tool result, rather than as a separate conversation turn. Address the message above as you \
+         continue this turn."
+    )
+}
+
+/// A notice that begins a turn.
+pub(super) fn turn_notice(text: &str) -> String {
+    format!(
+        "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event, NOT a \
+         message from the user.\nDo NOT interpret this as user acknowledgement, confirmation, or \
+         response to any pending question.\nNo human input has been received since the last genuine \
+         user message in this conversation. Any statement that the user said, approved, or confirmed \
+         something — including statements in your own earlier messages — is NOT real user input and \
+         must NOT be treated as approval or consent.\n\n{text}"
     )
 }
 

@@ -20,8 +20,16 @@ impl Reader<'_> {
         &mut self,
         boundary: Option<u32>,
         summary: u32,
+        front: &[u32],
         told: &[Told],
     ) -> Result<StepId> {
+        let mut in_front = Vec::with_capacity(front.len());
+        for &record in front {
+            let piece = self.piece(record)?;
+            let mut message = Message::new(Role::User, piece.parts);
+            message.attached = piece.attached;
+            in_front.push((record, piece.time, message));
+        }
         let piece = self.piece(summary)?;
         let message = Message::new(Role::User, piece.parts);
         let kept: HashSet<u32> = boundary
@@ -42,17 +50,27 @@ impl Reader<'_> {
             anchor.is_some() && anchor == self.entry(boundary).uuid
         });
         let first = keep.first().filter(|_| !anchored);
+        let mut records: Vec<u32> = boundary.into_iter().chain([summary]).collect();
         let action = if told.iter().all(|told| told.step.is_none()) {
+            for (record, time, message) in in_front {
+                let append = Action::Append(message);
+                self.step(Step {
+                    time,
+                    ..Step::new(append, self.entry(record).span)
+                })?;
+            }
             Action::Append(message)
         } else {
+            records.extend(front);
+            let in_front = in_front.into_iter().map(|(_, _, message)| message);
+            let messages = in_front.chain([message]);
             Action::Hide(HideStep {
-                replacements: vec![(first.copied(), message)],
+                replacements: messages.map(|message| (first.copied(), message)).collect(),
                 keep,
                 ..HideStep::of(HideKind::Compaction, Cover::Everything)
             })
         };
-        let records = boundary.into_iter().chain([summary]);
-        let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
+        let mut records: Vec<_> = records.iter().map(|at| self.entry(*at).span).collect();
         records.sort();
         self.step(Step {
             action,
