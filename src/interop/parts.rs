@@ -31,48 +31,31 @@ pub(super) fn call(id: Option<String>, name: Option<String>, arguments: Option<S
 
 /// What a call gave.
 pub(super) fn result(call: Option<String>, content: Vec<Part>, is_error: bool) -> Part {
-    Part::ToolResult {
-        call: call.unwrap_or_default(),
-        content,
-        is_error,
-    }
+    Part::result(call.unwrap_or_default(), content, is_error)
 }
 
 /// What a model thought, as nobody's own.
 pub(super) fn thought(text: String) -> Part {
-    Part::Thinking {
-        text,
-        signature: None,
-        provider: None,
-    }
+    Part::thinking(text, None, None)
 }
 
 /// What a model thought; where it bears a seal, that is a provider's.
 pub(super) fn sealed(text: String, seal: Option<String>, provider: &str) -> Part {
     let signature = seal.filter(|seal| !seal.is_empty());
-    Part::Thinking {
-        text,
-        provider: signature.as_ref().map(|_| provider.to_owned()),
-        signature,
-    }
+    let provider = signature.is_some().then_some(provider);
+    Part::thinking(text, signature, provider)
 }
 
 /// What a model of Anthropic's thought, and nobody is to read.
 pub(super) fn redacted(data: &str) -> Part {
     let block = Object::typed("redacted_thinking").string("data", data);
-    Part::Opaque {
-        provider: anthropic::PROVIDER.to_owned(),
-        data: block.finish(),
-    }
+    Part::opaque(anthropic::PROVIDER, block.finish())
 }
 
 /// A block that is kept as it is, counted by its type.
 pub(super) fn opaque(provider: &str, kind: &str, data: String, notes: &mut Notes) -> Part {
     notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-    Part::Opaque {
-        provider: provider.to_owned(),
-        data,
-    }
+    Part::opaque(provider, data)
 }
 
 /// A block without space between its tokens; what is no object stands in one.
@@ -91,20 +74,8 @@ pub(super) fn media(
     name: Option<String>,
 ) -> Media {
     Media {
-        media_type,
         name,
-        detail: None,
-        source,
-    }
-}
-
-/// A picture or a file, whichever its type says.
-pub(super) fn by_type(media: Media) -> Part {
-    let kind = media.media_type.as_deref();
-    if kind.is_some_and(|kind| kind.starts_with("image/")) {
-        Part::Image(media)
-    } else {
-        Part::File(media)
+        ..Media::new(media_type, source)
     }
 }
 

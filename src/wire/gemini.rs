@@ -154,11 +154,7 @@ impl Read<'_> {
             (Some(text), None, None, None, None) => {
                 let text = string(Some(text))?;
                 if self.thought {
-                    Part::Thinking {
-                        text,
-                        signature: self.thought_signature,
-                        provider: Some(PROVIDER.to_owned()),
-                    }
+                    Part::thinking(text, self.thought_signature, Some(PROVIDER))
                 } else {
                     Part::Text { text }
                 }
@@ -173,11 +169,7 @@ impl Read<'_> {
                 let call = response.id.clone().or_else(|| response.name.clone())?;
                 let mut content = Vec::new();
                 let is_error = response.said(raw, &mut content, notes);
-                Part::ToolResult {
-                    call,
-                    content,
-                    is_error,
-                }
+                Part::result(call, content, is_error)
             }
             (None, None, None, Some(data), None) => {
                 media(data.mime_type, MediaSource::Base64(data.data))
@@ -220,11 +212,7 @@ pub fn answer(call: &str, result: &RawValue, notes: &mut Notes) -> Part {
             _ => found.extend(each(Some(raw), notes, inner)),
         }
     }
-    Part::ToolResult {
-        call: call.to_owned(),
-        content: found,
-        is_error,
-    }
+    Part::result(call.to_owned(), found, is_error)
 }
 
 /// A part in the API's form; none if it has none there.
@@ -269,14 +257,8 @@ pub fn write_answer(
     parts: &[&Part],
     mut left_out: impl FnMut(),
 ) -> Option<(String, &'static str)> {
-    let (content, is_error) = parts.iter().find_map(|part| match part {
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } if call == id => Some((&content[..], *is_error)),
-        _ => None,
-    })?;
+    let mut results = parts.iter().filter_map(|part| part.as_result());
+    let (_, content, is_error) = results.find(|(call, ..)| *call == id)?;
     let status = if is_error { "error" } else { "success" };
     let found = result(id, function, content, is_error, &mut left_out);
     Some((array(found), status))

@@ -179,12 +179,10 @@ impl Conversation {
         self.media += media(&message.parts);
         let spans = nodes.iter().map(|at| teller.text.span(&self.nodes[*at].at));
         let records = spans.collect::<Vec<_>>();
-        let step = Step {
-            time: text.time,
-            settings,
-            records: records.clone(),
-            ..Step::append(message, records[0])
-        };
+        let step = Step::append(message, records[0])
+            .at(text.time)
+            .setting(settings)
+            .by(records.clone());
         teller.follow(step, &mut behind.last)
     }
 }

@@ -261,21 +261,17 @@ impl<'s> Reader<'s> {
         let Some((text, span, time)) = (if same { before } else { own }) else {
             return Ok(());
         };
-        let step = Step {
-            time,
-            records: span.into_iter().collect(),
-            ..self.step(Action::Append(Message::text(Role::System, text)))
-        };
+        let step = self
+            .step(Action::Append(Message::text(Role::System, text)))
+            .at(time)
+            .by(span.into_iter().collect());
         self.path.system = self.number(&step);
         self.teller.step(step).map(drop)
     }
 
     /// A step by the record just read.
     fn step(&self, action: Action) -> Step {
-        Step {
-            records: self.own_span().collect(),
-            ..self.current.step(action)
-        }
+        self.current.step(action).by(self.own_span().collect())
     }
 
     /// Tells of a step at once; returns its last entry, if it makes one.

@@ -231,15 +231,8 @@ fn state(
     let parsed = parsed.filter(Value::is_object).unwrap_or_else(|| json!({}));
     let mut state =
         json!({"toolCallId": id, "toolCall": call, "status": "calling", "parsedArgs": parsed});
-    let given = results.iter().find_map(|part| match part {
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } if call == id => Some((content, is_error)),
-        _ => None,
-    });
-    if let Some((content, is_error)) = given {
+    let mut results = results.iter().filter_map(|part| part.as_result());
+    if let Some((_, content, is_error)) = results.find(|(call, ..)| *call == id) {
         let mut output = Vec::new();
         for part in content {
             match part {
@@ -251,7 +244,7 @@ fn state(
                 _ => remarks.add("a part of a result that is no text"),
             }
         }
-        state["status"] = Value::from(if *is_error { "errored" } else { "done" });
+        state["status"] = Value::from(if is_error { "errored" } else { "done" });
         state["output"] = Value::from(output);
     }
     state

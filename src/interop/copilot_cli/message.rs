@@ -7,7 +7,7 @@ use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
 use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
 use crate::interop::parts;
-use crate::model::{MediaSource, Part};
+use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
@@ -102,8 +102,8 @@ fn media(binary: &Binary<'_>, assets: &mut Assets<'_>) -> Option<Part> {
             (said.or(kept), data)
         }
     };
-    let media = parts::media(MediaSource::Base64(data), media_type, None);
-    Some(parts::by_type(media))
+    let media = Media::new(media_type, MediaSource::Base64(data));
+    Some(Part::media(media))
 }
 
 /// What is sent in place of what was summed up: what the user had asked for, and the summary.

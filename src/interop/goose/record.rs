@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::interop::parts;
-use crate::model::{MediaSource, Message, Millis, Part, Role, depth};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, depth};
 use crate::wire::json::{Raw, decode, string, tight};
 use crate::wire::{Notes, anthropic};
 
@@ -167,7 +167,7 @@ fn is_users(block: &Block<'_>) -> bool {
 
 fn image(block: &Block<'_>) -> Part {
     let source = MediaSource::Base64(string(block.data).unwrap_or_default());
-    Part::Image(parts::media(source, string(block.mime_type), None))
+    Part::Image(Media::new(string(block.mime_type), source))
 }
 
 fn call(block: &Block<'_>) -> Part {

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::interop::parts::{self, call, checked, media, said, text};
-use crate::model::{MediaSource, Message, Millis, Part, Role, base64};
+use crate::interop::parts::{self, call, checked, said, text};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, base64};
 use crate::wire::json::{Raw, decode, string, tight, word};
 
 /// How the tool frames what it tells beside a prompt, and a prompt beside which it tells something.
@@ -188,7 +188,7 @@ fn images(raw: Raw<'_>) -> Vec<Part> {
     let image = |block: Block| {
         let media_type = format!("image/{}", block.format.to_ascii_lowercase());
         let source = MediaSource::Base64(base64::encode(&block.source.bytes));
-        Part::Image(media(source, Some(media_type), None))
+        Part::Image(Media::new(Some(media_type), source))
     };
     blocks.into_iter().map(image).collect()
 }

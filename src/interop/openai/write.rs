@@ -51,19 +51,14 @@ fn results(
     remarks: &mut Remarks,
 ) {
     for part in &message.parts {
-        let Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } = part
-        else {
+        let Some((call, content, is_error)) = part.as_result() else {
             continue;
         };
-        if *is_error {
+        if is_error {
             remarks.add("the mark of a failed tool call");
         }
         let content = result_content(content, number, &mut remarks.repairs);
-        items.push(if legacy.contains(call.as_str()) {
+        items.push(if legacy.contains(call) {
             Object::new()
                 .string("role", "function")
                 .string("name", call)

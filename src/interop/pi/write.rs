@@ -220,12 +220,7 @@ impl Writer<'_> {
     fn input(&mut self, parts: &[Part], mut old: Option<&Fields>) -> Result<()> {
         let mut said = Vec::new();
         for part in parts {
-            let Part::ToolResult {
-                call,
-                content,
-                is_error,
-            } = part
-            else {
+            let Some((call, content, is_error)) = part.as_result() else {
                 said.extend(self.block(part));
                 continue;
             };
@@ -236,7 +231,7 @@ impl Writer<'_> {
                 .string("toolCallId", call)
                 .string("toolName", &name)
                 .raw("content", &array(&content))
-                .flag("isError", *is_error)
+                .flag("isError", is_error)
                 .number("timestamp", self.time.0);
             self.entry("message", old.take(), &[("message", &message.finish())])?;
         }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::interop::list::Listed;
 use crate::interop::{Descent, Step, parts};
-use crate::model::{Message, Part, Role, Settings, Span, Usage};
+use crate::model::{Message, Part, Role, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::gemini::message_parts;
 use crate::wire::json::{Raw, decode, is_true, quoted, string};
@@ -89,12 +89,12 @@ impl Record<'_> {
             return Ok(listed);
         };
         let model = string(self.model).map(|model| quoted(&model));
-        listed.steps.push(Step {
-            time: parts::time(self.timestamp),
-            settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model))),
-            usage: usage(self.usage_metadata),
-            ..Step::append(message, span)
-        });
+        listed.steps.push(
+            Step::append(message, span)
+                .at(parts::time(self.timestamp))
+                .by_model(model)
+                .counted(usage(self.usage_metadata)),
+        );
         Ok(listed)
     }
 }

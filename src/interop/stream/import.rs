@@ -229,8 +229,5 @@ pub(super) fn steps(said: Vec<Said>, before: usize, lines: &[Line]) -> Vec<Step>
 }
 
 fn hide(kind: HideKind, message: Message) -> HideStep {
-    HideStep {
-        replacements: vec![(None, message)],
-        ..HideStep::of(kind, Cover::Everything)
-    }
+    HideStep::of(kind, Cover::Everything).putting(vec![(None, message)])
 }

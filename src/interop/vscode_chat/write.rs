@@ -218,15 +218,10 @@ impl Writing<'_> {
     }
 
     fn result(&mut self, part: &Part) {
-        let Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } = part
-        else {
+        let Some((call, content, is_error)) = part.as_result() else {
             return;
         };
-        if *is_error {
+        if is_error {
             self.remarks.add("the mark of a failed tool call");
         }
         let mut pieces = Vec::new();
@@ -250,7 +245,7 @@ impl Writing<'_> {
             }
         }
         let given = json!({"$mid": 20, "content": pieces});
-        self.made().results.insert(call.clone(), given);
+        self.made().results.insert(call.to_owned(), given);
     }
 
     /// Ends the request that is being made.

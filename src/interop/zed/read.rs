@@ -212,14 +212,11 @@ impl Thread {
         }
         replacements.extend(summary.map(|summary| (None, summary)));
         self.visible = keep.len() + replacements.len();
-        let hide = HideStep {
-            keep,
-            replacements,
-            ..HideStep::of(HideKind::Compaction, Cover::Everything)
-        };
+        let hide = HideStep::of(HideKind::Compaction, Cover::Everything)
+            .keeping(keep)
+            .putting(replacements);
         let step = Step::new(Action::Hide(hide), teller.text.span(at));
-        let time = self.began.take();
-        teller.step(Step { time, ..step }).map(drop)
+        teller.step(step.at(self.began.take())).map(drop)
     }
 
     /// The first of the newest prompts for which there is room, and the beginning of the one before it.

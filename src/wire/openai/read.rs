@@ -92,11 +92,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         } else {
             wire.tool_call_id
         };
-        let result = Part::ToolResult {
-            call: call.unwrap_or_default(),
-            content,
-            is_error: false,
-        };
+        let result = Part::result(call.unwrap_or_default(), content, false);
         return fits(Message {
             name: wire.name.filter(|_| !legacy),
             ..Message::new(role, vec![result])
@@ -104,11 +100,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     let mut all = Vec::new();
     if let Some(text) = decode(wire.reasoning_content) {
-        all.push(Part::Thinking {
-            text,
-            signature: None,
-            provider: Some(PROVIDER.to_owned()),
-        });
+        all.push(Part::thinking(text, None, Some(PROVIDER)));
     }
     all.extend(content);
     if let Some(refusal) = wire.refusal {

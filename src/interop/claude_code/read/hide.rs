@@ -41,15 +41,12 @@ impl Reader<'_> {
             let anchor = kept.and_then(|kept| kept.anchor);
             anchor.is_some() && anchor == self.entry(boundary).uuid
         });
-        let first = keep.first().filter(|_| !anchored);
+        let first = keep.first().copied().filter(|_| !anchored);
         let action = if told.iter().all(|told| told.step.is_none()) {
             Action::Append(message)
         } else {
-            Action::Hide(HideStep {
-                replacements: vec![(first.copied(), message)],
-                keep,
-                ..HideStep::of(HideKind::Compaction, Cover::Everything)
-            })
+            let hide = HideStep::of(HideKind::Compaction, Cover::Everything).keeping(keep);
+            Action::Hide(hide.putting(vec![(first, message)]))
         };
         let records = boundary.into_iter().chain([summary]);
         let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
@@ -94,10 +91,8 @@ impl Reader<'_> {
             return Ok(());
         }
         let hide = Action::Hide(HideStep::prune(parts));
-        next.step = Some(self.step(Step {
-            time: time(outer.timestamp),
-            ..Step::new(hide, self.entry(record).span)
-        })?);
+        let step = Step::new(hide, self.entry(record).span);
+        next.step = Some(self.step(step.at(time(outer.timestamp)))?);
         Ok(())
     }
 }
