@@ -94,6 +94,11 @@ pub(super) fn role(raw: Raw<'_>, known: &[Role]) -> Result<Role, String> {
     role.ok_or_else(|| format!("unknown role '{word}'"))
 }
 
+/// A message of these parts; none of nothing.
+pub(super) fn message(role: Role, parts: Vec<Part>) -> Option<Message> {
+    (!parts.is_empty()).then(|| Message::new(role, parts))
+}
+
 /// Messages that are nested no deeper than any may be.
 pub(super) fn checked<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Result<(), String> {
     let mut messages = messages.into_iter();

@@ -112,11 +112,7 @@ fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool 
 
 /// The response items that say message `at`.
 fn items(at: usize, message: &Message, pairs: &OutputPairs, remarks: &mut Remarks) -> Vec<String> {
-    for part in &message.parts {
-        if let Part::ToolResult { is_error: true, .. } = part {
-            remarks.add("the mark of a failed tool call");
-        }
-    }
+    remarks.add_failures(message);
     let kind = |index| pairs.kind(at, index);
     responses::items(message, kind, at + 1, &mut remarks.repairs)
 }

@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
         self.close()?;
         let step = self.current.step(Action::Append(message));
         let settings = std::mem::take(&mut self.teller.due);
-        self.path.group = Some((call, Step { settings, ..step }));
+        self.path.group = Some((call, step.setting(settings)));
         Ok(())
     }
 

@@ -226,13 +226,8 @@ impl Writer<'_> {
             for part in piece {
                 match part {
                     Part::Text { text } => content = text,
-                    Part::Thinking {
-                        text,
-                        signature,
-                        provider,
-                    } => {
-                        let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                        let sealed = seal(signature, provider, &[PROVIDER], &mut self.remarks);
+                    Part::Thinking { text, .. } => {
+                        let sealed = seal(part, &[PROVIDER], &mut self.remarks);
                         let text = Some(text.as_str()).filter(|text| !text.is_empty());
                         data = data.optional("reasoningText", text);
                         data = data.optional("reasoningOpaque", sealed);

@@ -76,7 +76,7 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
     Ok(Said {
         time,
         kind,
-        message: (!parts.is_empty()).then(|| Message::new(role, parts)),
+        message: parts::message(role, parts),
     })
 }
 

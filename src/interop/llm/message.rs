@@ -79,9 +79,7 @@ pub(super) fn reply(
     let calls: Vec<Exchange<'_>> = decode(reply.tool_calls).unwrap_or_default();
     replied.extend(calls.iter().map(call));
     for (role, parts) in [(Role::User, asked), (Role::Assistant, replied)] {
-        if !parts.is_empty() {
-            said.push(one(Message::new(role, parts)));
-        }
+        said.extend(parts::message(role, parts).map(one));
     }
     checked(said)
 }

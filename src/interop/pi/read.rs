@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         let (kept, lost): (Vec<_>, Vec<_>) = standing.partition(|(_, entry)| entry.is_some());
         if next.last.is_none() {
             let step = Step::append(said.message, entry.span);
-            next.made = Some(self.step(Step { time, ..step }, next)?);
+            next.made = Some(self.step(step.at(time), next)?);
             return Ok(());
         }
         let kept_first = kept.first().and_then(|(at, entry)| Some((*at, (*entry)?)));

@@ -280,15 +280,9 @@ impl Writer<'_> {
     fn block(&mut self, part: &Part) -> Option<String> {
         let block = match part {
             Part::Text { text } => Object::typed("text").string("text", text),
-            Part::Thinking {
-                text,
-                signature,
-                provider,
-            } => {
+            Part::Thinking { text, .. } => {
                 let block = Object::typed("thinking").string("thinking", text);
-                let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                let takes = ["anthropic", PROVIDER];
-                let sealed = writing::seal(signature, provider, &takes, &mut self.remarks);
+                let sealed = writing::seal(part, &["anthropic", PROVIDER], &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {

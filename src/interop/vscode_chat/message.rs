@@ -57,8 +57,8 @@ impl Round {
             (Role::Tool, results.collect()),
             (Role::User, self.hook.iter().map(Part::text).collect()),
         ];
-        let said = all.into_iter().filter(|(_, parts)| !parts.is_empty());
-        said.map(|(role, parts)| Message::new(role, parts))
+        let said = all.into_iter();
+        said.filter_map(|(role, parts)| parts::message(role, parts))
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
         prompt.extend(typed.filter(|text| !text.is_empty()).map(Part::text));
     }
     let global = rendered(metadata.rendered_global_context, notes);
-    let message = |parts: Vec<Part>| (!parts.is_empty()).then(|| Message::new(Role::User, parts));
+    let message = |said| parts::message(Role::User, said);
     let model = string(request.model_id);
     let mut found = Said {
         global: message(global),

@@ -185,13 +185,8 @@ impl Writing<'_> {
         for part in &outgoing.message.parts {
             match part {
                 Part::Text { text: own } => text += own,
-                Part::Thinking {
-                    text,
-                    signature,
-                    provider,
-                } => {
-                    let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                    let own = seal(signature, provider, &[PROVIDER], &mut self.remarks);
+                Part::Thinking { text, .. } => {
+                    let own = seal(part, &[PROVIDER], &mut self.remarks);
                     round["thinking"] = match own {
                         Some(id) => json!({"id": id, "text": text}),
                         None => json!({"text": text}),

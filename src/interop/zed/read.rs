@@ -11,6 +11,7 @@ use super::rows::{DAMAGE, FOLDERS, ID, ORDER, PARENT, first_folder};
 use super::{MESSAGES, ROW};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::parts;
 use crate::interop::records::Text;
 use crate::interop::spans::members;
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
@@ -277,5 +278,5 @@ fn cut(message: &Message, mut room: usize) -> Option<Message> {
             (_, None) => break,
         }
     }
-    (!parts.is_empty()).then(|| Message::new(message.role, parts))
+    parts::message(message.role, parts)
 }

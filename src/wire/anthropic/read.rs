@@ -60,8 +60,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         other => return Err(format!("unknown role '{other}'")),
     };
     let parts = parts(wire.content, notes).map_err(|error| format!("its content: {error}"))?;
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
-    let results = role == Role::User && !parts.is_empty() && parts.iter().all(is_result);
+    let results = role == Role::User && !parts.is_empty() && parts.iter().all(Part::is_result);
     let role = if results { Role::Tool } else { role };
     Ok(Message::new(role, parts))
 }

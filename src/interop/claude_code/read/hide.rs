@@ -8,7 +8,7 @@ use crate::interop::claude_code::path::Item;
 use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
 use crate::interop::parts::{self, time};
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message, Part, Role, Settings};
+use crate::model::{HideKind, Message, Part, Role};
 use crate::wire::json::decode;
 
 /// What stands in place of a cleared result, in the client's own words.
@@ -51,13 +51,7 @@ impl Reader<'_> {
         let records = boundary.into_iter().chain([summary]);
         let mut records: Vec<_> = records.map(|record| self.entry(record).span).collect();
         records.sort();
-        self.step(Step {
-            action,
-            time: piece.time,
-            settings: Settings::new(),
-            records,
-            usage: None,
-        })
+        self.step(Step::new(action, records[0]).by(records).at(piece.time))
     }
 
     /// A microcompaction: the named results are cleared.
