@@ -21,12 +21,13 @@ pub(super) fn text(raw: Raw<'_>) -> Option<Part> {
 
 /// A call of a function; where nothing is said of its arguments, there are none.
 pub(super) fn call(id: Option<String>, name: Option<String>, arguments: Option<String>) -> Part {
-    Part::ToolCall {
-        id: id.unwrap_or_default(),
-        name: name.unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    }
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    Part::call(
+        id.unwrap_or_default(),
+        name.unwrap_or_default(),
+        arguments,
+        None,
+    )
 }
 
 /// What a call gave.
@@ -120,10 +121,7 @@ pub(super) fn tool(name: &str, description: Option<&str>, schema: &str) -> Strin
 pub(super) fn usage(raw: Raw<'_>, names: &'static [&'static str; 2]) -> Option<Usage> {
     let mut record = Deserializer::from_str(raw?.get());
     let [input, output] = members(&mut record, "Usage", names).ok()?;
-    Some(Usage {
-        input_tokens: decode(input)?,
-        output_tokens: decode(output)?,
-    })
+    Some(Usage::new(decode(input)?, decode(output)?))
 }
 
 /// A time as ISO 8601 has it.

@@ -330,6 +330,16 @@ impl Part {
         }
     }
 
+    /// A request to run a tool; of a kind where it is no function.
+    pub fn call(id: String, name: String, arguments: String, kind: Option<&str>) -> Self {
+        Self::ToolCall {
+            id,
+            name,
+            arguments,
+            kind: kind.map(str::to_owned),
+        }
+    }
+
     /// What a tool gave back.
     pub fn result(call: String, content: Vec<Self>, is_error: bool) -> Self {
         Self::ToolResult {

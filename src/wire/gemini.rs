@@ -18,16 +18,8 @@ pub const PROVIDER: &str = "gemini";
 #[serde(rename_all = "camelCase")]
 enum Known {
     Text(String),
-    #[serde(rename_all = "camelCase")]
-    InlineData {
-        mime_type: String,
-        data: String,
-    },
-    #[serde(rename_all = "camelCase")]
-    FileData {
-        mime_type: String,
-        file_uri: String,
-    },
+    InlineData(InlineData),
+    FileData(FileData),
 }
 
 /// A part as it is read. One with more members than these has no neutral form.
@@ -73,14 +65,14 @@ struct Words<'a> {
     error: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct InlineData {
     mime_type: String,
     data: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct FileData {
     mime_type: String,
@@ -159,12 +151,11 @@ impl Read<'_> {
                     Part::Text { text }
                 }
             }
-            (None, Some(call), None, None, None) => Part::ToolCall {
-                id: call.id.unwrap_or_else(|| call.name.clone()),
-                name: call.name,
-                arguments: call.args.map_or("{}", RawValue::get).to_owned(),
-                kind: None,
-            },
+            (None, Some(call), None, None, None) => {
+                let id = call.id.unwrap_or_else(|| call.name.clone());
+                let args = call.args.map_or("{}", RawValue::get);
+                Part::call(id, call.name, args.to_owned(), None)
+            }
             (None, None, Some(response), None, None) => {
                 let call = response.id.clone().or_else(|| response.name.clone())?;
                 let mut content = Vec::new();
@@ -222,14 +213,14 @@ pub fn write_part(part: &Part) -> Option<String> {
         Part::Image(media) | Part::File(media) => {
             let mime_type = media.media_type.clone()?;
             match &media.source {
-                MediaSource::Base64(data) => Known::InlineData {
+                MediaSource::Base64(data) => Known::InlineData(InlineData {
                     mime_type,
                     data: data.clone(),
-                },
-                MediaSource::Url(uri) => Known::FileData {
+                }),
+                MediaSource::Url(uri) => Known::FileData(FileData {
                     mime_type,
                     file_uri: uri.clone(),
-                },
+                }),
                 MediaSource::FileId(_) => return None,
             }
         }

@@ -72,12 +72,9 @@ impl Conversation {
                 other => parts.push(other),
             }
         }
-        parts.push(Part::ToolCall {
-            id: self.nodes[at].key.clone(),
-            name: tool.to_owned(),
-            kind: (!is_object(&arguments)).then(|| "custom".to_owned()),
-            arguments,
-        });
+        let kind = (!is_object(&arguments)).then_some("custom");
+        let id = self.nodes[at].key.clone();
+        parts.push(Part::call(id, tool.to_owned(), arguments, kind));
         Text { parts, ..text }
     }
 

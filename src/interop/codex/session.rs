@@ -470,10 +470,7 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         self.replies.total = total;
-        let usage = Usage {
-            input_tokens: last.input_tokens,
-            output_tokens: last.output_tokens,
-        };
+        let usage = Usage::new(last.input_tokens, last.output_tokens);
         self.close()?;
         let held = &mut self.replies.held;
         match held.first_mut() {

@@ -69,12 +69,10 @@ fn call(request: &Request<'_>) -> Part {
     // The text of a tool that takes no JSON stands as a string.
     let arguments = string(request.arguments);
     let arguments = arguments.or_else(|| Some(request.arguments?.get().to_owned()));
-    Part::ToolCall {
-        id: string(request.tool_call_id).unwrap_or_default(),
-        name: string(request.name).unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind,
-    }
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    let id = string(request.tool_call_id).unwrap_or_default();
+    let name = string(request.name).unwrap_or_default();
+    Part::call(id, name, arguments, kind.as_deref())
 }
 
 /// What a tool gave back: to the model, not to the screen.

@@ -64,9 +64,8 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
     let parts: Vec<Part> = parts.collect();
     depth::check_parts(&parts).map_err(|error| error.to_string())?;
     notes.merge(found);
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
     let role = match kind.role {
-        Role::User if !parts.is_empty() && parts.iter().all(is_result) => Role::Tool,
+        Role::User if !parts.is_empty() && parts.iter().all(Part::is_result) => Role::Tool,
         role => role,
     };
     let time = decode::<i64>(wire.created).map(|time| match time {

@@ -131,8 +131,5 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     let total = decode::<u64>(counts.total_token_count);
     let said = total.and_then(|total| total.checked_sub(input_tokens));
     let output_tokens = said.or_else(|| decode(counts.candidates_token_count));
-    Some(Usage {
-        input_tokens,
-        output_tokens: output_tokens.unwrap_or(0),
-    })
+    Some(Usage::new(input_tokens, output_tokens.unwrap_or(0)))
 }

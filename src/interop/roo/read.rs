@@ -86,10 +86,7 @@ impl Found {
         let tokens = |key: &str| beside.metrics["tokens"][key].as_u64();
         self.tags.push(Tags::of(raw.get()));
         let usage = tokens("prompt").zip(tokens("completion"));
-        let usage = usage.map(|(input_tokens, output_tokens)| Usage {
-            input_tokens,
-            output_tokens,
-        });
+        let usage = usage.map(|(input, output)| Usage::new(input, output));
         let step = Step::append(message, teller.text.span(at))
             .at(beside.ts.as_f64().map(|ts| Millis(ts as i64)))
             .by_model(model);

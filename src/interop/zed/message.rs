@@ -254,16 +254,12 @@ fn call(raw: &RawValue) -> Part {
         Some(Input { r#type, value }) if r#type == "json" => (None, tight(value.get())),
         Some(Input { r#type, value }) if r#type == "text" => {
             let text = string(Some(value));
-            (Some("custom".to_owned()), text.unwrap_or_default())
+            (Some("custom"), text.unwrap_or_default())
         }
         _ => (None, tight(input)),
     };
-    Part::ToolCall {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        arguments,
-        kind,
-    }
+    let id = string(call.id).unwrap_or_default();
+    Part::call(id, string(call.name).unwrap_or_default(), arguments, kind)
 }
 
 /// What a call gave. Its content is a text, an object or, in newer versions, a list of them.

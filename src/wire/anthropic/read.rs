@@ -127,12 +127,10 @@ fn known(block: &Block<'_>, notes: &mut Notes) -> Option<Part> {
             let (text, signature) = (decode(block.thinking)?, decode(block.signature));
             Part::thinking(text, signature, Some(PROVIDER))
         }
-        "tool_use" => Part::ToolCall {
-            id: decode(block.id)?,
-            name: decode(block.name)?,
-            arguments: block.input?.get().to_owned(),
-            kind: None,
-        },
+        "tool_use" => {
+            let (id, name) = (decode(block.id)?, decode(block.name)?);
+            Part::call(id, name, block.input?.get().to_owned(), None)
+        }
         "tool_result" => {
             let call = decode(block.tool_use_id)?;
             let content = content(block.content, notes).ok()?;

@@ -261,12 +261,8 @@ fn call(item: &Item<'_>, of_type: &str) -> Option<Part> {
         _ => (None, string(item.name), string(item.arguments)),
     };
     let id = string(item.call_id).or_else(|| string(item.id));
-    Some(Part::ToolCall {
-        id: id.unwrap_or_default(),
-        name: name.unwrap_or_default(),
-        arguments: arguments?,
-        kind: kind.map(str::to_owned),
-    })
+    let (id, name) = (id.unwrap_or_default(), name.unwrap_or_default());
+    Some(Part::call(id, name, arguments?, kind))
 }
 
 fn output(item: &Item<'_>, content: Vec<Part>) -> Meaning {
