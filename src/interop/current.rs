@@ -24,9 +24,6 @@ impl Current {
 
     /// A step by it.
     pub(super) fn step(&self, action: Action) -> Step {
-        Step {
-            time: self.time,
-            ..Step::new(action, self.span)
-        }
+        Step::new(action, self.span).at(self.time)
     }
 }

@@ -250,10 +250,7 @@ impl<'t, 's> ObjectTeller<'t, 's> {
         usage: Option<Usage>,
     ) -> Result<StepEntry> {
         self.teller.pair(&message, self.text, at)?;
-        self.teller.step(Step {
-            time,
-            usage,
-            ..Step::append(message, self.text.span(at))
-        })
+        let step = Step::append(message, self.text.span(at));
+        self.teller.step(step.at(time).counted(usage))
     }
 }

@@ -103,7 +103,6 @@ impl LineReader for Reader<'_> {
             return Ok(());
         };
         let step = Step::append(message, record.span());
-        let time = line.time;
-        teller.step(Step { time, ..step }).map(drop)
+        teller.step(step.at(line.time)).map(drop)
     }
 }

@@ -353,6 +353,33 @@ impl Step {
         Self::new(Action::Append(message), record)
     }
 
+    /// The same at a time, where that is known.
+    fn at(self, time: Option<Millis>) -> Self {
+        Self { time, ..self }
+    }
+
+    /// The same with settings that hold from it on.
+    fn setting(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same where a model holds from it on, by its name as JSON, if one is named.
+    fn by_model(mut self, model: Option<String>) -> Self {
+        let model = model.map(|model| ("model".to_owned(), model));
+        self.settings.extend(model);
+        self
+    }
+
+    /// The same by these records.
+    fn by(self, records: Vec<Span>) -> Self {
+        Self { records, ..self }
+    }
+
+    /// The same with what the provider counted for it.
+    fn counted(self, usage: Option<Usage>) -> Self {
+        Self { usage, ..self }
+    }
+
     /// The message, if it is one at the end.
     pub fn message(&self) -> Option<&Message> {
         match &self.action {
@@ -402,12 +429,32 @@ impl<M> HideStep<M> {
         }
     }
 
+    /// What puts a summary in place of what it hides, here.
+    fn summary(cover: Cover, message: M) -> Self {
+        Self::of(HideKind::Compaction, cover).putting(vec![(None, message)])
+    }
+
+    /// The same where these entries stay.
+    fn keeping(self, keep: Vec<StepEntry>) -> Self {
+        Self { keep, ..self }
+    }
+
+    /// The same with messages in place of what it hides.
+    fn putting(self, replacements: Vec<(Option<StepEntry>, M)>) -> Self {
+        Self {
+            replacements,
+            ..self
+        }
+    }
+
+    /// The same, made at another moment.
+    fn made(self, moment: Moment) -> Self {
+        Self { moment, ..self }
+    }
+
     /// A message in place of another, here.
     fn replacing(old: StepEntry, message: M) -> Self {
-        Self {
-            replacements: vec![(Some(old), message)],
-            ..Self::of(HideKind::Drop, Cover::Range(old, old))
-        }
+        Self::of(HideKind::Drop, Cover::Range(old, old)).putting(vec![(Some(old), message)])
     }
 
     /// A prune of these parts, here.

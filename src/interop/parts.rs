@@ -21,58 +21,42 @@ pub(super) fn text(raw: Raw<'_>) -> Option<Part> {
 
 /// A call of a function; where nothing is said of its arguments, there are none.
 pub(super) fn call(id: Option<String>, name: Option<String>, arguments: Option<String>) -> Part {
-    Part::ToolCall {
-        id: id.unwrap_or_default(),
-        name: name.unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind: None,
-    }
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    Part::call(
+        id.unwrap_or_default(),
+        name.unwrap_or_default(),
+        arguments,
+        None,
+    )
 }
 
 /// What a call gave.
 pub(super) fn result(call: Option<String>, content: Vec<Part>, is_error: bool) -> Part {
-    Part::ToolResult {
-        call: call.unwrap_or_default(),
-        content,
-        is_error,
-    }
+    Part::result(call.unwrap_or_default(), content, is_error)
 }
 
 /// What a model thought, as nobody's own.
 pub(super) fn thought(text: String) -> Part {
-    Part::Thinking {
-        text,
-        signature: None,
-        provider: None,
-    }
+    Part::thinking(text, None, None)
 }
 
 /// What a model thought; where it bears a seal, that is a provider's.
 pub(super) fn sealed(text: String, seal: Option<String>, provider: &str) -> Part {
     let signature = seal.filter(|seal| !seal.is_empty());
-    Part::Thinking {
-        text,
-        provider: signature.as_ref().map(|_| provider.to_owned()),
-        signature,
-    }
+    let provider = signature.is_some().then_some(provider);
+    Part::thinking(text, signature, provider)
 }
 
 /// What a model of Anthropic's thought, and nobody is to read.
 pub(super) fn redacted(data: &str) -> Part {
     let block = Object::typed("redacted_thinking").string("data", data);
-    Part::Opaque {
-        provider: anthropic::PROVIDER.to_owned(),
-        data: block.finish(),
-    }
+    Part::opaque(anthropic::PROVIDER, block.finish())
 }
 
 /// A block that is kept as it is, counted by its type.
 pub(super) fn opaque(provider: &str, kind: &str, data: String, notes: &mut Notes) -> Part {
     notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
-    Part::Opaque {
-        provider: provider.to_owned(),
-        data,
-    }
+    Part::opaque(provider, data)
 }
 
 /// A block without space between its tokens; what is no object stands in one.
@@ -91,20 +75,8 @@ pub(super) fn media(
     name: Option<String>,
 ) -> Media {
     Media {
-        media_type,
         name,
-        detail: None,
-        source,
-    }
-}
-
-/// A picture or a file, whichever its type says.
-pub(super) fn by_type(media: Media) -> Part {
-    let kind = media.media_type.as_deref();
-    if kind.is_some_and(|kind| kind.starts_with("image/")) {
-        Part::Image(media)
-    } else {
-        Part::File(media)
+        ..Media::new(media_type, source)
     }
 }
 
@@ -121,6 +93,11 @@ pub(super) fn role(raw: Raw<'_>, known: &[Role]) -> Result<Role, String> {
     let word = word(raw).unwrap_or_default();
     let role = word.parse().ok().filter(|role| known.contains(role));
     role.ok_or_else(|| format!("unknown role '{word}'"))
+}
+
+/// A message of these parts; none of nothing.
+pub(super) fn message(role: Role, parts: Vec<Part>) -> Option<Message> {
+    (!parts.is_empty()).then(|| Message::new(role, parts))
 }
 
 /// Messages that are nested no deeper than any may be.
@@ -144,10 +121,7 @@ pub(super) fn tool(name: &str, description: Option<&str>, schema: &str) -> Strin
 pub(super) fn usage(raw: Raw<'_>, names: &'static [&'static str; 2]) -> Option<Usage> {
     let mut record = Deserializer::from_str(raw?.get());
     let [input, output] = members(&mut record, "Usage", names).ok()?;
-    Some(Usage {
-        input_tokens: decode(input)?,
-        output_tokens: decode(output)?,
-    })
+    Some(Usage::new(decode(input)?, decode(output)?))
 }
 
 /// A time as ISO 8601 has it.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Document;
+use crate::model::{Message, Part};
 use crate::wire::Repairs;
 
 /// What is left out by formats whose tools write their own.
@@ -32,6 +33,14 @@ impl Remarks {
     /// Something was left out.
     pub(super) fn add(&mut self, what: &'static str) {
         *self.left_out.entry(what).or_default() += 1;
+    }
+
+    /// That calls failed was left out of a message.
+    pub(super) fn add_failures(&mut self, message: &Message) {
+        let results = message.parts.iter().filter_map(Part::as_result);
+        for _ in results.filter(|(.., is_error)| *is_error) {
+            self.add("the mark of a failed tool call");
+        }
     }
 
     /// Something was changed.

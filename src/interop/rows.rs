@@ -95,11 +95,16 @@ impl Tables {
     }
 }
 
-/// Puts each session behind the one that started it; else they stay in their order. One that was started is later
-/// than who started it, unless a clock was set back.
-pub(super) fn starters_first(sessions: &mut [StoredSession]) {
-    let depths = depths(sessions);
+/// The sessions of these rows, each behind the one that started it; else they stay in their order. One that was
+/// started is later than who started it, unless a clock was set back.
+pub(super) fn starters_first(
+    rows: &[Row],
+    stored: impl FnMut(&Row) -> Option<StoredSession>,
+) -> Vec<StoredSession> {
+    let mut sessions: Vec<StoredSession> = rows.iter().filter_map(stored).collect();
+    let depths = depths(&sessions);
     sessions.sort_by_key(|it| depths.get(&it.id).copied());
+    sessions
 }
 
 /// How many sessions are above each; of those that start each other in a circle, some number.

@@ -1,7 +1,5 @@
 //! One message in a provider's form, as a person or a program hands it over.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::anthropic::ANTHROPIC;
@@ -50,24 +48,12 @@ pub fn message(text: &str) -> Result<Message> {
 
 /// The format of a body whose message stands within it; none of what is a message itself.
 fn of_response(text: &str) -> Option<&'static Format> {
-    #[derive(Deserialize)]
-    struct Body {
-        role: Option<IgnoredAny>,
-        input: Option<IgnoredAny>,
-        choices: Option<IgnoredAny>,
-        output: Option<IgnoredAny>,
-    }
-    match serde_json::from_str(text).ok()? {
-        Body { role: Some(_), .. } => None,
-        Body {
-            choices: Some(_), ..
-        } => Some(&OPENAI),
-        Body {
-            output: Some(_),
-            input: None,
-            ..
-        } => Some(&RESPONSES),
-        _ => None,
+    lazy! { struct Body { role, input, choices, output } }
+    let body: Body<'_> = serde_json::from_str(text).ok()?;
+    match (body.role, body.choices) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some(&OPENAI),
+        (None, None) => (body.output.is_some() && body.input.is_none()).then_some(&RESPONSES),
     }
 }
 

@@ -17,7 +17,7 @@ use super::teller::Teller;
 use super::ways::{Behind, Walker, Ways, walk};
 use super::{Action, Cover, HideStep, Step, StepEntry, parts};
 use crate::error::Result;
-use crate::model::{HideKind, Message, Millis, Settings, Usage};
+use crate::model::{HideKind, Message, Millis, Usage};
 use crate::wire::Notes;
 use crate::wire::json::{Object, decode, string};
 
@@ -234,17 +234,13 @@ impl<S> Conversation<S> {
         };
         let text = teller.text;
         teller.pair(&said.message, text, at)?;
-        let mut settings = Settings::new();
-        if said.model.is_some() && behind.state.model != said.model {
-            behind.state.model.clone_from(&said.model);
-            settings.extend(said.model.clone().map(|model| ("model".to_owned(), model)));
-        }
-        let step = Step {
-            time,
-            usage: said.usage,
-            settings,
-            ..Step::append(said.message.clone(), text.span(at))
-        };
+        let model = said.model.clone();
+        let model = model.filter(|_| behind.state.model != said.model);
+        behind.state.model = model.clone().or(behind.state.model.take());
+        let step = Step::append(said.message.clone(), text.span(at))
+            .at(time)
+            .counted(said.usage)
+            .by_model(model);
         teller.follow(step, &mut behind.last)?;
         let entry = behind.last.map(|step| step.entry());
         behind.state.messages.push_back((number, entry));
@@ -301,15 +297,10 @@ impl<S> Conversation<S> {
         } else {
             HideKind::Compaction
         };
-        let hide = HideStep {
-            keep: stays,
-            replacements,
-            ..HideStep::of(kind, Cover::Range(*first, *last))
-        };
-        let step = Step {
-            time,
-            ..Step::new(Action::Hide(hide), teller.text.span(at))
-        };
+        let hide = HideStep::of(kind, Cover::Range(*first, *last))
+            .keeping(stays)
+            .putting(replacements);
+        let step = Step::new(Action::Hide(hide), teller.text.span(at)).at(time);
         teller.follow(step, &mut behind.last)?;
         // What came between stands there by this step.
         let mut made = 0;

@@ -40,12 +40,19 @@ pub(super) fn called(message: &Message) -> impl Iterator<Item = (String, String)
 
 /// The seal of what was thought, where its provider is one who `takes` it back.
 pub(super) fn seal<'p>(
-    signature: Option<&'p String>,
-    provider: Option<&String>,
+    thought: &'p Part,
     takes: &[&str],
     remarks: &mut Remarks,
 ) -> Option<&'p str> {
-    let is_taken = provider.is_some_and(|it| takes.contains(&it.as_str()));
+    let (signature, provider) = match thought {
+        Part::Thinking {
+            signature,
+            provider,
+            ..
+        } => (signature.as_ref(), provider.as_deref()),
+        _ => return None,
+    };
+    let is_taken = provider.is_some_and(|it| takes.contains(&it));
     if signature.is_some() && !is_taken {
         remarks.add("a signature of another provider");
     }

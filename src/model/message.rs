@@ -321,10 +321,50 @@ impl Part {
         Self::Text { text: text.into() }
     }
 
+    /// What a model thought, with what its provider needs to accept it back.
+    pub fn thinking(text: String, signature: Option<String>, provider: Option<&str>) -> Self {
+        Self::Thinking {
+            text,
+            signature,
+            provider: provider.map(str::to_owned),
+        }
+    }
+
+    /// A request to run a tool; of a kind where it is no function.
+    pub fn call(id: String, name: String, arguments: String, kind: Option<&str>) -> Self {
+        Self::ToolCall {
+            id,
+            name,
+            arguments,
+            kind: kind.map(str::to_owned),
+        }
+    }
+
+    /// What a tool gave back.
+    pub fn result(call: String, content: Vec<Self>, is_error: bool) -> Self {
+        Self::ToolResult {
+            call,
+            content,
+            is_error,
+        }
+    }
+
     /// What it says, if it is plain text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The call that it answers, what that gave and whether it failed, if it is what a tool gave back.
+    pub fn as_result(&self) -> Option<(&str, &[Self], bool)> {
+        match self {
+            Self::ToolResult {
+                call,
+                content,
+                is_error,
+            } => Some((call, content, *is_error)),
             _ => None,
         }
     }

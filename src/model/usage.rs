@@ -10,13 +10,18 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// So much input, and so long a reply.
+    pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+        }
+    }
+
     /// The sums of what was counted apart; none where that is nothing at all.
     pub fn sum(input: &[u64], output: &[u64]) -> Option<Self> {
         let sum = |counts: &[u64]| counts.iter().copied().fold(0, u64::saturating_add);
-        let usage = Self {
-            input_tokens: sum(input),
-            output_tokens: sum(output),
-        };
+        let usage = Self::new(sum(input), sum(output));
         (usage != Self::default()).then_some(usage)
     }
 }

@@ -18,16 +18,8 @@ pub const PROVIDER: &str = "gemini";
 #[serde(rename_all = "camelCase")]
 enum Known {
     Text(String),
-    #[serde(rename_all = "camelCase")]
-    InlineData {
-        mime_type: String,
-        data: String,
-    },
-    #[serde(rename_all = "camelCase")]
-    FileData {
-        mime_type: String,
-        file_uri: String,
-    },
+    InlineData(InlineData),
+    FileData(FileData),
 }
 
 /// A part as it is read. One with more members than these has no neutral form.
@@ -73,14 +65,14 @@ struct Words<'a> {
     error: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct InlineData {
     mime_type: String,
     data: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct FileData {
     mime_type: String,
@@ -154,30 +146,21 @@ impl Read<'_> {
             (Some(text), None, None, None, None) => {
                 let text = string(Some(text))?;
                 if self.thought {
-                    Part::Thinking {
-                        text,
-                        signature: self.thought_signature,
-                        provider: Some(PROVIDER.to_owned()),
-                    }
+                    Part::thinking(text, self.thought_signature, Some(PROVIDER))
                 } else {
                     Part::Text { text }
                 }
             }
-            (None, Some(call), None, None, None) => Part::ToolCall {
-                id: call.id.unwrap_or_else(|| call.name.clone()),
-                name: call.name,
-                arguments: call.args.map_or("{}", RawValue::get).to_owned(),
-                kind: None,
-            },
+            (None, Some(call), None, None, None) => {
+                let id = call.id.unwrap_or_else(|| call.name.clone());
+                let args = call.args.map_or("{}", RawValue::get);
+                Part::call(id, call.name, args.to_owned(), None)
+            }
             (None, None, Some(response), None, None) => {
                 let call = response.id.clone().or_else(|| response.name.clone())?;
                 let mut content = Vec::new();
                 let is_error = response.said(raw, &mut content, notes);
-                Part::ToolResult {
-                    call,
-                    content,
-                    is_error,
-                }
+                Part::result(call, content, is_error)
             }
             (None, None, None, Some(data), None) => {
                 media(data.mime_type, MediaSource::Base64(data.data))
@@ -220,11 +203,7 @@ pub fn answer(call: &str, result: &RawValue, notes: &mut Notes) -> Part {
             _ => found.extend(each(Some(raw), notes, inner)),
         }
     }
-    Part::ToolResult {
-        call: call.to_owned(),
-        content: found,
-        is_error,
-    }
+    Part::result(call.to_owned(), found, is_error)
 }
 
 /// A part in the API's form; none if it has none there.
@@ -234,14 +213,14 @@ pub fn write_part(part: &Part) -> Option<String> {
         Part::Image(media) | Part::File(media) => {
             let mime_type = media.media_type.clone()?;
             match &media.source {
-                MediaSource::Base64(data) => Known::InlineData {
+                MediaSource::Base64(data) => Known::InlineData(InlineData {
                     mime_type,
                     data: data.clone(),
-                },
-                MediaSource::Url(uri) => Known::FileData {
+                }),
+                MediaSource::Url(uri) => Known::FileData(FileData {
                     mime_type,
                     file_uri: uri.clone(),
-                },
+                }),
                 MediaSource::FileId(_) => return None,
             }
         }
@@ -269,14 +248,8 @@ pub fn write_answer(
     parts: &[&Part],
     mut left_out: impl FnMut(),
 ) -> Option<(String, &'static str)> {
-    let (content, is_error) = parts.iter().find_map(|part| match part {
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } if call == id => Some((&content[..], *is_error)),
-        _ => None,
-    })?;
+    let mut results = parts.iter().filter_map(|part| part.as_result());
+    let (_, content, is_error) = results.find(|(call, ..)| *call == id)?;
     let status = if is_error { "error" } else { "success" };
     let found = result(id, function, content, is_error, &mut left_out);
     Some((array(found), status))

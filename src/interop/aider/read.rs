@@ -213,10 +213,8 @@ impl Telling<'_, '_> {
         if !self.session.is_begun {
             self.begin()?;
         }
-        self.sink.step(Step {
-            settings: std::mem::take(&mut self.session.due),
-            ..Step::new(action, span)
-        })
+        self.sink
+            .step(Step::new(action, span).setting(std::mem::take(&mut self.session.due)))
     }
 
     fn begin(&mut self) -> Result<()> {

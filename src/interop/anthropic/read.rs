@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::chat::{Dialect, Reply};
-use crate::model::Settings;
 use crate::wire::anthropic;
 use crate::wire::json::Raw;
 
@@ -25,12 +24,9 @@ fn reply(raw: &RawValue) -> Option<Reply> {
         usage: Raw<'a>,
     }
     let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
-    let model = body
-        .model
-        .map(|model| ("model".to_owned(), model.get().to_owned()));
     Some(Reply {
         choices: None,
-        settings: Settings::from_iter(model),
+        model: body.model.map(|model| model.get().to_owned()),
         time: None,
         usage: anthropic::usage(body.usage),
     })

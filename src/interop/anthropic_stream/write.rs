@@ -9,19 +9,13 @@ use crate::wire::anthropic::{self, Place};
 
 /// The lines of a reply.
 pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
-    let NewReply {
-        message,
-        number,
-        id,
-        model,
-        ..
-    } = reply;
+    let message = reply.message;
     let begun = json!({
-        "id": id, "type": "message", "role": "assistant", "model": model, "content": [],
+        "id": reply.id, "type": "message", "role": "assistant", "model": reply.model, "content": [],
     });
     let mut lines = vec![json!({"type": "message_start", "message": begun})];
     let blocks = message.parts.iter().filter_map(|part| {
-        let block = anthropic::block(part, Place::Assistant, number, &mut remarks.repairs)?;
+        let block = anthropic::block(part, Place::Assistant, reply.number, &mut remarks.repairs)?;
         Some((part, serde_json::from_str(&block.json()).ok()?))
     });
     for (index, (part, block)) in blocks.enumerate() {

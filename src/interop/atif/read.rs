@@ -11,7 +11,7 @@ use crate::interop::document::{Document, Member, ObjectTeller, Opened};
 use crate::interop::records::Held;
 use crate::interop::teller::Teller;
 use crate::interop::{Action, BranchStart, Cover, HideStep, ImportOptions, Input, Sink, Step};
-use crate::model::{HideKind, Message, Role, Settings, Span, depth};
+use crate::model::{Message, Role, Settings, Span, depth};
 use crate::wire::json::{decode, quoted, string, tight};
 
 /// How deep sub-agents of sub-agents are read: each level is looked through for the next.
@@ -169,12 +169,10 @@ impl Trajectory {
         settings.retain(|key, value| self.held.get(key) != Some(value));
         self.held.extend(settings.clone());
         self.is_begun = true;
-        let told = Step {
-            time: step.time,
-            settings,
-            usage: step.usage.filter(|_| is_reply),
-            ..Step::new(action, record)
-        };
+        let told = Step::new(action, record)
+            .at(step.time)
+            .setting(settings)
+            .counted(step.usage.filter(|_| is_reply));
         teller.step(told).map(drop)
     }
 
@@ -183,9 +181,6 @@ impl Trajectory {
         if !self.is_begun {
             return Action::Append(message);
         }
-        Action::Hide(HideStep {
-            replacements: vec![(None, message)],
-            ..HideStep::of(HideKind::Compaction, Cover::Everything)
-        })
+        Action::Hide(HideStep::summary(Cover::Everything, message))
     }
 }

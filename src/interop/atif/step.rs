@@ -101,10 +101,7 @@ fn usage(record: &Record<'_>) -> Option<Usage> {
     let counts: Counts = decode(record.metrics)?;
     let is_one = calls.is_none_or(|calls| calls == 1);
     let counts = Some(counts).filter(|counts| is_one && counts.prompt_tokens > 0)?;
-    Some(Usage {
-        input_tokens: counts.prompt_tokens,
-        output_tokens: counts.completion_tokens,
-    })
+    Some(Usage::new(counts.prompt_tokens, counts.completion_tokens))
 }
 
 /// A prompt, or what was done to the context: then the text is for who reads along, and what is sent is

@@ -63,10 +63,7 @@ fn gone(old: &Message, new: &Message) -> Option<Vec<Changed>> {
 }
 
 fn other_results(old: &Message, new: &Message) -> Option<Vec<Changed>> {
-    let call = |part: &Part| match part {
-        Part::ToolResult { call, .. } => Some(call.clone()),
-        _ => None,
-    };
+    let call = |part: &Part| Some(part.as_result()?.0.to_owned());
     let mut stubs = Vec::new();
     for ((at, old), part) in (0..).zip(&old.parts).zip(&new.parts) {
         if old == part {

@@ -156,10 +156,8 @@ impl<'s> Telling<'s> {
         let last = self.told.last_mut()?;
         let was = std::mem::replace(&mut last.entry, entry);
         last.is_pruned = false;
-        let hide = HideStep {
-            replacements: vec![(None, last.message.clone())],
-            ..HideStep::of(HideKind::Drop, Cover::Range(was, was))
-        };
+        let hide = HideStep::of(HideKind::Drop, Cover::Range(was, was))
+            .putting(vec![(None, last.message.clone())]);
         Some(Step::new(Action::Hide(hide), body))
     }
 
@@ -188,10 +186,7 @@ impl<'s> Telling<'s> {
                 Fate::Appended => {
                     let entry = self.entry(steps.len(), None);
                     let step = Step::new(Action::Append(item.message.clone()), body);
-                    steps.push(Step {
-                        records: item.records,
-                        ..step
-                    });
+                    steps.push(step.by(item.records));
                     entry
                 }
             };
@@ -281,12 +276,7 @@ impl<'s> Telling<'s> {
         let (first, last) = match (gone().next(), gone().next_back()) {
             (Some(first), Some(last)) => (first, last),
             _ if replacements.is_empty() => return None,
-            _ => {
-                return Some(HideStep {
-                    replacements,
-                    ..HideStep::of(HideKind::Drop, Cover::Nothing)
-                });
-            }
+            _ => return Some(HideStep::of(HideKind::Drop, Cover::Nothing).putting(replacements)),
         };
         let has_reply = gone().any(|at| self.told[at].message.role == Role::Assistant);
         let is_summed_up = has_reply && !replacements.is_empty();
@@ -297,10 +287,8 @@ impl<'s> Telling<'s> {
         };
         let cover = Cover::Range(self.told[first].entry, self.told[last].entry);
         let kept = (first..last).filter(|at| stays.contains(at));
-        Some(HideStep {
-            keep: kept.map(|at| self.told[at].entry).collect(),
-            replacements,
-            ..HideStep::of(kind, cover)
-        })
+        let kept = kept.map(|at| self.told[at].entry).collect();
+        let hide = HideStep::of(kind, cover).keeping(kept);
+        Some(hide.putting(replacements))
     }
 }

@@ -13,7 +13,7 @@ pub(super) mod write;
 
 use serde_json::value::RawValue;
 
-use crate::model::{Message, Millis, Settings, Usage};
+use crate::model::{Message, Millis, Usage};
 use crate::wire::Notes;
 
 pub(super) use read::read;
@@ -24,8 +24,8 @@ pub(super) use sniff::{Kind, kind};
 pub(super) struct Reply {
     /// Which member of the document holds the message; none: the document is the message.
     pub(super) choices: Option<&'static str>,
-    /// Settings that the reply tells.
-    pub(super) settings: Settings,
+    /// The model that replied, as JSON.
+    pub(super) model: Option<String>,
     /// When it was made.
     pub(super) time: Option<Millis>,
     /// What was counted.

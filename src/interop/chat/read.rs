@@ -253,12 +253,10 @@ fn reply(dialect: &Dialect, mut teller: ObjectTeller<'_, '_>, start: usize) -> R
             let branch = BranchStart::root(format!("choice-{}", number + 1));
             teller.sink.branch(branch)?;
         }
-        teller.step(Step {
-            time: reply.time,
-            settings: reply.settings.clone(),
-            usage: reply.usage.filter(|_| number == 0),
-            ..Step::append(message, text.span(at))
-        })?;
+        let step = Step::append(message, text.span(at))
+            .at(reply.time)
+            .by_model(reply.model.clone());
+        teller.step(step.counted(reply.usage.filter(|_| number == 0)))?;
     }
     teller.end()
 }

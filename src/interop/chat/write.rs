@@ -35,8 +35,8 @@ pub(crate) fn with_results<'a>(
             remarks.add(SYSTEM);
             continue;
         }
-        let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
-        let (results, said): (Vec<_>, Vec<_>) = outgoing.message.parts.iter().partition(is_result);
+        let parts = outgoing.message.parts.iter();
+        let (results, said): (Vec<_>, Vec<_>) = parts.partition(|part| part.is_result());
         match found.last_mut() {
             Some(reply) if reply.outgoing.message.role == Role::Assistant => {
                 if !results.is_empty() {

@@ -218,7 +218,7 @@ fn attachments(raw: Raw<'_>, shown: &[Part]) -> Vec<Part> {
         let id = parts::said(file.id).filter(|id| !is_shown(id))?;
         let media_type = string(file.mime_type).or_else(|| string(file.older_mime_type));
         let media = media(MediaSource::FileId(id), media_type, string(file.name));
-        Some(parts::by_type(media))
+        Some(Part::media(media))
     });
     found.collect()
 }

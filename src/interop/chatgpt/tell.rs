@@ -72,12 +72,9 @@ impl Conversation {
                 other => parts.push(other),
             }
         }
-        parts.push(Part::ToolCall {
-            id: self.nodes[at].key.clone(),
-            name: tool.to_owned(),
-            kind: (!is_object(&arguments)).then(|| "custom".to_owned()),
-            arguments,
-        });
+        let kind = (!is_object(&arguments)).then_some("custom");
+        let id = self.nodes[at].key.clone();
+        parts.push(Part::call(id, tool.to_owned(), arguments, kind));
         Text { parts, ..text }
     }
 
@@ -179,12 +176,10 @@ impl Conversation {
         self.media += media(&message.parts);
         let spans = nodes.iter().map(|at| teller.text.span(&self.nodes[*at].at));
         let records = spans.collect::<Vec<_>>();
-        let step = Step {
-            time: text.time,
-            settings,
-            records: records.clone(),
-            ..Step::append(message, records[0])
-        };
+        let step = Step::append(message, records[0])
+            .at(text.time)
+            .setting(settings)
+            .by(records.clone());
         teller.follow(step, &mut behind.last)
     }
 }

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use crate::interop::parts::{call, checked, media, opaque, result, said, text, thought, time};
+use crate::interop::parts::{
+    call, checked, media, message, opaque, result, said, text, thought, time,
+};
 use crate::model::{MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
@@ -65,10 +67,7 @@ fn prompt(record: &Record<'_>, notes: &mut Notes) -> Result<Vec<Message>, String
     or_text(&mut parts, record);
     let files: Vec<Beside<'_>> = decode(record.files).unwrap_or_default();
     parts.extend(files.iter().filter_map(file));
-    let mut messages = Vec::new();
-    if !parts.is_empty() {
-        messages.push(Message::new(Role::User, parts));
-    }
+    let mut messages: Vec<Message> = message(Role::User, parts).into_iter().collect();
     let attached: Vec<Beside<'_>> = decode(record.attachments).unwrap_or_default();
     for beside in attached {
         let texts = [beside.file_name, beside.extracted_content];
@@ -128,9 +127,7 @@ fn reply(record: &Record<'_>, id: &str, notes: &mut Notes) -> Result<Vec<Message
     if messages.is_empty() {
         let mut parts = Vec::new();
         or_text(&mut parts, record);
-        if !parts.is_empty() {
-            messages.push(Message::new(Role::Assistant, parts));
-        }
+        messages.extend(message(Role::Assistant, parts));
     }
     Ok(messages)
 }
@@ -152,10 +149,7 @@ impl Reply {
             (Role::Assistant, &mut self.parts),
             (Role::Tool, &mut self.results),
         ] {
-            if !parts.is_empty() {
-                self.messages
-                    .push(Message::new(role, std::mem::take(parts)));
-            }
+            self.messages.extend(message(role, std::mem::take(parts)));
         }
     }
 

@@ -111,12 +111,9 @@ impl Walker for Conversation {
         }
         for message in std::mem::take(&mut said.messages) {
             let model = self.model.as_deref().filter(|_| behind.last.is_none());
-            let model = model.map(|model| ("model".to_owned(), quoted(model)));
-            let step = Step {
-                time: said.time,
-                settings: model.into_iter().collect(),
-                ..Step::append(message, teller.text.span(at))
-            };
+            let step = Step::append(message, teller.text.span(at))
+                .at(said.time)
+                .by_model(model.map(quoted));
             teller.follow(step, &mut behind.last)?;
         }
         Ok(1)

@@ -16,8 +16,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::record as outer;
-use crate::interop::parts;
-use crate::model::{MediaSource, Part};
+use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::attached::{tagged, untagged};
@@ -345,7 +344,7 @@ impl Record {
             }
             "image" => {
                 let source = MediaSource::Base64(text("base64")?.to_owned());
-                let picture = parts::media(source, text("type").map(str::to_owned), None);
+                let picture = Media::new(text("type").map(str::to_owned), source);
                 let called = Part::text(words::called_read(name));
                 Some(vec![called, Part::Image(picture)])
             }

@@ -17,10 +17,10 @@ use crate::interop::continuation::Plain;
 use crate::interop::parts::time;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, ImportOptions, Input, Midway, SessionEnd, SessionStart, Sink, Step,
-    StepEntry, StepId, again,
+    BranchStart, ImportOptions, Input, Midway, SessionEnd, SessionStart, Sink, Step, StepEntry,
+    StepId, again,
 };
-use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
+use crate::model::{Message, Millis, Part, Role, Usage, depth};
 use crate::wire::anthropic;
 use crate::wire::json::{quoted, string};
 
@@ -217,11 +217,8 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         let after = told.iter().rev().find_map(|told| told.step);
-        self.teller.sink.branch(BranchStart {
-            name: format!("leaf-{number}"),
-            after,
-            title: None,
-        })?;
+        let branch = BranchStart::root(format!("leaf-{number}"));
+        self.teller.sink.branch(BranchStart { after, ..branch })?;
         self.path(items, told)
     }
 
@@ -240,11 +237,7 @@ impl Reader<'_> {
                 name = format!("{name}-{number}");
                 names.insert(name.clone());
             }
-            self.teller.sink.branch(BranchStart {
-                name,
-                after: None,
-                title: None,
-            })?;
+            self.teller.sink.branch(BranchStart::root(name))?;
             self.path(items, Vec::new())?;
         }
         Ok(())
@@ -401,24 +394,19 @@ impl Reader<'_> {
             self.trouble(record, "a tool result without its call".to_owned())?;
         }
         next.results = answered(&parts);
-        let mut settings = Settings::new();
         let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
-        let model = model.filter(|_| is_models && role == Role::Assistant);
-        if let Some(name) = model.as_deref().filter(|_| model != next.model) {
-            settings.insert("model".to_owned(), quoted(name));
-            next.model = model;
-        }
+        let is_new = is_models && role == Role::Assistant && model != next.model;
+        let new = model.filter(|_| is_new);
+        next.model = new.clone().or(next.model.take());
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
         spans.sort();
         let mut message = Message::new(role, parts);
         message.attached = attached;
-        let step = Step {
-            action: Action::Append(message),
-            time,
-            settings,
-            records: spans,
-            usage: usage.filter(|_| is_models),
-        };
+        let step = Step::append(message, spans[0])
+            .by(spans)
+            .at(time)
+            .by_model(new.as_deref().map(quoted))
+            .counted(usage.filter(|_| is_models));
         next.step = Some(self.step(step)?);
         Ok(())
     }
@@ -440,9 +428,7 @@ fn object<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> serde_json::Resu
 }
 
 fn answered(parts: &[Part]) -> Vec<(String, u32)> {
-    let calls = parts.iter().zip(0..).filter_map(|(part, at)| match part {
-        Part::ToolResult { call, .. } => Some((call.clone(), at)),
-        _ => None,
-    });
+    let parts = parts.iter().zip(0..);
+    let calls = parts.filter_map(|(part, at)| Some((part.as_result()?.0.to_owned(), at)));
     calls.collect()
 }

@@ -85,11 +85,9 @@ impl Reader<'_> {
         messages: Vec<Message>,
     ) -> Result<()> {
         let replacements = messages.into_iter().map(|message| (None, message));
-        let hide = HideStep {
-            keep,
-            replacements: replacements.collect(),
-            ..HideStep::of(kind, cover)
-        };
+        let hide = HideStep::of(kind, cover)
+            .keeping(keep)
+            .putting(replacements.collect());
         self.emit(Action::Hide(hide))?;
         Ok(())
     }

@@ -261,21 +261,17 @@ impl<'s> Reader<'s> {
         let Some((text, span, time)) = (if same { before } else { own }) else {
             return Ok(());
         };
-        let step = Step {
-            time,
-            records: span.into_iter().collect(),
-            ..self.step(Action::Append(Message::text(Role::System, text)))
-        };
+        let step = self
+            .step(Action::Append(Message::text(Role::System, text)))
+            .at(time)
+            .by(span.into_iter().collect());
         self.path.system = self.number(&step);
         self.teller.step(step).map(drop)
     }
 
     /// A step by the record just read.
     fn step(&self, action: Action) -> Step {
-        Step {
-            records: self.own_span().collect(),
-            ..self.current.step(action)
-        }
+        self.current.step(action).by(self.own_span().collect())
     }
 
     /// Tells of a step at once; returns its last entry, if it makes one.
@@ -474,10 +470,7 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         self.replies.total = total;
-        let usage = Usage {
-            input_tokens: last.input_tokens,
-            output_tokens: last.output_tokens,
-        };
+        let usage = Usage::new(last.input_tokens, last.output_tokens);
         self.close()?;
         let held = &mut self.replies.held;
         match held.first_mut() {

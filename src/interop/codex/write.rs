@@ -98,10 +98,8 @@ pub(super) fn export(
 /// Whether message `at` is a reply that would be read as one with the reply before it.
 fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool {
     let is_reply = |one: &Outgoing| one.message.role == Role::Assistant;
-    let (one, before) = (
-        &messages[at],
-        at.checked_sub(1).map(|before| &messages[before]),
-    );
+    let one = &messages[at];
+    let before = at.checked_sub(1).map(|before| &messages[before]);
     let is_new = |one: &Outgoing| kept(one).is_none();
     let may_join = match before {
         Some(before) => is_reply(before) && (is_new(before) || is_new(one)),
@@ -112,11 +110,7 @@ fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool 
 
 /// The response items that say message `at`.
 fn items(at: usize, message: &Message, pairs: &OutputPairs, remarks: &mut Remarks) -> Vec<String> {
-    for part in &message.parts {
-        if let Part::ToolResult { is_error: true, .. } = part {
-            remarks.add("the mark of a failed tool call");
-        }
-    }
+    remarks.add_failures(message);
     let kind = |index| pairs.kind(at, index);
     responses::items(message, kind, at + 1, &mut remarks.repairs)
 }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{PROVIDER, SUMMARY};
 use crate::interop::parts::{self, opaque, picture, result, said, usage};
+use crate::interop::writing;
 use crate::model::{Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::anthropic;
@@ -256,10 +257,7 @@ fn reply(thought: Option<(Vec<Part>, usize)>, said: &[Part], end: usize) -> Opti
 
 /// The call that a result answers.
 fn call(part: &Part) -> Option<&str> {
-    match part {
-        Part::ToolResult { call, .. } => Some(call),
-        _ => None,
-    }
+    part.as_result().map(|(call, ..)| call)
 }
 
 /// Whether a content is a text of nothing but white space.
@@ -313,12 +311,7 @@ fn thought(message: &Said<'_>, notes: &mut Notes) -> Vec<Part> {
         notes.opaque("redacted_thinking");
         return vec![parts::redacted(&data)];
     }
-    let parts = content(message.content, notes).into_iter();
-    let texts = parts.filter_map(|part| match part {
-        Part::Text { text } => Some(text),
-        _ => None,
-    });
-    let text: String = texts.collect();
+    let text = writing::texts(&content(message.content, notes), "");
     let seal = said(message.signature);
     if text.is_empty() && seal.is_none() {
         return Vec::new();

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::places;
 use crate::interop::{Action, Cover, HideStep, Moment, Step, StepEntry};
-use crate::model::{HideKind, Message, Role, Span};
+use crate::model::{Message, Role, Span};
 use crate::wire::json::quoted;
 
 /// A session.
@@ -75,11 +75,8 @@ impl Session {
         };
         let is_hide = matches!(action, Action::Hide(_));
         let records = &self.places[by];
-        let entry = teller.step(Step {
-            records: records.to_vec(),
-            usage,
-            ..Step::new(action, records[0])
-        })?;
+        let step = Step::new(action, records[0]).by(records.to_vec());
+        let entry = teller.step(step.counted(usage))?;
         if is_hide {
             self.sent.clear();
         }
@@ -92,10 +89,7 @@ impl Session {
         let (Some(first), Some(last)) = (self.sent.first(), self.sent.last()) else {
             return Action::Append(message);
         };
-        Action::Hide(HideStep {
-            replacements: vec![(None, message)],
-            moment: Moment::Since(0),
-            ..HideStep::of(HideKind::Compaction, Cover::Range(*first, *last))
-        })
+        let hide = HideStep::summary(Cover::Range(*first, *last), message);
+        Action::Hide(hide.made(Moment::Since(0)))
     }
 }

@@ -9,10 +9,10 @@ use super::item::{Item, Told, told};
 use super::{PROVIDER, SUMMARY};
 use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
-use crate::interop::records::rewritten;
+use crate::interop::records::replaced;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
-use crate::model::{Message, Part, Role};
+use crate::interop::{Document, Outgoing, writing};
+use crate::model::{Part, Role};
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::json::{Object, array, text_at};
@@ -43,12 +43,10 @@ pub(super) fn export(
     }
     let history = array(&items);
     let session = match &document.source {
-        Some(source) => rewritten(source.trim_start_matches('\u{feff}'), |key, value| {
-            Some(match key {
-                "history" => history.clone(),
-                _ => value.to_owned(),
-            })
-        }),
+        Some(source) => {
+            let source = source.trim_start_matches('\u{feff}');
+            replaced(source, "history", &history)
+        }
         None => Object::new()
             .string("sessionId", &document.session_id)
             .string("title", document.title.as_deref().unwrap_or_default())
@@ -68,18 +66,12 @@ fn said<'a>(records: impl IntoIterator<Item = &'a String>) -> Option<Vec<Told>> 
 
 /// The item for the summary that everything begins with, as the editor says it.
 fn summary_item(first: &Outgoing) -> Option<String> {
-    let Message {
-        role: Role::System,
-        parts,
-        ..
-    } = &first.message
-    else {
-        return None;
+    let summary = match &first.message.parts[..] {
+        [Part::Text { text }] if first.message.role == Role::System => {
+            text.strip_prefix(SUMMARY)?
+        }
+        _ => return None,
     };
-    let [Part::Text { text }] = &parts[..] else {
-        return None;
-    };
-    let summary = text.strip_prefix(SUMMARY)?;
     // What the item said beside its summary is hidden by that.
     let is_said = |record: &&String| {
         let found = said([*record]).unwrap_or_default();
@@ -137,18 +129,9 @@ fn anew(answered: &Answered<'_>, items: &mut Vec<String>, remarks: &mut Remarks)
     let (mut text, mut calls, mut states) = (Vec::new(), Vec::new(), Vec::new());
     for part in own {
         match part {
-            Part::Thinking {
-                text,
-                signature,
-                provider,
-            } => {
-                let own = signature.as_ref();
-                let own = own.filter(|_| provider.as_deref() == Some(anthropic::PROVIDER));
-                if signature.is_some() && own.is_none() {
-                    remarks.add("a signature of another provider");
-                }
+            Part::Thinking { text, .. } => {
                 let mut message = json!({"role": "thinking", "content": text});
-                if let Some(signature) = own {
+                if let Some(signature) = writing::seal(part, &[anthropic::PROVIDER], remarks) {
                     message["signature"] = json!(signature);
                 }
                 items.push(item(message).to_string());
@@ -231,15 +214,8 @@ fn state(
     let parsed = parsed.filter(Value::is_object).unwrap_or_else(|| json!({}));
     let mut state =
         json!({"toolCallId": id, "toolCall": call, "status": "calling", "parsedArgs": parsed});
-    let given = results.iter().find_map(|part| match part {
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } if call == id => Some((content, is_error)),
-        _ => None,
-    });
-    if let Some((content, is_error)) = given {
+    let mut results = results.iter().filter_map(|part| part.as_result());
+    if let Some((_, content, is_error)) = results.find(|(call, ..)| *call == id) {
         let mut output = Vec::new();
         for part in content {
             match part {
@@ -251,7 +227,7 @@ fn state(
                 _ => remarks.add("a part of a result that is no text"),
             }
         }
-        state["status"] = Value::from(if *is_error { "errored" } else { "done" });
+        state["status"] = Value::from(if is_error { "errored" } else { "done" });
         state["output"] = Value::from(output);
     }
     state

@@ -74,11 +74,9 @@ impl Reader<'_> {
             message => {
                 let system = self.path.system.iter().map(|(.., entry)| *entry);
                 let before = kept.first().copied();
-                let hide = HideStep {
-                    keep: system.chain(kept.iter().copied()).collect(),
-                    replacements: message.into_iter().map(|it| (before, it)).collect(),
-                    ..HideStep::of(kind, Cover::Everything)
-                };
+                let hide = HideStep::of(kind, Cover::Everything)
+                    .keeping(system.chain(kept.iter().copied()).collect())
+                    .putting(message.into_iter().map(|it| (before, it)).collect());
                 self.hide(hide)?
             }
         };
@@ -104,10 +102,7 @@ impl Reader<'_> {
         let from = gone.iter().map(|entry| entry.step).min();
         let system = self.path.system.iter().map(|(.., entry)| *entry);
         let keep = system.filter(|entry| Some(entry.step) >= from).collect();
-        self.hide(HideStep {
-            keep,
-            ..HideStep::of(HideKind::Drop, Cover::Range(*first, *last))
-        })?;
+        self.hide(HideStep::of(HideKind::Drop, Cover::Range(*first, *last)).keeping(keep))?;
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use super::assets::Assets;
 use super::record::{Binary, Data, Given, Request};
 use super::{ASKED, PROVIDER, SUMMARY, SUMMED_UP};
 use crate::interop::parts;
-use crate::model::{MediaSource, Part};
+use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
 
@@ -69,12 +69,10 @@ fn call(request: &Request<'_>) -> Part {
     // The text of a tool that takes no JSON stands as a string.
     let arguments = string(request.arguments);
     let arguments = arguments.or_else(|| Some(request.arguments?.get().to_owned()));
-    Part::ToolCall {
-        id: string(request.tool_call_id).unwrap_or_default(),
-        name: string(request.name).unwrap_or_default(),
-        arguments: arguments.unwrap_or_else(|| "{}".to_owned()),
-        kind,
-    }
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    let id = string(request.tool_call_id).unwrap_or_default();
+    let name = string(request.name).unwrap_or_default();
+    Part::call(id, name, arguments, kind.as_deref())
 }
 
 /// What a tool gave back: to the model, not to the screen.
@@ -102,8 +100,8 @@ fn media(binary: &Binary<'_>, assets: &mut Assets<'_>) -> Option<Part> {
             (said.or(kept), data)
         }
     };
-    let media = parts::media(MediaSource::Base64(data), media_type, None);
-    Some(parts::by_type(media))
+    let media = Media::new(media_type, MediaSource::Base64(data));
+    Some(Part::media(media))
 }
 
 /// What is sent in place of what was summed up: what the user had asked for, and the summary.

@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
         self.close()?;
         let step = self.current.step(Action::Append(message));
         let settings = std::mem::take(&mut self.teller.due);
-        self.path.group = Some((call, Step { settings, ..step }));
+        self.path.group = Some((call, step.setting(settings)));
         Ok(())
     }
 
@@ -431,9 +431,8 @@ impl<'a> Reader<'a> {
         self.path = Path::default();
         (self.teller.settings, self.teller.due) = (Settings::new(), Settings::new());
         self.branch = Some(BranchStart {
-            name: format!("agent-{}", agent.id),
-            after: None,
             title: agent.title,
+            ..BranchStart::root(format!("agent-{}", agent.id))
         });
         for (line, span) in agent.events {
             self.current = Current {

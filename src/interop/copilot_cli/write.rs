@@ -226,13 +226,8 @@ impl Writer<'_> {
             for part in piece {
                 match part {
                     Part::Text { text } => content = text,
-                    Part::Thinking {
-                        text,
-                        signature,
-                        provider,
-                    } => {
-                        let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                        let sealed = seal(signature, provider, &[PROVIDER], &mut self.remarks);
+                    Part::Thinking { text, .. } => {
+                        let sealed = seal(part, &[PROVIDER], &mut self.remarks);
                         let text = Some(text.as_str()).filter(|text| !text.is_empty());
                         data = data.optional("reasoningText", text);
                         data = data.optional("reasoningOpaque", sealed);
@@ -272,12 +267,7 @@ impl Writer<'_> {
     }
 
     fn result(&mut self, part: &Part) -> Result<()> {
-        let Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } = part
-        else {
+        let Some((call, content, is_error)) = part.as_result() else {
             return Ok(());
         };
         let (name, arguments) = self.calls.get(call).cloned().unwrap_or_default();
@@ -297,14 +287,14 @@ impl Writer<'_> {
             }
         }
         let mut data = Object::new().string("toolCallId", call);
-        data = data.flag("success", !*is_error);
-        if !*is_error || !binaries.is_empty() {
+        data = data.flag("success", !is_error);
+        if !is_error || !binaries.is_empty() {
             let binaries = (!binaries.is_empty()).then(|| array(&binaries));
             let result = Object::new().string("content", &text);
             let result = result.optional_raw("binaryResultsForLlm", binaries.as_deref());
             data = data.raw("result", &result.finish());
         }
-        if *is_error {
+        if is_error {
             let error = Object::new().string("message", &text);
             data = data.raw("error", &error.finish());
         }

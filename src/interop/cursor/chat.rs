@@ -10,7 +10,7 @@ use super::{BUBBLES, CHAT};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller, Said};
 use crate::interop::parts::{self, call, checked, said as not_empty, text, usage};
-use crate::model::{Message, Millis, Part, Role};
+use crate::model::{Millis, Part, Role};
 use crate::wire::json::{Raw, decode, quoted, string, text_or_json};
 
 /// A chat.
@@ -104,11 +104,9 @@ fn said(raw: &RawValue, made: &mut u64) -> Result<Said, String> {
     } else {
         Role::Assistant
     };
-    if !parts.is_empty() {
-        said.messages.push(Message::new(role, parts));
-    }
-    said.messages
-        .extend(result.map(|it| Message::new(Role::Tool, vec![it])));
+    said.messages.extend(parts::message(role, parts));
+    let result = result.into_iter().collect();
+    said.messages.extend(parts::message(Role::Tool, result));
     checked(&said.messages)?;
     Ok(said)
 }

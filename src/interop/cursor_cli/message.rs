@@ -74,11 +74,10 @@ fn part(raw: &RawValue, has_failed: bool, notes: &mut Notes) -> Part {
     let known = match kind.as_str() {
         "text" => string(block.text).map(Part::text),
         // Whose the seal is is not said.
-        "reasoning" => string(block.text).map(|text| Part::Thinking {
-            text,
-            signature: parts::said(block.signature),
-            provider: None,
-        }),
+        "reasoning" => {
+            let text = string(block.text);
+            text.map(|text| Part::thinking(text, parts::said(block.signature), None))
+        }
         "tool-call" => {
             let (id, name) = (string(block.tool_call_id), string(block.tool_name));
             Some(parts::call(id, name, text_or_json(block.args)))
@@ -107,10 +106,7 @@ fn given(block: &Block<'_>, notes: &mut Notes) -> Vec<Part> {
             Some("tool-call" | "tool-result" | "reasoning")
         );
         if is_call {
-            Part::Opaque {
-                provider: PROVIDER.to_owned(),
-                data: tight(raw.get()),
-            }
+            Part::opaque(PROVIDER, tight(raw.get()))
         } else {
             part(raw, false, notes)
         }

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, stream};
+use crate::interop::{Document, Outgoing, stream, writing};
 use crate::model::{Part, Role};
-use crate::wire::json::{Object, is_object, quoted};
+use crate::wire::json::Object;
 
 /// Writes `messages`; returns what the format could not hold.
 pub(super) fn export(
@@ -53,11 +53,7 @@ impl LogWriter<'_> {
                         ..
                     },
                 ) => {
-                    let arguments = if is_object(arguments) {
-                        arguments.clone()
-                    } else {
-                        quoted(arguments)
-                    };
+                    let arguments = writing::arguments(arguments);
                     let call = Object::new().string("toolCallId", id);
                     let call = call.string("toolName", name).raw("args", &arguments);
                     Some(("tool_call", call))

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::interop::Step;
 use crate::interop::list::Listed;
 use crate::interop::parts::{self, time};
-use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage};
+use crate::model::{Message, Millis, Part, Role, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::gemini::{PROVIDER, answer, message_parts};
 use crate::wire::json::{Raw, decode, quoted, string};
@@ -131,14 +131,15 @@ fn reply(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
     }
     let model = string(record.model).map(|model| quoted(&model));
     let tokens = |raw: Raw<'_>| decode::<u64>(raw).unwrap_or(0);
-    let mut steps = vec![Step {
-        settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model))),
-        usage: decode::<Counts<'_>>(record.tokens).map(|counts| Usage {
-            input_tokens: tokens(counts.input).saturating_add(tokens(counts.tool)),
-            output_tokens: tokens(counts.output).saturating_add(tokens(counts.thoughts)),
-        }),
-        ..append(Role::Assistant, parts, time(record.timestamp), span)
-    }];
+    let usage = decode::<Counts<'_>>(record.tokens).map(|counts| Usage {
+        input_tokens: tokens(counts.input).saturating_add(tokens(counts.tool)),
+        output_tokens: tokens(counts.output).saturating_add(tokens(counts.thoughts)),
+    });
+    let mut steps = vec![
+        append(Role::Assistant, parts, time(record.timestamp), span)
+            .by_model(model)
+            .counted(usage),
+    ];
     if !results.is_empty() {
         steps.push(append(Role::Tool, results, last, span));
     }
@@ -146,19 +147,13 @@ fn reply(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
 }
 
 fn append(role: Role, parts: Vec<Part>, time: Option<Millis>, span: Span) -> Step {
-    Step {
-        time,
-        ..Step::append(Message::new(role, parts), span)
-    }
+    Step::append(Message::new(role, parts), span).at(time)
 }
 
 fn thinking(thought: &RawValue) -> Part {
     let thought: Thought<'_> = decode(Some(thought)).unwrap_or_default();
     let lines = [thought.subject, thought.description].map(|line| string(line).unwrap_or_default());
     let filled = lines.into_iter().filter(|text| !text.is_empty());
-    Part::Thinking {
-        text: filled.collect::<Vec<_>>().join("\n\n"),
-        signature: None,
-        provider: Some(PROVIDER.to_owned()),
-    }
+    let text = filled.collect::<Vec<_>>().join("\n\n");
+    Part::thinking(text, None, Some(PROVIDER))
 }

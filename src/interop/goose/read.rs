@@ -177,10 +177,8 @@ impl Session {
             _ => Action::Append(message),
         };
         let record = text.span(at);
-        let step = Step::new(action, record);
-        let time = said.time;
         self.entries.push(Entry {
-            entry: teller.step(Step { time, ..step })?,
+            entry: teller.step(Step::new(action, record).at(said.time))?,
             is_sent: said.kind.seen.by_agent,
             record,
         });
@@ -191,11 +189,8 @@ impl Session {
     /// What puts a summary in place of all before it but what is sent still.
     fn summary(&mut self, message: Message) -> Action {
         self.entries.retain(|it| it.is_sent);
-        Action::Hide(HideStep {
-            keep: self.entries.iter().map(|it| it.entry).collect(),
-            replacements: vec![(None, message)],
-            ..HideStep::of(HideKind::Compaction, Cover::Everything)
-        })
+        let keep = self.entries.iter().map(|it| it.entry).collect();
+        Action::Hide(HideStep::summary(Cover::Everything, message).keeping(keep))
     }
 
     /// Hides the last entries, where they are not sent.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use crate::interop::parts;
-use crate::model::{MediaSource, Message, Millis, Part, Role, depth};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, depth};
 use crate::wire::json::{Raw, decode, string, tight};
 use crate::wire::{Notes, anthropic};
 
@@ -64,9 +64,8 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
     let parts: Vec<Part> = parts.collect();
     depth::check_parts(&parts).map_err(|error| error.to_string())?;
     notes.merge(found);
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
     let role = match kind.role {
-        Role::User if !parts.is_empty() && parts.iter().all(is_result) => Role::Tool,
+        Role::User if !parts.is_empty() && parts.iter().all(Part::is_result) => Role::Tool,
         role => role,
     };
     let time = decode::<i64>(wire.created).map(|time| match time {
@@ -76,7 +75,7 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
     Ok(Said {
         time,
         kind,
-        message: (!parts.is_empty()).then(|| Message::new(role, parts)),
+        message: parts::message(role, parts),
     })
 }
 
@@ -167,7 +166,7 @@ fn is_users(block: &Block<'_>) -> bool {
 
 fn image(block: &Block<'_>) -> Part {
     let source = MediaSource::Base64(string(block.data).unwrap_or_default());
-    Part::Image(parts::media(source, string(block.mime_type), None))
+    Part::Image(Media::new(string(block.mime_type), source))
 }
 
 fn call(block: &Block<'_>) -> Part {

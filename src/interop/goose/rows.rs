@@ -69,13 +69,10 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
         }
     }
     let all = rows.rows("sessions", None, &["created_at", "id"])?;
-    let found = all.iter().filter_map(|row| {
+    Ok(starters_first(&all, |row| {
         let sum = sums.remove(text(row, "id")?).unwrap_or_default();
         stored(row, sum)
-    });
-    let mut found: Vec<StoredSession> = found.collect();
-    starters_first(&mut found);
-    Ok(found)
+    }))
 }
 
 fn stored(row: &Row, (rows, size_bytes): Sum) -> Option<StoredSession> {

@@ -147,11 +147,8 @@ impl Reader<'_> {
             }
             slots.push(slot);
         }
-        self.hide(HideStep {
-            keep,
-            replacements,
-            ..HideStep::of(kind, Cover::Everything)
-        })?;
+        let hide = HideStep::of(kind, Cover::Everything).keeping(keep);
+        self.hide(hide.putting(replacements))?;
         self.slots = slots;
         Ok(())
     }
@@ -220,10 +217,7 @@ impl Reader<'_> {
         let system = system.filter(|entry| Some(entry.step) >= from);
         let keep = system.chain(kept.iter().filter_map(|slot| slot.entry));
         let keep = keep.collect();
-        self.hide(HideStep {
-            keep,
-            ..HideStep::of(HideKind::Drop, Cover::Range(first, last))
-        })?;
+        self.hide(HideStep::of(HideKind::Drop, Cover::Range(first, last)).keeping(keep))?;
         Ok(())
     }
 

@@ -83,11 +83,8 @@ impl Content {
                 self.tokens += estimate(&text);
                 let signature = string(item.encrypted);
                 if signature.is_some() || !is_blank(&text) {
-                    self.parts.push(Part::Thinking {
-                        text,
-                        provider: signature.as_ref().map(|_| provider.to_owned()),
-                        signature,
-                    });
+                    let provider = signature.is_some().then_some(provider);
+                    self.parts.push(Part::thinking(text, signature, provider));
                 }
             }
             Some("image_url") => self.media(item.image_url, true),

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::interop::parts::{self, call, checked, media, said, text};
-use crate::model::{MediaSource, Message, Millis, Part, Role, base64};
+use crate::interop::parts::{self, call, checked, message, said, text};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, base64};
 use crate::wire::json::{Raw, decode, string, tight, word};
 
 /// How the tool frames what it tells beside a prompt, and a prompt beside which it tells something.
@@ -115,10 +115,7 @@ fn given(user: &User<'_>, time: Option<&str>) -> Result<Vec<Message>, String> {
     let given: Given<'_> = decode(held).unwrap_or_default();
     let mut messages = Vec::new();
     let results: Vec<Exchange<'_>> = decode(given.tool_use_results).unwrap_or_default();
-    if !results.is_empty() {
-        let results = results.iter().map(result).collect();
-        messages.push(Message::new(Role::Tool, results));
-    }
+    messages.extend(message(Role::Tool, results.iter().map(result).collect()));
     let text = in_context(user, string(given.prompt), time);
     let text = Some(text).filter(|text| !text.is_empty());
     let mut parts: Vec<Part> = text.map(Part::text).into_iter().collect();
@@ -188,7 +185,7 @@ fn images(raw: Raw<'_>) -> Vec<Part> {
     let image = |block: Block| {
         let media_type = format!("image/{}", block.format.to_ascii_lowercase());
         let source = MediaSource::Base64(base64::encode(&block.source.bytes));
-        Part::Image(media(source, Some(media_type), None))
+        Part::Image(Media::new(Some(media_type), source))
     };
     blocks.into_iter().map(image).collect()
 }
@@ -219,7 +216,7 @@ fn reply(raw: Raw<'_>) -> Result<Option<Message>, String> {
         let arguments = made.args.map(|args| tight(args.get()));
         call(string(made.id), string(made.name), arguments)
     }));
-    Ok((!parts.is_empty()).then(|| Message::new(Role::Assistant, parts)))
+    Ok(message(Role::Assistant, parts))
 }
 
 #[cfg(test)]

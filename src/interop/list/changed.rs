@@ -189,21 +189,16 @@ impl Telling<'_> {
         } else {
             HideKind::Drop
         };
-        let hide = HideStep {
-            keep,
-            replacements,
-            ..HideStep::of(kind, cover)
-        };
+        let hide = HideStep::of(kind, cover)
+            .keeping(keep)
+            .putting(replacements);
         let step = self.tell_hide(hide, change)?;
         let entry = |number: Option<usize>| number.map(|number| step.replacement(number));
         Ok(numbers.into_iter().map(entry).collect())
     }
 
     fn tell_hide(&mut self, hide: HideStep, change: Change) -> Result<StepId> {
-        self.tell(Step {
-            time: change.time,
-            ..Step::new(Action::Hide(hide), change.span)
-        })
+        self.tell(Step::new(Action::Hide(hide), change.span).at(change.time))
     }
 }
 

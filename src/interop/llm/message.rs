@@ -79,9 +79,7 @@ pub(super) fn reply(
     let calls: Vec<Exchange<'_>> = decode(reply.tool_calls).unwrap_or_default();
     replied.extend(calls.iter().map(call));
     for (role, parts) in [(Role::User, asked), (Role::Assistant, replied)] {
-        if !parts.is_empty() {
-            said.push(one(Message::new(role, parts)));
-        }
+        said.extend(parts::message(role, parts).map(one));
     }
     checked(said)
 }
@@ -140,18 +138,17 @@ fn attachment(raw: &RawValue, notes: &mut Notes) -> Part {
     };
     let path = string(found.path);
     let name = path.and_then(|path| Some(path.rsplit(['/', '\\']).next()?.to_owned()));
-    parts::by_type(parts::media(source, string(found.r#type), name))
+    Part::media(parts::media(source, string(found.r#type), name))
 }
 
 fn opaque(kind: &str, raw: &RawValue, notes: &mut Notes) -> Part {
     notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: if raw.get().starts_with('{') {
-            tight(raw.get())
-        } else {
-            Object::typed(kind).raw("value", &tight(raw.get())).finish()
-        },
+    let block = tight(raw.get());
+    if block.starts_with('{') {
+        Part::opaque(PROVIDER, block)
+    } else {
+        let block = Object::typed(kind).raw("value", &block);
+        Part::opaque(PROVIDER, block.finish())
     }
 }
 
@@ -183,11 +180,7 @@ fn thought(text: String, metadata: Raw<'_>) -> Part {
         (None, Some(seal)) => (Some(seal), Some("openai")),
         (None, None) => (None, None),
     };
-    Part::Thinking {
-        text,
-        signature,
-        provider: provider.map(str::to_owned),
-    }
+    Part::thinking(text, signature, provider)
 }
 
 /// The text of a part, put together where it borrows from fragments.

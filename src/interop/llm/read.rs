@@ -294,12 +294,10 @@ impl Walker for Conversation {
             let settings = behind.state.change(&counted.settings);
             self.has_tools |= settings.contains_key("tools");
             let is_reply = said.message.role == Role::Assistant;
-            let step = Step {
-                time: counted.time,
-                settings,
-                usage: counted.usage.filter(|_| is_reply),
-                ..Step::append(said.message, text.span(at))
-            };
+            let step = Step::append(said.message, text.span(at))
+                .at(counted.time)
+                .setting(settings)
+                .counted(counted.usage.filter(|_| is_reply));
             teller.follow(step, &mut behind.last)?;
         }
         Ok(1)

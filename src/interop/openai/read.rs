@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interop::chat::{Dialect, Reply};
-use crate::model::{Millis, Settings};
+use crate::model::Millis;
 use crate::wire::json::Raw;
 use crate::wire::openai;
 
@@ -26,12 +26,9 @@ fn reply(raw: &RawValue) -> Option<Reply> {
     }
     let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
     body.choices.get().starts_with('[').then_some(())?;
-    let model = body
-        .model
-        .map(|model| ("model".to_owned(), model.get().to_owned()));
     Some(Reply {
         choices: Some("choices"),
-        settings: Settings::from_iter(model),
+        model: body.model.map(|model| model.get().to_owned()),
         time: body
             .created
             .map(|seconds| Millis((seconds * 1000.0) as i64)),

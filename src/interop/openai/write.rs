@@ -51,19 +51,14 @@ fn results(
     remarks: &mut Remarks,
 ) {
     for part in &message.parts {
-        let Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } = part
-        else {
+        let Some((call, content, is_error)) = part.as_result() else {
             continue;
         };
-        if *is_error {
+        if is_error {
             remarks.add("the mark of a failed tool call");
         }
         let content = result_content(content, number, &mut remarks.repairs);
-        items.push(if legacy.contains(call.as_str()) {
+        items.push(if legacy.contains(call) {
             Object::new()
                 .string("role", "function")
                 .string("name", call)
@@ -78,14 +73,13 @@ fn results(
 /// Everything but results as one message; none if there is nothing else.
 fn spoken(message: &Message, number: usize, remarks: &mut Remarks) -> Option<String> {
     let repairs = &mut remarks.repairs;
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
-    if !message.parts.is_empty() && message.parts.iter().all(is_result) {
+    if !message.parts.is_empty() && message.parts.iter().all(Part::is_result) {
         return None;
     }
     let name = message.name.as_deref();
     let name = name.filter(|_| message.role != Role::Tool);
     let mut written = MessageWriter::new(message.role, name, number, repairs);
-    for part in message.parts.iter().filter(|part| !is_result(part)) {
+    for part in message.parts.iter().filter(|part| !part.is_result()) {
         match part {
             Part::Thinking { text, provider, .. } if provider.as_deref() == Some(PROVIDER) => {
                 written.reasoning.get_or_insert_default().push_str(text);

@@ -220,11 +220,9 @@ impl Walker for Session {
         let first = &self.items[way[0]].at;
         teller.pair(&message, text, first)?;
         let of = of.iter().map(|at| &self.items[*at]);
-        let step = Step {
-            time: of.clone().next_back().and_then(|item| item.time),
-            records: of.map(|item| text.span(&item.at)).collect(),
-            ..Step::append(message, text.span(first))
-        };
+        let step = Step::append(message, text.span(first))
+            .at(of.clone().next_back().and_then(|item| item.time))
+            .by(of.map(|item| text.span(&item.at)).collect());
         teller.follow(step, &mut behind.last)?;
         Ok(count)
     }

@@ -171,13 +171,8 @@ impl ChunkReader {
     /// The thought that has streamed, once something else comes.
     fn thought(&mut self) -> Option<Happening> {
         let text = std::mem::take(&mut self.thought);
-        (!text.is_empty()).then(|| {
-            Happening::Block(Part::Thinking {
-                text,
-                signature: None,
-                provider: Some(openai::PROVIDER.to_owned()),
-            })
-        })
+        let thought = |text| Part::thinking(text, None, Some(openai::PROVIDER));
+        (!text.is_empty()).then(|| Happening::Block(thought(text)))
     }
 
     /// What a whole reply would hold beside its text.

@@ -10,15 +10,9 @@ use crate::wire::openai::{self, MessageWriter};
 
 /// The lines of a reply.
 pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
-    let NewReply {
-        message,
-        number,
-        id,
-        model,
-        created,
-    } = reply;
+    let message = reply.message;
     let repairs = &mut remarks.repairs;
-    let mut writer = MessageWriter::new(message.role, None, number, repairs);
+    let mut writer = MessageWriter::new(message.role, None, reply.number, repairs);
     for part in &message.parts {
         match part {
             Part::ToolCall {
@@ -51,10 +45,10 @@ pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<Strin
     for (index, call) in calls.into_iter().flatten().enumerate() {
         call["index"] = index.into();
     }
-    let created = created.unwrap_or_default();
+    let created = reply.created.unwrap_or_default();
     let chunk = |delta: Value, reason: Value| {
         json!({
-            "id": id, "object": OBJECT, "created": created, "model": model,
+            "id": reply.id, "object": OBJECT, "created": created, "model": reply.model,
             "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
         })
     };

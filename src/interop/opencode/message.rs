@@ -164,10 +164,8 @@ impl Said {
     }
 
     fn append(&mut self, role: Role, parts: Vec<Part>, time: Option<Millis>, span: Span) {
-        self.steps.push(Step {
-            time: time.or(self.created),
-            ..Step::append(Message::new(role, parts), span)
-        });
+        let step = Step::append(Message::new(role, parts), span);
+        self.steps.push(step.at(time.or(self.created)));
     }
 
     /// Adds what is sent of a piece, if anything is, to the parts of a step.
@@ -322,17 +320,11 @@ fn thinking(piece: &Piece<'_>) -> Part {
         ("openai", "reasoningEncryptedContent"),
     ];
     let found = keys.into_iter().find(|(maker, _)| meta[maker].is_object());
-    Part::Thinking {
-        text,
-        signature: found.and_then(|(maker, key)| text_at(&meta[maker][key])),
-        provider: found.map(|(maker, _)| maker.to_owned()),
-    }
+    let signature = found.and_then(|(maker, key)| text_at(&meta[maker][key]));
+    Part::thinking(text, signature, found.map(|(maker, _)| maker))
 }
 
 fn opaque(raw: &RawValue, kind: &str, notes: &mut Notes) -> Part {
     notes.opaque(kind);
-    Part::Opaque {
-        provider: PROVIDER.to_owned(),
-        data: raw.get().to_owned(),
-    }
+    Part::opaque(PROVIDER, raw.get())
 }

@@ -178,10 +178,10 @@ impl Session {
             return Ok(Some(step));
         }
         let entry = |at: usize| self.sent[at].entry;
-        let hide = |last: usize, keep, replacements| HideStep {
-            keep,
-            replacements,
-            ..HideStep::of(HideKind::Compaction, Cover::Range(entry(0), entry(last)))
+        let hide = |last: usize, keep, replacements| {
+            HideStep::of(HideKind::Compaction, Cover::Range(entry(0), entry(last)))
+                .keeping(keep)
+                .putting(replacements)
         };
         let hide = match tail {
             Some(tail) => {

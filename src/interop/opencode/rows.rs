@@ -11,16 +11,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::Result;
 use crate::interop::records::without;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, starters_first};
+use crate::interop::rows::{
+    Row, Rows, StoredSession, Tables, WithDocument, is_json, starters_first, text,
+};
 use crate::wire::json::{Object, array, is_object, quoted};
-
-/// A row, by column.
-type Row = Map<String, Value>;
 
 /// When a row was last written.
 const UPDATED: &str = "time_updated";
@@ -76,13 +74,10 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
         }
     }
     let all = rows.rows("session", None, &["time_created", "id"])?;
-    let found = all.iter().filter_map(|row| {
+    Ok(starters_first(&all, |row| {
         let sum = sums.remove(text(row, "id")?).unwrap_or_default();
         stored(row, sum)
-    });
-    let mut found: Vec<StoredSession> = found.collect();
-    starters_first(&mut found);
-    Ok(found)
+    }))
 }
 
 /// The rows of a session's messages and parts, their texts, and when the newest was written.
@@ -99,10 +94,6 @@ impl Sum {
         let newest = row.get(UPDATED).and_then(Value::as_i64);
         self.add((1, bytes as u64, newest.unwrap_or_default()));
     }
-}
-
-fn text<'r>(row: &'r Row, column: &str) -> Option<&'r str> {
-    row.get(column)?.as_str()
 }
 
 /// A session by its row, and what its messages come to.
@@ -171,7 +162,7 @@ fn session(row: &Row) -> String {
     let mut take = |column: &str| {
         let value = row.remove(column).filter(|value| !value.is_null())?;
         let json = value.as_str().filter(|_| JSON.contains(&column));
-        let json = json.filter(|json| serde_json::from_str::<&RawValue>(json).is_ok());
+        let json = json.filter(|json| is_json(json));
         Some(json.map_or_else(|| written(&value), str::to_owned))
     };
     let mut info = Object::new();

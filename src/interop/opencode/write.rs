@@ -280,12 +280,8 @@ impl Writing<'_> {
                     |part: &&Part| matches!(part, Part::ToolResult { call, .. } if call == id);
                 let found = results.iter().position(answers);
                 let given = found.map(|at| results.remove(at));
-                let given = given.and_then(|part| match part {
-                    Part::ToolResult {
-                        content, is_error, ..
-                    } => Some((content, *is_error)),
-                    _ => None,
-                });
+                let given = given.and_then(Part::as_result);
+                let given = given.map(|(_, content, is_error)| (content, is_error));
                 let state = self.state(&writing::input(arguments), name, given, &time);
                 new.string("type", "tool")
                     .string("callID", id)
@@ -311,13 +307,7 @@ impl Writing<'_> {
         })
     }
 
-    fn state(
-        &self,
-        input: &str,
-        name: &str,
-        given: Option<(&Vec<Part>, bool)>,
-        time: &str,
-    ) -> String {
+    fn state(&self, input: &str, name: &str, given: Option<(&[Part], bool)>, time: &str) -> String {
         let Some((content, is_error)) = given else {
             let time = Object::new().number("start", self.time.0);
             let state = Object::new()

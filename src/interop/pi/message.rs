@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::index::Record;
 use super::{CAME_BACK, PROVIDER, SUMMED_UP};
 use crate::interop::parts;
-use crate::model::{MediaSource, Message, Part, Role, Usage};
+use crate::model::{Media, MediaSource, Message, Part, Role, Usage};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, is_true, string, text_at, word};
 
@@ -166,9 +166,7 @@ fn content(raw: Raw<'_>, api: &str, notes: &mut Notes) -> Result<Vec<Part>, Stri
 fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part {
     let text_of = |raw| string(raw).unwrap_or_default();
     match word(block.r#type).as_deref() {
-        Some("text") => Part::Text {
-            text: text_of(block.text),
-        },
+        Some("text") => Part::text(text_of(block.text)),
         Some("thinking") => thinking(block, api),
         Some("toolCall") => {
             let arguments = block.arguments.map(|raw| raw.get().to_owned());
@@ -176,7 +174,7 @@ fn part(block: &Block<'_>, raw: &RawValue, api: &str, notes: &mut Notes) -> Part
         }
         Some("image") => {
             let source = MediaSource::Base64(text_of(block.data));
-            Part::Image(parts::media(source, string(block.mime_type), None))
+            Part::Image(Media::new(string(block.mime_type), source))
         }
         kind => {
             let data = raw.get().to_owned();
@@ -198,9 +196,6 @@ fn thinking(block: &Block<'_>, api: &str) -> Part {
         api if api.contains("responses") => ("openai", text_at(&signature, "encrypted_content")),
         _ => (PROVIDER, Some(signature)),
     };
-    Part::Thinking {
-        text,
-        provider: signature.is_some().then(|| provider.to_owned()),
-        signature,
-    }
+    let provider = signature.is_some().then_some(provider);
+    Part::thinking(text, signature, provider)
 }

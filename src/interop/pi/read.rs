@@ -10,10 +10,9 @@ use crate::interop::continuation::Plain;
 use crate::interop::parts;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, Cover, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry,
-    StepId, again,
+    Action, Cover, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, StepId, again,
 };
-use crate::model::{HideKind, Message, Millis, Settings};
+use crate::model::{HideKind, Message, Millis};
 use crate::wire::json::{quoted, string};
 
 /// Reads a session.
@@ -71,8 +70,6 @@ struct Reader<'a> {
     told: Vec<Told>,
     /// The model in force before the first entry.
     model: Option<Rc<str>>,
-    /// The branch that is due.
-    branch: Option<String>,
 }
 
 /// What an entry says, and when.
@@ -93,7 +90,6 @@ impl<'a> Reader<'a> {
             input,
             teller,
             model,
-            branch: None,
         }
     }
 
@@ -115,10 +111,10 @@ impl<'a> Reader<'a> {
             if is_inner[leaf as usize] || self.told[leaf as usize].is_done {
                 continue;
             }
-            self.branch = Some(format!("leaf-{number}"));
+            self.teller.branch = Some(format!("leaf-{number}"));
             self.way(leaf)?;
             // A way on which nothing is said is none.
-            number += usize::from(self.branch.take().is_none());
+            number += usize::from(self.teller.branch.take().is_none());
         }
         self.teller.close()
     }
@@ -177,32 +173,20 @@ impl<'a> Reader<'a> {
         if let Some(model) = said.model {
             next.model = Some(quoted(&model).into());
         }
-        let mut settings = Settings::new();
-        if let Some(model) = next.model.clone().filter(|_| next.model != next.brought) {
-            settings.insert("model".to_owned(), (*model).to_owned());
-            next.brought = Some(model);
-        }
-        let step = Step {
-            time,
-            settings,
-            usage: said.usage,
-            ..Step::append(said.message, self.index.entries[at as usize].span)
-        };
+        let model = next.model.clone().filter(|_| next.model != next.brought);
+        next.brought = model.clone().or(next.brought.take());
+        let step = Step::append(said.message, self.index.entries[at as usize].span)
+            .at(time)
+            .by_model(model.map(|model| (*model).to_owned()))
+            .counted(said.usage);
         next.made = Some(self.step(step, next)?);
         Ok(())
     }
 
     fn step(&mut self, step: Step, next: &mut Told) -> Result<StepEntry> {
-        if let Some(name) = self.branch.take() {
-            self.teller.sink.branch(BranchStart {
-                name,
-                after: next.last,
-                title: None,
-            })?;
-        }
-        let made = self.teller.step(step)?;
-        next.last = Some(made.step);
-        Ok(made.step.entry())
+        let made = self.teller.next_step();
+        self.teller.follow(step, &mut next.last)?;
+        Ok(made.entry())
     }
 
     /// How an entry on the way is sent behind the compaction before it, if it is.
@@ -263,7 +247,7 @@ impl<'a> Reader<'a> {
         let (kept, lost): (Vec<_>, Vec<_>) = standing.partition(|(_, entry)| entry.is_some());
         if next.last.is_none() {
             let step = Step::append(said.message, entry.span);
-            next.made = Some(self.step(Step { time, ..step }, next)?);
+            next.made = Some(self.step(step.at(time), next)?);
             return Ok(());
         }
         let kept_first = kept.first().and_then(|(at, entry)| Some((*at, (*entry)?)));
@@ -280,14 +264,8 @@ impl<'a> Reader<'a> {
             Some(None) => Cover::Nothing,
             None => Cover::Everything,
         };
-        let hide = HideStep {
-            replacements: replacements.collect(),
-            ..HideStep::of(HideKind::Compaction, cover)
-        };
-        let step = Step {
-            time,
-            ..Step::new(Action::Hide(hide), entry.span)
-        };
+        let hide = HideStep::of(HideKind::Compaction, cover).putting(replacements.collect());
+        let step = Step::new(Action::Hide(hide), entry.span).at(time);
         let made = self.step(step, next)?;
         next.made = Some(made);
         next.back = self.back(before, &kept, &lost, made);

@@ -220,12 +220,7 @@ impl Writer<'_> {
     fn input(&mut self, parts: &[Part], mut old: Option<&Fields>) -> Result<()> {
         let mut said = Vec::new();
         for part in parts {
-            let Part::ToolResult {
-                call,
-                content,
-                is_error,
-            } = part
-            else {
+            let Some((call, content, is_error)) = part.as_result() else {
                 said.extend(self.block(part));
                 continue;
             };
@@ -236,7 +231,7 @@ impl Writer<'_> {
                 .string("toolCallId", call)
                 .string("toolName", &name)
                 .raw("content", &array(&content))
-                .flag("isError", *is_error)
+                .flag("isError", is_error)
                 .number("timestamp", self.time.0);
             self.entry("message", old.take(), &[("message", &message.finish())])?;
         }
@@ -285,15 +280,9 @@ impl Writer<'_> {
     fn block(&mut self, part: &Part) -> Option<String> {
         let block = match part {
             Part::Text { text } => Object::typed("text").string("text", text),
-            Part::Thinking {
-                text,
-                signature,
-                provider,
-            } => {
+            Part::Thinking { text, .. } => {
                 let block = Object::typed("thinking").string("thinking", text);
-                let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                let takes = ["anthropic", PROVIDER];
-                let sealed = writing::seal(signature, provider, &takes, &mut self.remarks);
+                let sealed = writing::seal(part, &["anthropic", PROVIDER], &mut self.remarks);
                 block.optional("thinkingSignature", sealed)
             }
             Part::ToolCall {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::interop::list::Listed;
 use crate::interop::{Descent, Step, parts};
-use crate::model::{Message, Part, Role, Settings, Span, Usage};
+use crate::model::{Message, Part, Role, Span, Usage};
 use crate::wire::Notes;
 use crate::wire::gemini::message_parts;
 use crate::wire::json::{Raw, decode, is_true, quoted, string};
@@ -89,12 +89,12 @@ impl Record<'_> {
             return Ok(listed);
         };
         let model = string(self.model).map(|model| quoted(&model));
-        listed.steps.push(Step {
-            time: parts::time(self.timestamp),
-            settings: Settings::from_iter(model.map(|model| ("model".to_owned(), model))),
-            usage: usage(self.usage_metadata),
-            ..Step::append(message, span)
-        });
+        listed.steps.push(
+            Step::append(message, span)
+                .at(parts::time(self.timestamp))
+                .by_model(model)
+                .counted(usage(self.usage_metadata)),
+        );
         Ok(listed)
     }
 }
@@ -131,8 +131,5 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     let total = decode::<u64>(counts.total_token_count);
     let said = total.and_then(|total| total.checked_sub(input_tokens));
     let output_tokens = said.or_else(|| decode(counts.candidates_token_count));
-    Some(Usage {
-        input_tokens,
-        output_tokens: output_tokens.unwrap_or(0),
-    })
+    Some(Usage::new(input_tokens, output_tokens.unwrap_or(0)))
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::interop::chat::write::{document_text, write_all};
 use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Outgoing};
-use crate::model::{Part, Role};
+use crate::model::Role;
 use crate::wire::json::{Object, array};
 use crate::wire::responses::{OutputPairs, items};
 
@@ -38,11 +38,7 @@ pub(super) fn export(
             }
             None if !outgoing.records.is_empty() => input.extend(outgoing.records.iter().cloned()),
             None => {
-                for part in &message.parts {
-                    if let Part::ToolResult { is_error: true, .. } = part {
-                        remarks.add("the mark of a failed tool call");
-                    }
-                }
+                remarks.add_failures(message);
                 let kind = |index| pairs.kind(at, index);
                 input.extend(items(message, kind, at + 1, &mut remarks.repairs));
             }

@@ -214,8 +214,5 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
         output_tokens: u64,
     }
     let counts: Counts = decode(raw)?;
-    Some(Usage {
-        input_tokens: counts.input_tokens,
-        output_tokens: counts.output_tokens,
-    })
+    Some(Usage::new(counts.input_tokens, counts.output_tokens))
 }

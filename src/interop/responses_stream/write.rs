@@ -10,18 +10,12 @@ use crate::wire::responses;
 
 /// The lines of a reply.
 pub(super) fn new_lines(reply: NewReply<'_>, remarks: &mut Remarks) -> Vec<String> {
-    let NewReply {
-        message,
-        number,
-        id,
-        model,
-        created,
-    } = reply;
-    let items = responses::items(message, |_| None, number, &mut remarks.repairs);
+    let message = reply.message;
+    let items = responses::items(message, |_| None, reply.number, &mut remarks.repairs);
     let response = |status: &str| {
         json!({
-            "id": id, "object": "response", "created_at": created, "status": status,
-            "model": model,
+            "id": reply.id, "object": "response", "created_at": reply.created, "status": status,
+            "model": reply.model,
         })
     };
     let event =

@@ -16,7 +16,7 @@ use crate::interop::records::Held;
 use crate::interop::spans::elements;
 use crate::interop::teller::Teller;
 use crate::interop::{ImportOptions, Input, Sink, Step};
-use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::model::{Message, Millis, Part, Role, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
 
@@ -82,22 +82,15 @@ impl Found {
         };
         let beside: Beside = serde_json::from_str(raw.get()).unwrap_or_default();
         let model = &beside.model_info["modelId"];
-        let model = model
-            .is_string()
-            .then(|| ("model".to_owned(), model.to_string()));
+        let model = model.is_string().then(|| model.to_string());
         let tokens = |key: &str| beside.metrics["tokens"][key].as_u64();
         self.tags.push(Tags::of(raw.get()));
-        self.records.push(Step {
-            time: beside.ts.as_f64().map(|ts| Millis(ts as i64)),
-            settings: Settings::from_iter(model),
-            usage: tokens("prompt")
-                .zip(tokens("completion"))
-                .map(|(input, output)| Usage {
-                    input_tokens: input,
-                    output_tokens: output,
-                }),
-            ..Step::append(message, teller.text.span(at))
-        });
+        let usage = tokens("prompt").zip(tokens("completion"));
+        let usage = usage.map(|(input, output)| Usage::new(input, output));
+        let step = Step::append(message, teller.text.span(at))
+            .at(beside.ts.as_f64().map(|ts| Millis(ts as i64)))
+            .by_model(model);
+        self.records.push(step.counted(usage));
         Ok(())
     }
 }
@@ -154,10 +147,7 @@ fn is_anthropics(block: &str) -> bool {
 
 /// The first line of what a user's message gives as the task.
 fn title(message: &Message) -> Option<String> {
-    let mut texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
+    let mut texts = message.parts.iter().filter_map(Part::as_text);
     let task = |text: &str| {
         let (_, inside) = text.split_once("<task>")?;
         let (inside, _) = inside.split_once("</task>").unwrap_or((inside, ""));

@@ -48,10 +48,7 @@ impl<'a, 's, 't> Telling<'a, 's, 't> {
 
     fn record(&mut self, at: usize, mut record: Step) -> Result<()> {
         let (time, span) = (record.time, record.records[0]);
-        let hide_alone = |hide: HideStep| Step {
-            time,
-            ..Step::new(Action::Hide(hide), span)
-        };
+        let hide_alone = |hide: HideStep| Step::new(Action::Hide(hide), span).at(time);
         let covered = self.covered(at);
         if !covered.is_empty()
             && let Some(summary) = self.came_after(at)
@@ -158,11 +155,9 @@ impl<'a, 's, 't> Telling<'a, 's, 't> {
         let between = self.entries.iter().flatten();
         let between = between.filter(|entry| (first.step..=last.step).contains(&entry.step));
         let replacements = replacement.into_iter().map(|message| (None, message));
-        HideStep {
-            keep: between.filter(stays).copied().collect(),
-            replacements: replacements.collect(),
-            moment: Moment::Since(since),
-            ..HideStep::of(kind, Cover::Range(first, last))
-        }
+        HideStep::of(kind, Cover::Range(first, last))
+            .keeping(between.filter(stays).copied().collect())
+            .putting(replacements.collect())
+            .made(Moment::Since(since))
     }
 }

@@ -12,7 +12,7 @@ use crate::interop::{
     Action, Cover, Exporter, Format, HideStep, ImportOptions, Input, Problem, SessionEnd,
     SessionStart, Shape, Sink, Step,
 };
-use crate::model::{HideKind, Message, Millis, Settings, Span, Usage, depth};
+use crate::model::{Millis, Span, Usage, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
 
 /// A format of events, each record of which `R` reads.
@@ -183,16 +183,13 @@ pub(super) fn steps(said: Vec<Said>, before: usize, lines: &[Line]) -> Vec<Step>
     let first: Vec<NodeId> = said.iter().map(|said| said.first).collect();
     for (at, Said { message, hides, .. }) in said.into_iter().enumerate() {
         let action = match hides.filter(|_| before + at > 0) {
-            Some(kind) => Action::Hide(hide(kind, message)),
+            Some(kind) => {
+                let hide = HideStep::of(kind, Cover::Everything);
+                Action::Hide(hide.putting(vec![(None, message)]))
+            }
             None => Action::Append(message),
         };
-        steps.push(Step {
-            action,
-            time: None,
-            settings: Settings::new(),
-            records: Vec::new(),
-            usage: None,
-        });
+        steps.push(Step::new(action, Span::default()).by(Vec::new()));
     }
     let begun = |id: NodeId| first.partition_point(|first| *first <= id);
     let mut last = NodeId::default();
@@ -226,11 +223,4 @@ pub(super) fn steps(said: Vec<Said>, before: usize, lines: &[Line]) -> Vec<Step>
         }
     }
     steps
-}
-
-fn hide(kind: HideKind, message: Message) -> HideStep {
-    HideStep {
-        replacements: vec![(None, message)],
-        ..HideStep::of(kind, Cover::Everything)
-    }
 }

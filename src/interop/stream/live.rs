@@ -3,7 +3,7 @@
 use super::reader::EventReader;
 use crate::error::Result;
 use crate::interop::records::{LineReader, Record, each_line};
-use crate::interop::{Format, Problem, Sink};
+use crate::interop::{Format, Sink};
 use crate::tree::Event;
 
 /// Reads a stream while it comes. However its bytes are split into reads, the events are the same.
@@ -14,7 +14,6 @@ pub struct EventStream {
     /// How many lines were read.
     lines: u64,
     session: Option<String>,
-    problems: Vec<Problem>,
 }
 
 impl EventStream {
@@ -25,7 +24,6 @@ impl EventStream {
             rest: Vec::new(),
             lines: 0,
             session: None,
-            problems: Vec::new(),
         })
     }
 
@@ -66,11 +64,6 @@ impl EventStream {
         self.rest.len()
     }
 
-    /// What was wrong with the lines so far.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-
     fn line(&mut self) -> Vec<Event> {
         let mut line = std::mem::take(&mut self.rest);
         // A byte order mark is one only where the stream begins.
@@ -82,16 +75,10 @@ impl EventStream {
             reader: &mut *self.reader,
             session: &mut self.session,
             events: Vec::new(),
-            problems: Told::default(),
         };
         let read = each_line(&line.as_slice(), &mut taker);
         read.expect("bytes in memory can be read, and the taker refuses nothing");
-        let events = taker.events;
-        for problem in taker.problems.0 {
-            let line = self.lines;
-            self.problems.push(Problem { line, ..problem });
-        }
-        events
+        taker.events
     }
 }
 
@@ -99,18 +86,10 @@ struct Taker<'a> {
     reader: &'a mut dyn EventReader,
     session: &'a mut Option<String>,
     events: Vec<Event>,
-    problems: Told,
 }
 
-#[derive(Default)]
-struct Told(Vec<Problem>);
-
-impl Sink for Told {
-    fn problem(&mut self, problem: Problem) -> Result<()> {
-        self.0.push(problem);
-        Ok(())
-    }
-}
+/// What is wrong with a line is for whoever imports it to say.
+impl Sink for Taker<'_> {}
 
 impl LineReader for Taker<'_> {
     fn may_be_sent(&self) -> bool {
@@ -118,7 +97,7 @@ impl LineReader for Taker<'_> {
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
-        &mut self.problems
+        self
     }
 
     fn record(&mut self, record: Record<'_>) -> Result<()> {

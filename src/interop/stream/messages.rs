@@ -152,12 +152,10 @@ impl<'a> Pieces<'a> {
                 ResponseBlock::Thinking(thought) => of_thought(thought),
                 ResponseBlock::Tool(tool) => {
                     self.of_answers(tool);
-                    (!tool.is_unknown).then(|| Part::ToolCall {
-                        id: tool.call.clone(),
-                        name: tool.name.clone(),
-                        arguments: tool.arguments.clone(),
-                        kind: tool.kind.clone(),
-                    })
+                    let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
+                    let kind = tool.kind.as_deref();
+                    let call = Part::call(tool.call.clone(), name, arguments, kind);
+                    (!tool.is_unknown).then_some(call)
                 }
                 ResponseBlock::Other(held) => Some(held.part.clone()),
             };
@@ -213,9 +211,7 @@ fn whole<'a>(role: Role, parts: &[Part]) -> Piece<'a> {
 }
 
 fn of_thought(thought: &Thought) -> Option<Part> {
-    (!thought.text.is_empty() || thought.signature.is_some()).then(|| Part::Thinking {
-        text: thought.text.clone(),
-        signature: thought.signature.clone(),
-        provider: thought.provider.clone(),
-    })
+    let (text, signature) = (thought.text.clone(), thought.signature.clone());
+    let says = !text.is_empty() || signature.is_some();
+    says.then(|| Part::thinking(text, signature, thought.provider.as_deref()))
 }

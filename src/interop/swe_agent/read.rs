@@ -247,10 +247,8 @@ impl Run {
         for (at, message) in entries {
             if let Some(message) = message {
                 teller.pair(&message, text, &at)?;
-                let step = Step {
-                    settings: due.take().unwrap_or_default(),
-                    ..Step::append(message.clone(), text.span(&at))
-                };
+                let step = Step::append(message.clone(), text.span(&at))
+                    .setting(due.take().unwrap_or_default());
                 rows.push(Some(Row {
                     at: teller.step(step)?,
                     place: at,

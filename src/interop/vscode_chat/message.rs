@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{CACHE_BREAKPOINT, IMAGE, PROVIDER, TEXT};
 use crate::interop::parts;
-use crate::model::{MediaSource, Message, Millis, Part, Role, Usage, depth};
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
 use crate::wire::media::attachment;
@@ -57,8 +57,8 @@ impl Round {
             (Role::Tool, results.collect()),
             (Role::User, self.hook.iter().map(Part::text).collect()),
         ];
-        let said = all.into_iter().filter(|(_, parts)| !parts.is_empty());
-        said.map(|(role, parts)| Message::new(role, parts))
+        let said = all.into_iter();
+        said.filter_map(|(role, parts)| parts::message(role, parts))
     }
 }
 
@@ -84,8 +84,6 @@ struct Metadata<'a> {
     tool_call_results: Raw<'a>,
     summary: Value,
     summaries: Value,
-    prompt_tokens: Raw<'a>,
-    output_tokens: Raw<'a>,
     session_id: Raw<'a>,
 }
 
@@ -120,7 +118,7 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
         prompt.extend(typed.filter(|text| !text.is_empty()).map(Part::text));
     }
     let global = rendered(metadata.rendered_global_context, notes);
-    let message = |parts: Vec<Part>| (!parts.is_empty()).then(|| Message::new(Role::User, parts));
+    let message = |said| parts::message(Role::User, said);
     let model = string(request.model_id);
     let mut found = Said {
         global: message(global),
@@ -134,7 +132,7 @@ pub(super) fn said(text: &str, notes: &mut Notes) -> Result<Said, String> {
         rounds: rounds.iter().map(round).collect(),
         results: results(metadata.tool_call_results, notes),
         summary: summary(&metadata),
-        usage: usage(&metadata),
+        usage: parts::usage(outcome.metadata, &["promptTokens", "outputTokens"]),
         session: string(metadata.session_id),
         shown_calls: 0,
     };
@@ -161,23 +159,14 @@ fn summary(metadata: &Metadata<'_>) -> Option<(String, String)> {
     text("toolCallRoundId").zip(text("text"))
 }
 
-fn usage(metadata: &Metadata<'_>) -> Option<Usage> {
-    Some(Usage {
-        input_tokens: decode(metadata.prompt_tokens)?,
-        output_tokens: decode(metadata.output_tokens)?,
-    })
-}
-
 fn round(told: &Told<'_>) -> Round {
     let mut reply = Vec::new();
     if told.thinking.is_object() {
         let text_at = |key: &str| told.thinking[key].as_str().map(str::to_owned);
         let signature = text_at("encrypted").or_else(|| text_at("id"));
-        reply.push(Part::Thinking {
-            text: texts(&told.thinking["text"]),
-            provider: signature.is_some().then(|| PROVIDER.to_owned()),
-            signature,
-        });
+        let provider = signature.is_some().then_some(PROVIDER);
+        let text = texts(&told.thinking["text"]);
+        reply.push(Part::thinking(text, signature, provider));
     }
     reply.extend(parts::text(told.response));
     let calls = told.tool_calls.iter();
@@ -256,8 +245,8 @@ fn result(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
     match (piece["mimeType"].as_str(), piece["data"].as_str()) {
         (Some(kind), Some(data)) => {
             let source = MediaSource::Base64(data.to_owned());
-            let media = parts::media(source, Some(kind.to_owned()), None);
-            Some(parts::by_type(media))
+            let media = Media::new(Some(kind.to_owned()), source);
+            Some(Part::media(media))
         }
         _ => Some(opaque(raw, "part of a result", notes)),
     }

@@ -14,7 +14,7 @@ use crate::interop::teller::Teller;
 use crate::interop::{
     Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry,
 };
-use crate::model::{HideKind, Message, Millis, Role, Span, Usage};
+use crate::model::{Message, Millis, Role, Span, Usage};
 use crate::wire::json::{decode, quoted};
 
 /// Reads a session in either layout.
@@ -44,11 +44,9 @@ struct Place<'r> {
 impl Place<'_> {
     /// A step by the records.
     fn step(self, action: Action) -> Step {
-        Step {
-            time: self.time,
-            records: self.records.to_vec(),
-            ..Step::new(action, Span::default())
-        }
+        Step::new(action, Span::default())
+            .at(self.time)
+            .by(self.records.to_vec())
     }
 }
 
@@ -226,11 +224,9 @@ impl Session {
             return Ok(());
         };
         let text = format!("<conversation-summary>\n{text}\n</conversation-summary>\n");
-        let hide = HideStep {
-            replacements: vec![(None, Message::text(Role::User, text))],
-            moment: Moment::Since(since),
-            ..HideStep::of(HideKind::Compaction, Cover::Range(*first, *last))
-        };
+        let message = Message::text(Role::User, text);
+        let hide = HideStep::summary(Cover::Range(*first, *last), message);
+        let hide = hide.made(Moment::Since(since));
         self.sent = vec![teller.step(place.step(Action::Hide(hide)))?];
         Ok(())
     }

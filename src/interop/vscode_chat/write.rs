@@ -185,13 +185,8 @@ impl Writing<'_> {
         for part in &outgoing.message.parts {
             match part {
                 Part::Text { text: own } => text += own,
-                Part::Thinking {
-                    text,
-                    signature,
-                    provider,
-                } => {
-                    let (signature, provider) = (signature.as_ref(), provider.as_ref());
-                    let own = seal(signature, provider, &[PROVIDER], &mut self.remarks);
+                Part::Thinking { text, .. } => {
+                    let own = seal(part, &[PROVIDER], &mut self.remarks);
                     round["thinking"] = match own {
                         Some(id) => json!({"id": id, "text": text}),
                         None => json!({"text": text}),
@@ -218,15 +213,10 @@ impl Writing<'_> {
     }
 
     fn result(&mut self, part: &Part) {
-        let Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } = part
-        else {
+        let Some((call, content, is_error)) = part.as_result() else {
             return;
         };
-        if *is_error {
+        if is_error {
             self.remarks.add("the mark of a failed tool call");
         }
         let mut pieces = Vec::new();
@@ -250,7 +240,7 @@ impl Writing<'_> {
             }
         }
         let given = json!({"$mid": 20, "content": pieces});
-        self.made().results.insert(call.clone(), given);
+        self.made().results.insert(call.to_owned(), given);
     }
 
     /// Ends the request that is being made.

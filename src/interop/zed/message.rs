@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::mentions::Mentions;
 use super::variant::variant;
-use crate::interop::parts::{self, checked, media, redacted, sealed};
+use crate::interop::parts::{self, checked, redacted, sealed};
 use crate::interop::spans::members;
-use crate::model::{MediaSource, Message, Part, Role};
+use crate::model::{Media, MediaSource, Message, Part, Role};
 use crate::wire::json::{Raw, decode, string, tight};
 use crate::wire::{Notes, anthropic, gemini};
 
@@ -163,17 +163,14 @@ fn reply(mut parts: Vec<Part>, results: Vec<Part>, answered: &HashSet<String>) -
 }
 
 fn answers(results: &[Part]) -> HashSet<String> {
-    let calls = results.iter().filter_map(|part| match part {
-        Part::ToolResult { call, .. } => Some(call.clone()),
-        _ => None,
-    });
-    calls.collect()
+    let results = results.iter().filter_map(Part::as_result);
+    results.map(|(call, ..)| call.to_owned()).collect()
 }
 
 /// A message of these parts, but for empty texts; none of nothing.
 fn message(role: Role, mut parts: Vec<Part>) -> Option<Message> {
     parts.retain(|part| !is_empty(part));
-    (!parts.is_empty()).then(|| Message::new(role, parts))
+    parts::message(role, parts)
 }
 
 fn is_empty(part: &Part) -> bool {
@@ -257,16 +254,12 @@ fn call(raw: &RawValue) -> Part {
         Some(Input { r#type, value }) if r#type == "json" => (None, tight(value.get())),
         Some(Input { r#type, value }) if r#type == "text" => {
             let text = string(Some(value));
-            (Some("custom".to_owned()), text.unwrap_or_default())
+            (Some("custom"), text.unwrap_or_default())
         }
         _ => (None, tight(input)),
     };
-    Part::ToolCall {
-        id: string(call.id).unwrap_or_default(),
-        name: string(call.name).unwrap_or_default(),
-        arguments,
-        kind,
-    }
+    let id = string(call.id).unwrap_or_default();
+    Part::call(id, string(call.name).unwrap_or_default(), arguments, kind)
 }
 
 /// What a call gave. Its content is a text, an object or, in newer versions, a list of them.
@@ -302,12 +295,10 @@ fn piece(raw: &RawValue, notes: &mut Notes) -> Part {
 
 /// A picture, which is always a PNG.
 fn image(raw: &RawValue) -> Option<Part> {
-    let source = string(member(raw, "source"))?;
-    let media_type = Some("image/png".to_owned());
-    Some(Part::Image(media(
-        MediaSource::Base64(source),
-        media_type,
-        None,
+    let source = MediaSource::Base64(string(member(raw, "source"))?);
+    Some(Part::Image(Media::new(
+        Some("image/png".to_owned()),
+        source,
     )))
 }
 

@@ -11,6 +11,7 @@ use super::rows::{DAMAGE, FOLDERS, ID, ORDER, PARENT, first_folder};
 use super::{MESSAGES, ROW};
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller};
+use crate::interop::parts;
 use crate::interop::records::Text;
 use crate::interop::spans::members;
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
@@ -212,14 +213,11 @@ impl Thread {
         }
         replacements.extend(summary.map(|summary| (None, summary)));
         self.visible = keep.len() + replacements.len();
-        let hide = HideStep {
-            keep,
-            replacements,
-            ..HideStep::of(HideKind::Compaction, Cover::Everything)
-        };
+        let hide = HideStep::of(HideKind::Compaction, Cover::Everything)
+            .keeping(keep)
+            .putting(replacements);
         let step = Step::new(Action::Hide(hide), teller.text.span(at));
-        let time = self.began.take();
-        teller.step(Step { time, ..step }).map(drop)
+        teller.step(step.at(self.began.take())).map(drop)
     }
 
     /// The first of the newest prompts for which there is room, and the beginning of the one before it.
@@ -280,5 +278,5 @@ fn cut(message: &Message, mut room: usize) -> Option<Message> {
             (_, None) => break,
         }
     }
-    (!parts.is_empty()).then(|| Message::new(message.role, parts))
+    parts::message(message.role, parts)
 }

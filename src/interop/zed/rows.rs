@@ -72,13 +72,10 @@ fn columns(rows: &dyn Rows) -> Result<Vec<&'static str>> {
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let sizes = sizes(rows, [TABLE, ID, DATA])?;
     let all = rows.picked(TABLE, &columns(rows)?, None, &[UPDATED, ID])?;
-    let found = all.iter().filter_map(|row| {
+    Ok(starters_first(&all, |row| {
         let size = sizes.get(text(row, ID)?).copied();
         stored(row, size.unwrap_or_default())
-    });
-    let mut found: Vec<StoredSession> = found.collect();
-    starters_first(&mut found);
-    Ok(found)
+    }))
 }
 
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode};
+use crate::wire::json::{Raw, decode, is_true};
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -60,8 +60,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         other => return Err(format!("unknown role '{other}'")),
     };
     let parts = parts(wire.content, notes).map_err(|error| format!("its content: {error}"))?;
-    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
-    let results = role == Role::User && !parts.is_empty() && parts.iter().all(is_result);
+    let results = role == Role::User && !parts.is_empty() && parts.iter().all(Part::is_result);
     let role = if results { Role::Tool } else { role };
     Ok(Message::new(role, parts))
 }
@@ -123,25 +122,20 @@ fn part(raw: &RawValue, notes: &mut Notes) -> Result<Part, serde_json::Error> {
 /// The part for a block of a known type and shape.
 fn known(block: &Block<'_>, notes: &mut Notes) -> Option<Part> {
     Some(match block.kind.as_ref() {
-        "text" => Part::Text {
-            text: decode(block.text)?,
-        },
-        "thinking" => Part::Thinking {
-            text: decode(block.thinking)?,
-            signature: decode(block.signature),
-            provider: Some(PROVIDER.to_owned()),
-        },
-        "tool_use" => Part::ToolCall {
-            id: decode(block.id)?,
-            name: decode(block.name)?,
-            arguments: block.input?.get().to_owned(),
-            kind: None,
-        },
-        "tool_result" => Part::ToolResult {
-            call: decode(block.tool_use_id)?,
-            content: content(block.content, notes).ok()?,
-            is_error: block.is_error.is_some_and(|flag| flag.get() == "true"),
-        },
+        "text" => Part::text(decode::<String>(block.text)?),
+        "thinking" => {
+            let (text, signature) = (decode(block.thinking)?, decode(block.signature));
+            Part::thinking(text, signature, Some(PROVIDER))
+        }
+        "tool_use" => {
+            let (id, name) = (decode(block.id)?, decode(block.name)?);
+            Part::call(id, name, block.input?.get().to_owned(), None)
+        }
+        "tool_result" => {
+            let call = decode(block.tool_use_id)?;
+            let content = content(block.content, notes).ok()?;
+            Part::result(call, content, is_true(block.is_error))
+        }
         "image" => Part::Image(media(block)?),
         "document" => Part::File(media(block)?),
         _ => return None,

@@ -115,10 +115,9 @@ pub fn written(message: &Message, number: usize, repairs: &mut Repairs) -> Optio
     let content = match &message.parts[..] {
         [Part::Text { text }] => quoted(text),
         parts => {
-            let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
-            let results = parts.iter().filter(is_result);
-            let others = parts.iter().filter(|part| !is_result(part));
-            let blocks = results.chain(others);
+            let (results, others): (Vec<_>, Vec<_>) =
+                parts.iter().partition(|part| part.is_result());
+            let blocks = results.into_iter().chain(others);
             let blocks = blocks.filter_map(|part| block(part, place, number, repairs));
             let blocks: Vec<String> = blocks.map(|block| block.json()).collect();
             if blocks.is_empty() && !parts.is_empty() {

@@ -92,11 +92,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         } else {
             wire.tool_call_id
         };
-        let result = Part::ToolResult {
-            call: call.unwrap_or_default(),
-            content,
-            is_error: false,
-        };
+        let result = Part::result(call.unwrap_or_default(), content, false);
         return fits(Message {
             name: wire.name.filter(|_| !legacy),
             ..Message::new(role, vec![result])
@@ -104,11 +100,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     }
     let mut all = Vec::new();
     if let Some(text) = decode(wire.reasoning_content) {
-        all.push(Part::Thinking {
-            text,
-            signature: None,
-            provider: Some(PROVIDER.to_owned()),
-        });
+        all.push(Part::thinking(text, None, Some(PROVIDER)));
     }
     all.extend(content);
     if let Some(refusal) = wire.refusal {
@@ -137,10 +129,7 @@ pub fn usage(raw: Raw<'_>) -> Option<Usage> {
         completion_tokens: u64,
     }
     let counts: Counts = decode(raw)?;
-    Some(Usage {
-        input_tokens: counts.prompt_tokens,
-        output_tokens: counts.completion_tokens,
-    })
+    Some(Usage::new(counts.prompt_tokens, counts.completion_tokens))
 }
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
@@ -222,23 +211,16 @@ fn tool_call(raw: &RawValue, notes: &mut Notes) -> Part {
     let Some((id, name, arguments, kind)) = known else {
         return opaque(raw.get().to_owned(), "tool_call", notes);
     };
-    Part::ToolCall {
-        id: id.unwrap_or_default(),
-        name,
-        arguments,
-        kind: kind.map(str::to_owned),
-    }
+    Part::call(id.unwrap_or_default(), name, arguments, kind)
 }
 
 /// The call of old, without an id: the function's name stands in for it.
 fn function_call(raw: &RawValue, notes: &mut Notes) -> Part {
     match serde_json::from_str::<Function<'_>>(raw.get()) {
-        Ok(function) => Part::ToolCall {
-            id: function.name.clone(),
-            arguments: arguments(function.arguments),
-            name: function.name,
-            kind: Some("function_call".to_owned()),
-        },
+        Ok(Function {
+            name,
+            arguments: raw,
+        }) => Part::call(name.clone(), name, arguments(raw), Some("function_call")),
         Err(_) => opaque(raw.get().to_owned(), "function_call", notes),
     }
 }

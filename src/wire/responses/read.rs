@@ -241,11 +241,8 @@ fn reasoning(item: &Item<'_>) -> Part {
             texts.extend(string(piece.text));
         }
     }
-    Part::Thinking {
-        text: texts.join("\n\n"),
-        signature: string(item.encrypted_content),
-        provider: Some(PROVIDER.to_owned()),
-    }
+    let signature = string(item.encrypted_content);
+    Part::thinking(texts.join("\n\n"), signature, Some(PROVIDER))
 }
 
 /// The call in an item of a type; none where its arguments are missing.
@@ -264,19 +261,12 @@ fn call(item: &Item<'_>, of_type: &str) -> Option<Part> {
         _ => (None, string(item.name), string(item.arguments)),
     };
     let id = string(item.call_id).or_else(|| string(item.id));
-    Some(Part::ToolCall {
-        id: id.unwrap_or_default(),
-        name: name.unwrap_or_default(),
-        arguments: arguments?,
-        kind: kind.map(str::to_owned),
-    })
+    let (id, name) = (id.unwrap_or_default(), name.unwrap_or_default());
+    Some(Part::call(id, name, arguments?, kind))
 }
 
 fn output(item: &Item<'_>, content: Vec<Part>) -> Meaning {
-    let result = Part::ToolResult {
-        call: string(item.call_id).unwrap_or_default(),
-        content,
-        is_error: false,
-    };
+    let call = string(item.call_id).unwrap_or_default();
+    let result = Part::result(call, content, false);
     Meaning::Output(Message::new(Role::Tool, vec![result]))
 }

@@ -8,7 +8,7 @@ use crate::interop::claude_code::path::Item;
 use crate::interop::claude_code::record::{MicrocompactMetadata, Record};
 use crate::interop::parts::{self, time};
 use crate::interop::{Action, Cover, HideStep, Step, StepEntry, StepId};
-use crate::model::{HideKind, Message, Part, Role, Settings};
+use crate::model::{HideKind, Message, Part, Role};
 use crate::wire::json::decode;
 
 /// What stands in place of a cleared result, in the client's own words.
@@ -49,36 +49,24 @@ impl Reader<'_> {
             let anchor = kept.and_then(|kept| kept.anchor);
             anchor.is_some() && anchor == self.entry(boundary).uuid
         });
-        let first = keep.first().filter(|_| !anchored);
+        let first = keep.first().copied().filter(|_| !anchored);
         let mut records: Vec<u32> = boundary.into_iter().chain([summary]).collect();
         let action = if told.iter().all(|told| told.step.is_none()) {
             for (record, time, message) in in_front {
-                let append = Action::Append(message);
-                self.step(Step {
-                    time,
-                    ..Step::new(append, self.entry(record).span)
-                })?;
+                let span = self.entry(record).span;
+                self.step(Step::append(message, span).at(time))?;
             }
             Action::Append(message)
         } else {
             records.extend(front);
             let in_front = in_front.into_iter().map(|(_, _, message)| message);
             let messages = in_front.chain([message]);
-            Action::Hide(HideStep {
-                replacements: messages.map(|message| (first.copied(), message)).collect(),
-                keep,
-                ..HideStep::of(HideKind::Compaction, Cover::Everything)
-            })
+            let hide = HideStep::of(HideKind::Compaction, Cover::Everything).keeping(keep);
+            Action::Hide(hide.putting(messages.map(|message| (first, message)).collect()))
         };
         let mut records: Vec<_> = records.iter().map(|at| self.entry(*at).span).collect();
         records.sort();
-        self.step(Step {
-            action,
-            time: piece.time,
-            settings: Settings::new(),
-            records,
-            usage: None,
-        })
+        self.step(Step::new(action, records[0]).by(records).at(piece.time))
     }
 
     /// A microcompaction: the named results are cleared.
@@ -112,10 +100,8 @@ impl Reader<'_> {
             return Ok(());
         }
         let hide = Action::Hide(HideStep::prune(parts));
-        next.step = Some(self.step(Step {
-            time: time(outer.timestamp),
-            ..Step::new(hide, self.entry(record).span)
-        })?);
+        let step = Step::new(hide, self.entry(record).span);
+        next.step = Some(self.step(step.at(time(outer.timestamp)))?);
         Ok(())
     }
 }
