@@ -87,11 +87,6 @@ impl Context {
         self.total_entries - self.entries.len() as u64
     }
 
-    /// How many hides of `kind` are active.
-    pub fn active_hides(&self, kind: HideKind) -> u32 {
-        self.hides[Self::slot_of(kind)]
-    }
-
     /// The place of a kind in `hides`.
     pub(crate) fn slot_of(kind: HideKind) -> usize {
         HideKind::ALL

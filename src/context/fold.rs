@@ -360,7 +360,8 @@ impl Order {
 
     /// Every entry that no active clear or compaction covers, in order: what truncations, drops and
     /// skips took out is among them.
-    pub fn transcript(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
+    #[cfg(test)]
+    pub(crate) fn transcript(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
         let baseline = |hide: &CommitHash| {
             let kind = self.hides.get(hide).map(|hiding| hiding.kind);
             matches!(kind, Some(HideKind::Clear | HideKind::Compaction))

@@ -14,7 +14,7 @@ use crate::history::call::Call;
 use crate::history::find::Pattern;
 use crate::history::kept::KeptSource;
 use crate::history::load;
-use crate::history::purge::{Purged, scrubbed};
+use crate::history::purge::{Purged, concluded};
 use crate::history::repo::Repo;
 use crate::interop::Input;
 use crate::model::{EntryId, MediaSource, Message, Operation, Part, RefName, Role};
@@ -147,10 +147,7 @@ impl Repo {
         for tag in &erasure.notes {
             tx.set_tag_note(tag, None)?;
         }
-        let operation = tx.begin_operation(call.now, call.what)?;
-        tx.purge_operations(operation)?;
-        tx.commit()?;
-        purged.unfinished = scrubbed(&*self.store);
+        purged.unfinished = concluded(&*self.store, tx, call)?;
         Ok(purged)
     }
 }

@@ -13,7 +13,7 @@ use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
 use crate::model::{Head, Operation, RefName};
-use crate::store::{CommitRow, Store, View};
+use crate::store::{CommitRow, Store, Tx, View};
 
 /// What a purge erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -149,12 +149,21 @@ impl Repo {
                 tx.set_tag_note(&tag, None)?;
             }
         }
-        let operation = tx.begin_operation(call.now, call.what)?;
-        tx.purge_operations(operation)?;
-        tx.commit()?;
-        purged.unfinished = scrubbed(&*self.store);
+        purged.unfinished = concluded(&*self.store, tx, call)?;
         Ok(purged)
     }
+}
+
+/// Ends a purge with its operation, and rewrites the files; says why that was not possible yet.
+pub(crate) fn concluded(
+    store: &dyn Store,
+    tx: Box<dyn Tx + '_>,
+    call: Call<'_>,
+) -> Result<Option<Unfinished>> {
+    let operation = tx.begin_operation(call.now, call.what)?;
+    tx.purge_operations(operation)?;
+    tx.commit()?;
+    Ok(scrubbed(store))
 }
 
 /// Rewrites the files after a purge; says why that was not possible yet.

@@ -49,9 +49,14 @@ impl Placement {
             let sources = view.sources(&name)?;
             candidates.push((name, old, sources));
         }
-        let at = |name: &RefName, old: &CommitHash, outcome, is_older| Self {
-            is_older,
-            ..Self::at(name, *old, outcome)
+        let older_or_grown = |name: &RefName, old: &CommitHash, is_older: bool| {
+            let outcome = if is_older {
+                Outcome::Unchanged
+            } else {
+                Outcome::Grown
+            };
+            let place = Self::at(name, *old, outcome);
+            Self { is_older, ..place }
         };
         if let Some(placed) = in_files(view, format, session, file, &candidates)? {
             return Ok(placed);
@@ -65,14 +70,10 @@ impl Placement {
         };
         for (name, old, sources) in &candidates {
             if Some(*old) == tip {
-                return Ok(at(name, old, Outcome::Unchanged, false));
+                return Ok(Self::at(name, *old, Outcome::Unchanged));
             }
             if sources.iter().any(|source| file.is(source)) {
-                return Ok(if has_lost(old)? {
-                    at(name, old, Outcome::Unchanged, true)
-                } else {
-                    at(name, old, Outcome::Grown, false)
-                });
+                return Ok(older_or_grown(name, old, has_lost(old)?));
             }
         }
         for (name, old, sources) in &candidates {
@@ -81,15 +82,12 @@ impl Placement {
                 None => false,
             };
             if goes_on || file.grown_from(sources)?.is_some() && !has_lost(old)? {
-                return Ok(at(name, old, Outcome::Grown, false));
+                return Ok(Self::at(name, *old, Outcome::Grown));
             }
             if let Some(source) = file.beginning_of(view, sources)? {
                 // An import that keeps the file's bytes may have died before it moved the ref.
-                return Ok(if reaches(view, old, source.id, session)? {
-                    at(name, old, Outcome::Unchanged, true)
-                } else {
-                    at(name, old, Outcome::Grown, false)
-                });
+                let is_older = reaches(view, old, source.id, session)?;
+                return Ok(older_or_grown(name, old, is_older));
             }
         }
         // A document is written anew while its last reply grows.
@@ -99,7 +97,7 @@ impl Placement {
             for (name, old, sources) in &candidates {
                 let is_followed = sources.iter().any(|source| source.id == followed.source);
                 if is_followed && differs_at_the_end(view, old, &tip)? {
-                    return Ok(at(name, old, Outcome::Grown, false));
+                    return Ok(Self::at(name, *old, Outcome::Grown));
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::history::load;
 use crate::interop::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
-use crate::model::secret::{SecretCounts, Secrets};
+use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement,
@@ -408,9 +408,7 @@ impl<'a> Session<'a> {
             }) => {
                 let is_new = tx.put_message(message, Some(prepared))?;
                 if is_new {
-                    for (kind, count) in secrets {
-                        *self.found.secrets.entry(kind).or_default() += count;
-                    }
+                    add_counts(&mut self.found.secrets, &secrets);
                 }
                 (count, is_new)
             }

@@ -39,7 +39,6 @@ pub struct Pair {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     pairs: Vec<Pair>,
-    unpaired: Vec<(usize, usize)>,
     open: Vec<bool>,
     groups: Groups,
 }
@@ -49,16 +48,12 @@ impl Pairs {
     pub fn new(links: &[Links]) -> Self {
         let mut waiting: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
         let mut pairs = Vec::new();
-        let mut unpaired = Vec::new();
         for (at, links) in links.iter().enumerate() {
             // Results first: a call in the same message is not an earlier one.
             for (nth, id) in links.results.iter().enumerate() {
-                match waiting.get_mut(id.as_str()).and_then(Vec::pop) {
-                    Some(call) => pairs.push(Pair {
-                        call,
-                        result: (at, nth),
-                    }),
-                    None => unpaired.push((at, nth)),
+                if let Some(call) = waiting.get_mut(id.as_str()).and_then(Vec::pop) {
+                    let result = (at, nth);
+                    pairs.push(Pair { call, result });
                 }
             }
             for (nth, id) in links.calls.iter().enumerate() {
@@ -73,7 +68,6 @@ impl Pairs {
         Self {
             groups: Groups::new(links.len(), joined),
             pairs,
-            unpaired,
             open,
         }
     }
@@ -91,11 +85,6 @@ impl Pairs {
     /// Whether message `index` has a call that no result answers.
     pub fn is_open(&self, index: usize) -> bool {
         self.open[index]
-    }
-
-    /// The results without a call: the message's index, and which of its results.
-    pub fn unpaired(&self) -> &[(usize, usize)] {
-        &self.unpaired
     }
 }
 
@@ -170,14 +159,16 @@ mod tests {
         ]);
         assert_eq!(pairs.group_of(2), [1, 2]);
         assert_eq!(pairs.group_of(0), [0, 3]);
-        assert_eq!(pairs.unpaired(), [(3, 1)]);
+        let pair = |call, result| Pair { call, result };
+        let paired = [pair((1, 0), (2, 0)), pair((0, 0), (3, 0))];
+        assert_eq!(pairs.pairs(), paired);
     }
 
     #[test]
     fn a_result_before_its_call_leaves_the_call_open() {
         let pairs = Pairs::new(&[links(&[], &["a"]), links(&["a"], &["a"])]);
         assert!(pairs.is_open(1));
-        assert_eq!(pairs.unpaired(), [(0, 0), (1, 0)]);
+        assert!(pairs.pairs().is_empty());
     }
 
     #[test]

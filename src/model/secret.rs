@@ -27,6 +27,13 @@ pub struct Secret {
 /// How many secrets of each kind.
 pub type SecretCounts = BTreeMap<&'static str, usize>;
 
+/// Adds more of them.
+pub(crate) fn add_counts(counts: &mut SecretCounts, more: &SecretCounts) {
+    for (kind, count) in more {
+        *counts.entry(kind).or_default() += count;
+    }
+}
+
 /// What is done about secrets in what leaves a repository.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Leaving<'a> {

@@ -50,11 +50,7 @@ pub(super) trait Rows {
 
 /// Whether nothing but its commit is needed to rebuild an entry.
 pub(super) fn is_plain(entry: &Entry) -> bool {
-    entry.id.index.is_none()
-        && entry.mask.is_empty()
-        && entry.priority == Priority::Normal
-        && entry.placed.is_none()
-        && !entry.edited
+    entry.id.index.is_none() && entry.priority == Priority::Normal && entry.is_as_appended()
 }
 
 /// A context as bytes.

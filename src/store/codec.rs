@@ -20,7 +20,7 @@ pub(super) fn encoding_of(number: i64) -> Result<Encoding> {
     match number {
         0 => Ok(Encoding::O200kBase),
         1 => Ok(Encoding::Cl100kBase),
-        other => Err(wrong(format!("unknown encoding {other} of counts"))),
+        other => Err(damaged(format!("unknown encoding {other} of counts"))),
     }
 }
 
@@ -63,19 +63,20 @@ impl Speaker {
         let attached = number >= ATTACHED;
         let place = if attached { number - ATTACHED } else { number };
         let role = usize::try_from(place).ok().and_then(|at| ROLES.get(at));
-        let role = *role.ok_or_else(|| wrong(format!("unknown role {number}")))?;
+        let role = *role.ok_or_else(|| damaged(format!("unknown role {number}")))?;
         Ok(Self { role, attached })
     }
+}
+
+/// A row that holds what no program writes.
+pub(super) fn damaged(detail: impl ToString) -> Error {
+    let detail = detail.to_string();
+    Error::Damaged { detail }
 }
 
 /// A column's number; what doesn't fit 63 bits is cut to that.
 pub(super) fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-fn wrong(detail: impl ToString) -> Error {
-    let detail = detail.to_string();
-    Error::Damaged { detail }
 }
 
 /// Writes integers, short ones in few bytes (LEB128).
@@ -155,7 +156,7 @@ pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
     while !unpacker.is_done() {
         match (unpacker.number(), unpacker.number()) {
             (Some(offset), Some(len)) => spans.push(Span { offset, len }),
-            _ => return Err(wrong("the records of a commit")),
+            _ => return Err(damaged("the records of a commit")),
         }
     }
     Ok(spans)

@@ -1,6 +1,7 @@
 //! Columns as values: what a row of any engine's is read by. Deliberately absent: statements, and how values
 //! become parameters, which are each engine's own.
 
+pub(super) use super::codec::damaged;
 use super::codec::{Speaker, encoding_of};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
@@ -60,12 +61,6 @@ pub(super) trait Column<'r>: Sized {
 /// A column.
 pub(super) fn get<'r, T: Column<'r>>(row: &'r impl Columns, at: usize) -> Result<T> {
     T::of(row, at)
-}
-
-/// A row that holds what no program writes.
-pub(super) fn damaged(detail: impl ToString) -> Error {
-    let detail = detail.to_string();
-    Error::Damaged { detail }
 }
 
 /// What is wrong with a caller that names an object which isn't here.

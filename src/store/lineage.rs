@@ -7,8 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::codec::number;
-use super::columns::damaged;
-use super::columns::missing;
+use super::columns::{damaged, missing};
 use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -98,8 +97,7 @@ impl Links {
         };
         if !follows || number(row.depth) != self.depth {
             let (tip, hash) = (self.tip, row.hash);
-            let detail = format!("the path to {tip} is broken at {hash}");
-            return Err(Error::Damaged { detail });
+            return Err(damaged(format!("the path to {tip} is broken at {hash}")));
         }
         self.before = Some(row.hash);
         self.depth += 1;
@@ -118,8 +116,7 @@ impl Links {
         let tip = self.tip;
         let last = self.before;
         let last = last.map_or("before it begins".to_owned(), |last| format!("at {last}"));
-        let detail = format!("the path to {tip} ends {last}");
-        Err(Error::Damaged { detail })
+        Err(damaged(format!("the path to {tip} ends {last}")))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::slice;
 
-use crate::error::{Error, Result};
+use super::columns::damaged;
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{
     Commit, Message, Operation, PURGED, Role, Sealed, ToolUses, Usage, is_tombstone, tombstone,
@@ -81,9 +82,8 @@ pub trait Objects {
     fn contents(&self, hashes: &[ContentHash]) -> Result<Vec<Option<Message>>> {
         let mut found = vec![None; hashes.len()];
         self.each_body(hashes, &mut |at, body| {
-            let read = Message::from_canonical(body).map_err(|error| Error::Damaged {
-                detail: format!("content {}: {error}", hashes[at]),
-            });
+            let read = Message::from_canonical(body)
+                .map_err(|error| damaged(format!("content {}: {error}", hashes[at])));
             found[at] = Some(read?);
             Ok(())
         })?;

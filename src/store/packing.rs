@@ -6,7 +6,8 @@ use std::io;
 
 use zstd::bulk::{Compressor, Decompressor};
 
-use crate::error::{Error, Result};
+use super::codec::damaged;
+use crate::error::Result;
 
 /// Below this a frame's own bytes eat what zstd saves.
 const COMPRESS_FROM_BYTES: usize = 512;
@@ -121,12 +122,6 @@ pub(super) fn unpack_any(encoding: i64, stored: Vec<u8>) -> Result<Vec<u8>> {
             .map_err(|error| damaged(format!("a compressed body: {error}"))),
         other => Err(damaged(format!("unknown encoding {other} of a body"))),
     }
-}
-
-/// Bytes that no engine writes.
-fn damaged(detail: impl ToString) -> Error {
-    let detail = detail.to_string();
-    Error::Damaged { detail }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! An engine keeps and gives such rows by their table alone; what is in them is said by [`Refs`](super::Refs) and
 //! [`Sources`](super::Sources). Deliberately absent: what has no single name, or belongs to an object.
 
-use super::columns::{Cell, Columns, get};
+use super::columns::{Cell, Columns, damaged, get};
 use super::tables::Table;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -23,9 +23,7 @@ pub struct MemoryRow {
 
 /// What is wrong with a row that holds what no program writes.
 pub(super) fn odd(what: &str, key: &str) -> Error {
-    Error::Damaged {
-        detail: format!("{what} {key}: it is not what was written"),
-    }
+    damaged(format!("{what} {key}: it is not what was written"))
 }
 
 impl MemoryRow {

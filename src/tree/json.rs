@@ -30,14 +30,6 @@ pub fn pieces(tree: &Tree) -> impl Iterator<Item = String> + '_ {
     std::iter::once(begin).chain(items).chain(["]}".to_owned()])
 }
 
-/// A tree as JSON.
-pub fn value(tree: &Tree) -> Value {
-    let mut root = Map::new();
-    root.insert("version".into(), VERSION.into());
-    root.insert("items".into(), items(tree).collect());
-    root.into()
-}
-
 fn items(tree: &Tree) -> impl Iterator<Item = Value> + '_ {
     let typing = tree.is_live && tree.is_under_way();
     let last = tree.items.len().saturating_sub(1);

@@ -116,7 +116,8 @@ fn nodes(tree: &Tree) -> Vec<(u64, Value)> {
         }
     }
     let mut found = Vec::new();
-    below(&json::value(tree), &mut found);
+    let root = serde_json::from_str(&json::text(tree)).expect("JSON");
+    below(&root, &mut found);
     found
 }
 

@@ -420,7 +420,9 @@ fn unpaired(repo: &Repo, on: &On) -> (usize, usize) {
     let links: Vec<Links> = messages.iter().map(Links::of).collect();
     let pairs = Pairs::new(&links);
     let calls: usize = links.iter().map(|links| links.calls.len()).sum();
-    (calls - pairs.pairs().len(), pairs.unpaired().len())
+    let results: usize = links.iter().map(|links| links.results.len()).sum();
+    let paired = pairs.pairs().len();
+    (calls - paired, results - paired)
 }
 
 /// The commands that make a context smaller, in the order of the walk.

@@ -224,7 +224,8 @@ fn brief(repo: &Repo, scope: Scope) -> String {
         .expect("a commit");
     let tree = replay(repo, &tip, scope).expect("replays").tree;
     let mut lines = String::new();
-    below(&json::value(&tree), 0, &mut lines);
+    let root = serde_json::from_str(&json::text(&tree)).expect("JSON");
+    below(&root, 0, &mut lines);
     lines
 }
 

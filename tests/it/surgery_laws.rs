@@ -115,22 +115,17 @@ fn halves(repo: &Repo, on: &On) -> HashSet<(EntryId, String)> {
     let links: Vec<Links> = messages.iter().map(Links::of).collect();
     let pairs = Pairs::new(&links);
     let id = |at: usize| scene.context.entries[at].id;
-    let unpaired = pairs
-        .unpaired()
-        .iter()
-        .map(|(at, nth)| (id(*at), links[*at].results[*nth].clone()));
     let answered: HashSet<(usize, usize)> = pairs.pairs().iter().map(|pair| pair.call).collect();
-    let calls = links.iter().enumerate().flat_map(|(at, links)| {
-        links
-            .calls
-            .iter()
-            .enumerate()
-            .map(move |(nth, call)| ((at, nth), call.clone()))
-    });
-    let open = calls.filter(|(place, _)| !answered.contains(place));
-    unpaired
-        .chain(open.map(|((at, _), call)| (id(at), call)))
-        .collect()
+    let answering: HashSet<(usize, usize)> = pairs.pairs().iter().map(|pair| pair.result).collect();
+    let mut halves = HashSet::new();
+    for (at, links) in links.iter().enumerate() {
+        for (ids, paired) in [(&links.calls, &answered), (&links.results, &answering)] {
+            let of_it = ids.iter().enumerate();
+            let alone = of_it.filter(|(nth, _)| !paired.contains(&(at, *nth)));
+            halves.extend(alone.map(|(_, call)| (id(at), call.clone())));
+        }
+    }
+    halves
 }
 
 fn planned(

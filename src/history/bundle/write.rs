@@ -11,7 +11,7 @@ use crate::history::load;
 use crate::history::repo::Repo;
 use crate::interop::Input;
 use crate::interop::redacted::RedactedInput;
-use crate::model::secret::{Leaving, SecretCounts};
+use crate::model::secret::{Leaving, SecretCounts, add_counts};
 use crate::model::{Commit, Message, Operation, RefName, Sealed, Span};
 use crate::store::{CommitRow, View};
 
@@ -179,8 +179,7 @@ impl Writing<'_> {
                         _ => {}
                     },
                     _ => {
-                        let detail = format!("content {hash} is missing");
-                        return Err(Error::Damaged { detail });
+                        return Err(Error::damaged(format!("content {hash} is missing")));
                     }
                 }
             }
@@ -298,9 +297,7 @@ impl Writing<'_> {
             let mut print = row.fingerprint;
             if let Some(secrets) = self.leaving.secrets() {
                 let without = RedactedInput::of(Box::new(file), secrets)?;
-                for (kind, count) in without.counts() {
-                    *self.done.secrets.entry(kind).or_default() += count;
-                }
+                add_counts(&mut self.done.secrets, without.counts());
                 let is_put = matches!(self.leaving, Leaving::Redacted(_));
                 if is_put && !without.counts().is_empty() {
                     let mut hash = Fingerprint::default();

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Answers, Brought};
-use crate::error::{Error, Result};
+use super::{Answers, Brought, strange};
+use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::bundle::BundleTip;
 use crate::model::RefName;
@@ -140,9 +140,7 @@ pub(super) fn compare(
         }
         for (want, end) in wants.iter().zip(&ends) {
             if !want.is_settled && want.begins() > *end {
-                return Err(Error::BrokenPeer {
-                    detail: "has a commit and not what is before it".to_owned(),
-                });
+                return Err(strange("has a commit and not what is before it"));
             }
         }
         is_first = false;
@@ -181,9 +179,9 @@ fn same(asked: usize, answered: usize) -> Result<()> {
     if asked == answered {
         Ok(())
     } else {
-        Err(Error::BrokenPeer {
-            detail: format!("gave {answered} answers to {asked} questions"),
-        })
+        Err(strange(format!(
+            "gave {answered} answers to {asked} questions"
+        )))
     }
 }
 

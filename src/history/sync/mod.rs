@@ -124,11 +124,20 @@ pub struct PeerRef {
 impl PeerRef {
     /// Refuses a name that nobody could make: what a stranger says.
     fn refuse_name(&self) -> Result<()> {
-        let made = ref_name(self.name.as_str()).map_err(|_| Error::BrokenPeer {
-            detail: format!("has a ref that nobody could make: {}", self.name),
-        });
-        made.map(|_| ())
+        match ref_name(self.name.as_str()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(strange(format!(
+                "has a ref that nobody could make: {}",
+                self.name
+            ))),
+        }
     }
+}
+
+/// What another repository says or does that none would.
+fn strange(detail: impl Into<String>) -> Error {
+    let detail = detail.into();
+    Error::BrokenPeer { detail }
 }
 
 /// What is known beside a ref, and goes where it goes.

@@ -13,7 +13,7 @@ use crate::history::call::Call;
 use crate::history::load;
 use crate::history::purge::contents_of;
 use crate::history::repo::Repo;
-use crate::model::secret::{Leaving, SecretCounts};
+use crate::model::secret::{Leaving, SecretCounts, add_counts};
 use crate::model::{RefName, RefValue};
 use crate::store::View;
 
@@ -168,9 +168,7 @@ impl Repo {
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
             let (_, bundled) = self.bundle_leaving(piece, options.sources, options.leaving)?;
-            for (kind, count) in bundled.secrets {
-                *counts.entry(kind).or_default() += count;
-            }
+            add_counts(&mut counts, &bundled.secrets);
         }
         let mut beside = SecretCounts::default();
         for to in moves {
@@ -186,9 +184,7 @@ impl Repo {
                 commits: Vec::new(),
             });
         }
-        for (kind, count) in beside {
-            *counts.entry(kind).or_default() += count;
-        }
+        add_counts(&mut counts, &beside);
         Ok(counts)
     }
 

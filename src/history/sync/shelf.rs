@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carry::{Carried, Load, Want};
 use super::here::Here;
-use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load;
@@ -64,9 +64,8 @@ impl Shelved {
     ///
     /// [`Error::BrokenPeer`] for what is none.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let shelved: Self = serde_json::from_slice(text).map_err(|error| Error::BrokenPeer {
-            detail: format!("has a ref that is none: {error}"),
-        })?;
+        let shelved: Self = serde_json::from_slice(text)
+            .map_err(|error| strange(format!("has a ref that is none: {error}")))?;
         shelved.row.refuse_name()?;
         Ok(shelved)
     }

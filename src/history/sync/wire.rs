@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::here::Here;
-use super::{Answers, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::BundleTip;
@@ -196,9 +196,7 @@ fn line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     match read.map_err(|_| gone())? {
         0 => Ok(None),
         _ if line.pop_if(|end| *end == b'\n').is_some() => Ok(Some(line)),
-        read if read as u64 == LINE_MOST => {
-            Err(strange("sent a line that does not end".to_owned()))
-        }
+        read if read as u64 == LINE_MOST => Err(strange("sent a line that does not end")),
         _ => Err(gone()),
     }
 }
@@ -220,9 +218,5 @@ fn bytes(input: &mut impl BufRead, size_bytes: u64) -> Result<Vec<u8>> {
 }
 
 fn gone() -> Error {
-    strange("has gone away".to_owned())
-}
-
-fn strange(detail: String) -> Error {
-    Error::BrokenPeer { detail }
+    strange("has gone away")
 }

@@ -118,8 +118,9 @@ impl Session<'_> {
             return Ok(());
         }
         if self.stand_alone("encoding > 1")? > 0 {
-            let detail = "a message that leans on a dictionary cannot be read".to_owned();
-            return Err(Error::Damaged { detail });
+            return Err(damaged(
+                "a message that leans on a dictionary cannot be read",
+            ));
         }
         // Freed pages are overwritten even before the file is rewritten.
         self.first("PRAGMA secure_delete = ON", [], |row| row.get::<i64>(0))?;

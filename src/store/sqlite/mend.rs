@@ -9,7 +9,7 @@ use rusqlite::params;
 use rusqlite::types::Value;
 
 use super::broken::{Mend, broken_commits, broken_contents};
-use super::codec::Row;
+use super::codec::{Row, damaged};
 use super::session::Session;
 use super::verify::{body, is_of_pages, unsound};
 use crate::error::{Error, Result};
@@ -47,8 +47,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         let columns: Option<Option<String>> =
             session.first(columns, [table.name], |row| row.get(0))?;
         if columns.flatten() != Some(table.listed()) {
-            let detail = "the tables are not those that it was made with".to_owned();
-            return Err(Error::Damaged { detail });
+            return Err(damaged("the tables are not those that it was made with"));
         }
     }
     let mut mending = Mending {

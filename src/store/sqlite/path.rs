@@ -27,6 +27,14 @@ static SETS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"settings\":{
 const COMMITS: &str = "SELECT hash, depth, canonical FROM commits
      WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND intact!(commits) ORDER BY depth";
 
+/// What was counted of the content that a commit appends.
+const COUNTED: &str = "LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
+     AND mask = x'' AND intact!(counts, content = commits.content)";
+
+/// The tools' uses in it.
+const USED: &str = "LEFT JOIN tool_uses ON calls + results > 0
+     AND tool_uses.content = commits.content AND intact!(tool_uses)";
+
 impl Session<'_> {
     /// Makes sure that the commits for which nothing was found are not here.
     pub(super) fn prove_absent_where<T>(
@@ -199,22 +207,17 @@ impl Lineages for Session<'_> {
         encoding: Encoding,
         visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
     ) -> Result<()> {
-        let sql = "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
+        let sql = format!(
+            "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
                  calls, results, tokens, estimated, uses
              FROM commits
              LEFT JOIN contents ON contents.id = commits.content AND intact!(contents)
-             LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
-                 AND mask = x'' AND intact!(counts, content = commits.content)
-             LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = commits.content
-                 AND intact!(tool_uses)
-             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND intact!(commits) ORDER BY depth";
-        for Stretch {
-            lineage,
-            first,
-            last,
-        } in parts
-        {
-            self.scan(sql, params![lineage, first, last, encoding], |row| {
+             {COUNTED} {USED}
+             WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND intact!(commits) ORDER BY depth"
+        );
+        for part in parts {
+            let [lineage, first, last] = part.params();
+            self.scan(&sql, params![lineage, first, last, encoding], |row| {
                 visit(rows::listed(row)?).map(|()| true)
             })?;
         }
@@ -229,21 +232,13 @@ impl Lineages for Session<'_> {
         visit: &mut dyn FnMut(Appended) -> Result<()>,
     ) -> Result<()> {
         let (uses, uses_of) = if facts.links {
-            (
-                "uses",
-                "LEFT JOIN tool_uses ON calls + results > 0
-                 AND tool_uses.content = commits.content AND intact!(tool_uses)",
-            )
+            ("uses", USED)
         } else {
             ("NULL", "")
         };
         let (tokens, tokens_of) = match facts.counts {
             None => ("NULL, NULL", ""),
-            Some(_) => (
-                "tokens, estimated",
-                "LEFT JOIN counts ON counts.content = commits.content AND encoding = ?4
-                     AND mask = x'' AND intact!(counts, content = commits.content)",
-            ),
+            Some(_) => ("tokens, estimated", COUNTED),
         };
         let sql = format!(
             "SELECT commits.hash, depth, contents.hash, role, calls + results, {uses}, {tokens},
@@ -254,14 +249,10 @@ impl Lineages for Session<'_> {
              WHERE lineage = ?1 AND depth BETWEEN ?2 AND ?3 AND ?4 IS ?4 AND intact!(commits)
              ORDER BY depth"
         );
-        for Stretch {
-            lineage,
-            first,
-            last,
-        } in parts
-        {
+        for part in parts {
+            let [lineage, first, last] = part.params();
             let params = params![lineage, first, last, facts.counts];
-            self.scan_whole(&sql, params, *first..=*last, |row| {
+            self.scan_whole(&sql, params, first..=last, |row| {
                 rows::appended(row)?.map_or(Ok(()), &mut *visit)
             })?;
         }

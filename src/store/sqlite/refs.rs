@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::codec::number;
+use super::codec::{damaged, number};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::model::{Millis, PURGED, RefName, RefValue};
@@ -28,9 +28,7 @@ fn moves(condition: &str) -> String {
 
 /// What is wrong with a ref whose moves don't lead to where it is.
 fn broken(name: &RefName) -> Error {
-    Error::Damaged {
-        detail: format!("the log of {name} has a gap"),
-    }
+    damaged(format!("the log of {name} has a gap"))
 }
 
 impl Session<'_> {
@@ -75,9 +73,7 @@ impl Session<'_> {
             }
         };
         match lost {
-            Some(id) => Err(Error::Damaged {
-                detail: format!("operation {id} is missing"),
-            }),
+            Some(id) => Err(damaged(format!("operation {id} is missing"))),
             None => Ok(()),
         }
     }
@@ -131,9 +127,9 @@ impl Session<'_> {
         if is_whole && names.next().is_none() {
             Ok(())
         } else {
-            Err(Error::Damaged {
-                detail: format!("the moves of operation {operation} are not all there"),
-            })
+            Err(damaged(format!(
+                "the moves of operation {operation} are not all there"
+            )))
         }
     }
 }
@@ -243,8 +239,9 @@ impl Refs for Session<'_> {
         let count = self.first(count, [session], |row| row.unsigned(0))?;
         let is_each_once = found.is_sorted_by(|one, next| one.0 < next.0);
         if count != Some(found.len() as u64) || !is_each_once {
-            let detail = format!("what was taken over of {session} is not as it was written");
-            return Err(Error::Damaged { detail });
+            return Err(damaged(format!(
+                "what was taken over of {session} is not as it was written"
+            )));
         }
         Ok(found.into_iter().map(|(_, commits)| commits).collect())
     }

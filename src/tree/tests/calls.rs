@@ -365,7 +365,8 @@ fn what_a_tool_left_out_is_told_by_its_own_figures() {
         for event in [user("go"), call("a", "ls"), answer("a", result)] {
             fold.feed(event);
         }
-        let tree = json::value(&fold.settle());
+        let tree: serde_json::Value =
+            serde_json::from_str(&json::text(&fold.settle())).expect("JSON");
         let tool = &tree["items"][0]["items"][1]["items"][0];
         assert_eq!(tool["kind"], "tool");
         tool["more_lines"].as_u64().map(cut::more_lines)

@@ -6,7 +6,7 @@ use crate::tree::{Tree, json};
 
 pub(super) fn outline(tree: &Tree) -> String {
     let mut lines = String::new();
-    let root = json::value(tree);
+    let root = serde_json::from_str(&json::text(tree)).expect("JSON");
     below(&root, 0, &mut lines);
     lines
 }
