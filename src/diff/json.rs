@@ -99,10 +99,6 @@ fn as_it_is<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
     raw.serialize(to)
 }
 
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("a string is always JSON")
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use proptest::prelude::*;

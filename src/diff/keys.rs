@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::diff::Replaced;
 use crate::diff::alike::{Sketch, most_alike};
-use crate::diff::json::{Json, quoted};
+use crate::diff::json::Json;
 use crate::diff::lines::LineDiff;
 use crate::diff::list::{self, Edit, align_equal, fill_gaps};
+use crate::wire::json::quoted;
 
 /// From how many bytes on a text without line feeds is compared by words, not shown twice.
 const LONG_TEXT_BYTES: usize = 80;
@@ -89,10 +90,7 @@ impl JsonDiff {
             (Json::String(old), Json::String(new)) if by_lines(old) || by_lines(new) => {
                 Self::Text(LineDiff::new(old, new, context_lines))
             }
-            _ => Self::Replaced(Replaced {
-                before: before.clone(),
-                after: after.clone(),
-            }),
+            _ => Self::Replaced(Replaced::unless_equal(before, after)?),
         })
     }
 
@@ -170,15 +168,8 @@ fn items_in_gap(before: &[Json], after: &[Json]) -> list::Alignment {
         return (0..before.len()).map(|at| (at, at)).collect();
     }
     let sketch = |item: &Json| Sketch::of([item.to_string().as_str()]);
-    let old: Vec<Sketch> = before.iter().map(sketch).collect();
-    let new: Vec<Sketch> = after.iter().map(sketch).collect();
-    most_alike(before.len(), after.len(), ALIKE, |b, a| {
-        if before[b].kind() == after[a].kind() && before[b].kind() > 0 {
-            old[b].likeness(&new[a])
-        } else {
-            0.0
-        }
-    })
+    let may_be_one = |old: &Json, new: &Json| old.kind() == new.kind() && old.kind() > 0;
+    most_alike(before, after, ALIKE, sketch, may_be_one)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::markup::{Markup, is_address, is_raster};
 use super::prose;
 use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part};
+use crate::render::chat::first_line;
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::page::{
     ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
@@ -543,11 +544,7 @@ pub(super) fn anchor(at: usize, number: Option<usize>) -> String {
 
 /// The beginning of a text, on one line.
 fn peek(text: &str) -> &str {
-    let mut lines = text.lines().map(str::trim);
-    head(
-        lines.find(|line| !line.is_empty()).unwrap_or_default(),
-        PEEK_BYTES,
-    )
+    head(first_line(text), PEEK_BYTES)
 }
 
 fn head(text: &str, bytes: usize) -> &str {

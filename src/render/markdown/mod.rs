@@ -16,7 +16,7 @@ use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
 use crate::render::page::{
-    ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
+    ConversationPage, Stretch, apart, hidden_words, name_and_rest, node_of, stretches,
 };
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
@@ -214,17 +214,9 @@ impl Sheet<'_> {
         let Some(first) = sections.first() else {
             return Ok(());
         };
-        let node = match first {
-            Section::One(block) => block.node(),
-            Section::Calls(tools) => &tools[0].node,
-        };
-        self.heading(
-            &Node {
-                hidden: None,
-                ..*node
-            },
-            "assistant",
-        )?;
+        let hidden = None;
+        let node = node_of(first);
+        self.heading(&Node { hidden, ..*node }, "assistant")?;
         for (by, sections) in apart(&sections, !self.inside) {
             let write = |sheet: &mut Self| {
                 let mut sections = sections.iter();
