@@ -71,7 +71,7 @@ impl Listing<'_> {
             let heading = HEADING.into_iter().enumerate().map(name).collect();
             cells.insert(0, heading);
         }
-        let mut heads = table::each(cells, &NUMBERS);
+        let mut heads = table::lines(cells, &NUMBERS);
         let heading = self.heading.then(|| heads.next()).flatten();
         let heading = heading.map(|head| {
             let mut line = Line::indent(self.indent) + head + "  ";
