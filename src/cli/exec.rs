@@ -53,10 +53,7 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
         }
     });
     if ended.is_ok() {
-        let since = Instant::now();
-        while !(stdout.is_done() && stderr.is_done()) && since.elapsed() < LINGER {
-            thread::sleep(POLL);
-        }
+        wait_for(LINGER, || stdout.is_done() && stderr.is_done());
     }
     drop(group);
     let stderr = String::from_utf8_lossy(&stderr.take()).into_owned();
@@ -113,9 +110,8 @@ impl Agent {
     /// Waits for the end of one that says nothing more, and not for long.
     pub fn end(mut self) -> Result<(), Failed> {
         let ended = wait(&mut self.group.0, LINGER, || None);
-        let since = Instant::now();
-        while ended.is_ok() && !self.stderr.is_done() && since.elapsed() < LINGER {
-            thread::sleep(POLL);
+        if ended.is_ok() {
+            wait_for(LINGER, || self.stderr.is_done());
         }
         drop(self.group);
         let failed = |reason: String| Failed {
@@ -209,8 +205,16 @@ impl Drain {
     }
 }
 
+/// Waits until something is so, but no longer than this.
+pub fn wait_for(limit: Duration, is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() && since.elapsed() < limit {
+        thread::sleep(POLL);
+    }
+}
+
 /// Waits for its end, or says why it is to be stopped: `stop` has a reason, or its time is over.
-fn wait(
+pub fn wait(
     child: &mut Child,
     timeout: Duration,
     stop: impl Fn() -> Option<String>,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use clap::ValueEnum;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow, Repo};
 use tract::ingest::{Replay, ReplayedEntry, Scope, replay, session_format};
@@ -22,20 +23,17 @@ const TITLE_CHARS: usize = 90;
 const TITLES: usize = 20;
 
 /// What a page is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     Html,
+    #[value(alias = "md")]
     Markdown,
 }
 
 impl Kind {
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "html" => Some(Self::Html),
-            "markdown" | "md" => Some(Self::Markdown),
-            _ => None,
-        }
+        Self::from_str(name, false).ok()
     }
 
     fn write(

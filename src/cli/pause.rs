@@ -9,6 +9,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
+use super::Failure;
+
 /// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
 pub struct Pause {
     /// The signal that came, 0 before.
@@ -49,6 +51,12 @@ impl Pause {
     pub fn signal(&self) -> Option<i32> {
         let signal = self.asked.load(Ordering::Relaxed);
         (signal != 0).then_some(signal as i32)
+    }
+
+    /// Ends the program by the signal that asks for it, if one does.
+    pub fn obey(&self) -> Result<(), Failure> {
+        self.signal()
+            .map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
     }
 
     /// What was asked for was meant for something else.

@@ -27,7 +27,6 @@ Example:
   tract bundle more.tract v1..main            what came after v1")]
 pub struct Args {
     /// The file to write
-    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Branches, tags, sessions, or ranges up to one; by default where HEAD is
     #[arg(value_name = "WHAT", default_value = "HEAD")]

@@ -259,16 +259,11 @@ fn token_line(status: &Status) -> Line {
         let count = grouped(total.tokens);
         return format!("Tokens   {about}{count} (no budget set)").into();
     };
-    let label = if total.tokens > budget {
-        Label::Error
-    } else {
-        Label::Good
-    };
     let percent = format!("{}%", total.tokens * 100 / budget.max(1));
-    let share = if total.tokens > budget {
-        Label::Error.of(percent)
+    let (label, share) = if total.tokens > budget {
+        (Label::Error, Label::Error.of(percent))
     } else {
-        percent.into()
+        (Label::Good, percent.into())
     };
     Line::from("Window   ")
         + label.of(bar(total.tokens, budget))

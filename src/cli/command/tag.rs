@@ -25,10 +25,8 @@ pub struct Args {
     #[arg(short = 'm', long = "message", value_name = "TEXT", requires = "name")]
     note: Option<String>,
     /// The tag
-    #[arg(value_name = "NAME")]
     name: Option<String>,
     /// What to tag, instead of HEAD
-    #[arg(value_name = "REV")]
     rev: Option<String>,
 }
 
