@@ -81,13 +81,8 @@ impl Held {
         match verdict {
             // Whose the repository is, theirs is the command.
             Verdict::Compact { total, .. } if !repo.is_own() => {
-                tell(
-                    &Verdict::Over { total: *total },
-                    *max,
-                    (on, last),
-                    &smaller,
-                    app,
-                );
+                let over = Verdict::Over { total: *total };
+                tell(&over, *max, (on, last), &smaller, app);
                 app.ui.notice(match repo.directory() {
                     Some(_) => "budget.action names a command of another user's; it was not run",
                     None => "budget.action names a command; a server's repository runs none",

@@ -4,7 +4,7 @@
 //! Who leaves the group is not waited for.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
+
+use super::shell::shell;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(10);
@@ -141,8 +143,7 @@ struct Group(Child);
 
 impl Group {
     fn spawn(command: &str) -> std::io::Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(command);
+        let mut shell = shell(command);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         shell.stderr(Stdio::piped());
         #[cfg(unix)]

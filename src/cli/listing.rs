@@ -284,11 +284,8 @@ const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", 
 pub fn known_operations(words: &[String]) -> Result<(), Failure> {
     let commands = HideKind::ALL.map(HideKind::verb);
     let kinds = HideKind::ALL.map(HideKind::as_str);
-    let known = |word: &str| {
-        [&OPERATIONS[..], &commands, &kinds]
-            .iter()
-            .any(|l| l.contains(&word))
-    };
+    let all = [&OPERATIONS[..], &commands, &kinds].concat();
+    let known = |word: &str| all.contains(&word);
     match words.iter().find(|word| !known(word)) {
         None => Ok(()),
         Some(wrong) => {

@@ -88,12 +88,8 @@ impl Gathered {
 
     /// Writes it, as it is made.
     pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<(), Failure> {
-        let hidden: Vec<_> = self
-            .found
-            .entries
-            .iter()
-            .map(|entry| entry.hidden)
-            .collect();
+        let entries = self.found.entries.iter();
+        let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
         let page = ConversationPage {
             title: &self.title,
             facts: &self.facts,
@@ -209,11 +205,8 @@ fn facts(
         facts.push(format.tools.first().unwrap_or(&format.name).to_string());
     }
     facts.push(plural(found.entries.len() as u64, "message"));
-    let hidden = found
-        .entries
-        .iter()
-        .filter(|entry| entry.hidden.is_some())
-        .count();
+    let is_hidden = |entry: &&ReplayedEntry| entry.hidden.is_some();
+    let hidden = found.entries.iter().filter(is_hidden).count();
     if hidden > 0 {
         facts.push(format!("{hidden} hidden"));
     }

@@ -1,5 +1,14 @@
 //! What a shell reads.
 
+use std::process::Command;
+
+/// A command line that a shell runs.
+pub fn shell(line: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(line);
+    shell
+}
+
 /// A text as a shell takes it for one word.
 pub fn shell_word(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);

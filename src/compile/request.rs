@@ -40,7 +40,7 @@ pub struct Compiled {
 /// # Errors
 ///
 /// [`Error::StrictCompile`] if [`RequestOptions::strict`] is set and the request would differ
-/// from the context in anything ([`Notice::is_repair`]).
+/// from the context in anything ([`Notice::Repaired`]).
 pub fn compile(
     messages: &[Message],
     settings: &Settings,

@@ -9,7 +9,7 @@ use tract::history::sync::{Peer, Wired};
 
 use super::url::Host;
 use crate::cli::exec::{self, Drain};
-use crate::cli::shell::shell_word;
+use crate::cli::shell::{shell, shell_word};
 use crate::cli::{App, Failure};
 
 /// How much of what is said there on standard error is kept.
@@ -95,8 +95,8 @@ fn start(host: &Host, app: &App) -> Result<Child, Failure> {
     arguments.extend([host.name.as_str(), &there]);
     let mut command = match &app.env.ssh_command {
         Some(ssh) => {
-            let mut shell = Command::new("sh");
-            shell.arg("-c").arg(format!("{ssh} \"$@\"")).arg("ssh");
+            let mut shell = shell(&format!("{ssh} \"$@\""));
+            shell.arg("ssh");
             shell
         }
         None => Command::new("ssh"),
