@@ -110,10 +110,8 @@ fn heaviest(
             return 0.0;
         }
         let columns = columns(row);
-        match best[row].get(column.max(columns.start) - columns.start) {
-            Some(sum) => *sum,
-            None => 0.0,
-        }
+        let sum = best[row].get(column.max(columns.start) - columns.start);
+        sum.copied().unwrap_or(0.0)
     };
     for row in 0..before {
         let weigh = |column| Some(likeness(row, column)).filter(|w| *w >= least);

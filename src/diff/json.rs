@@ -74,16 +74,6 @@ impl Json {
     pub fn pretty(&self) -> String {
         serde_json::to_string_pretty(self).expect("a value is always JSON")
     }
-
-    /// What kind of value it is; only values of one kind are one value that changed.
-    pub(super) fn kind(&self) -> u8 {
-        match self {
-            Self::Scalar(_) => 0,
-            Self::String(_) => 1,
-            Self::Array(_) => 2,
-            Self::Object(_) => 3,
-        }
-    }
 }
 
 impl fmt::Display for Json {

@@ -1,6 +1,7 @@
 //! JSON compared by keys.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant as kind;
 
 use crate::diff::Replaced;
 use crate::diff::alike::{Sketch, most_alike};
@@ -160,15 +161,12 @@ fn by_lines(text: &str) -> bool {
 /// Which items between equal ones are one item that changed: the most alike, or, where as many
 /// stand on one side as on the other, each with the one at its place.
 fn items_in_gap(before: &[Json], after: &[Json]) -> list::Alignment {
-    let same_kinds = before
-        .iter()
-        .map(Json::kind)
-        .eq(after.iter().map(Json::kind));
-    if same_kinds {
+    if before.iter().map(kind).eq(after.iter().map(kind)) {
         return (0..before.len()).map(|at| (at, at)).collect();
     }
     let sketch = |item: &Json| Sketch::of([item.to_string().as_str()]);
-    let may_be_one = |old: &Json, new: &Json| old.kind() == new.kind() && old.kind() > 0;
+    let is_scalar = |item: &Json| matches!(item, Json::Scalar(_));
+    let may_be_one = |old: &Json, new: &Json| kind(old) == kind(new) && !is_scalar(old);
     most_alike(before, after, ALIKE, sketch, may_be_one)
 }
 

@@ -84,12 +84,7 @@ fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
     for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
         for (name, value) in repo.references(folder)? {
             if let RefValue::Commit(commit) = value {
-                let after = None;
-                tips.push(BundleTip {
-                    name,
-                    commit,
-                    after,
-                });
+                tips.push(BundleTip::new(name, commit));
             }
         }
     }

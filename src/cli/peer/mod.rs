@@ -136,6 +136,11 @@ pub fn shown<T>(app: &App, act: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T) -> T
     done
 }
 
+/// The other side does what cannot be.
+fn strange(detail: String) -> Error {
+    Error::BrokenPeer { detail }
+}
+
 /// What was carried, in words; none: nothing was.
 pub fn carried(carried: &Carried) -> Option<String> {
     let brought = &carried.brought;

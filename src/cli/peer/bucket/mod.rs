@@ -29,6 +29,7 @@ use tract::Error;
 use tract::history::sync::{Shelf, Shelved};
 use tract::model::RefName;
 
+use super::strange;
 pub use errors::meaning;
 
 /// What says where a ref is.
@@ -553,8 +554,4 @@ fn moved(name: &RefName, was: Option<&Seen>, there: Option<&Seen>) -> Error {
         expected: place(was),
         found: place(there),
     }
-}
-
-fn strange(detail: String) -> Error {
-    Error::BrokenPeer { detail }
 }
