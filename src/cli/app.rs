@@ -303,10 +303,8 @@ impl App {
     pub fn visitor(&self) -> Result<Visitor, Failure> {
         let config = self.user_config()?;
         let mut safe = Vec::new();
-        for place in config
-            .values(SAFE_DIRECTORY)
-            .chain(self.env.safe_directory.as_deref())
-        {
+        let this_time = self.env.safe_directory.as_deref();
+        for place in config.values(SAFE_DIRECTORY).chain(this_time) {
             // Any text is a place, if perhaps none that there is.
             let place = self.path(Path::new(place))?;
             safe.extend(place.to_str().map(str::parse).into_iter().flatten());

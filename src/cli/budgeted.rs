@@ -218,11 +218,8 @@ fn within_turn(
         extent,
         summary: None,
     };
-    let would = repo.compare(
-        app.call(on, "…"),
-        &outcome::options(app, repo, false)?,
-        &[&plan],
-    )?;
+    let options = outcome::options(app, repo, false)?;
+    let would = repo.compare(app.call(on, "…"), &options, &[&plan])?;
     let does = |it: &tract::Result<Surgery>| it.as_ref().is_ok_and(|it| !it.is_nothing());
     let command = shell_word(command);
     let hint = format!("tract compact --keep 1 --exec {command} takes what is in the turn");

@@ -264,13 +264,8 @@ fn headline(
         0 => String::new(),
         kept => format!("; {} of before are kept", plural(kept, "commit")),
     };
-    Ok(line(
-        before,
-        format,
-        session,
-        &(after + &branch + &kept),
-        app,
-    ))
+    let after = after + &branch + &kept;
+    Ok(line(before, format, session, &after, app))
 }
 
 /// Why a branch does not follow its session.

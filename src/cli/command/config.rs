@@ -61,11 +61,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.global {
         return global(args, app);
     }
-    if let Some(key) = args
-        .key
-        .as_ref()
-        .filter(|key| UserConfig::KEYS.contains(&key.as_str()))
-    {
+    let is_ones_own = |key: &&String| UserConfig::KEYS.contains(&key.as_str());
+    if let Some(key) = args.key.as_ref().filter(is_ones_own) {
         let what = format!("{key} is a setting of yours, not of the repository");
         return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
     }

@@ -190,11 +190,8 @@ fn fields(
         }
     }
     if let Some(call) = &row.call {
-        let room = app
-            .ui
-            .width_cols()
-            .map_or(usize::MAX, |width| width - NAME_COLS);
-        field("answers", Line::from(call).cut(room));
+        let room = app.ui.width_cols().map(|width| width - NAME_COLS);
+        field("answers", Line::from(call).within(room));
     }
     if let (Some(message), Operation::Append { .. }) = (&shown.message, operation) {
         for agent in agents(repo, &row.hash, message)? {

@@ -115,10 +115,8 @@ fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -
     match (last, first) {
         (Some(last), _) if is_long_ago(last) => {
             let days = now.0.saturating_sub(last.0).unsigned_abs() / DAY_MS.unsigned_abs();
-            Some(format!(
-                "last checked for damage {} ago",
-                plural(days, "day")
-            ))
+            let days = plural(days, "day");
+            Some(format!("last checked for damage {days} ago"))
         }
         (None, Some(first)) if is_long_ago(first) => Some("never checked for damage".to_owned()),
         _ => None,

@@ -118,6 +118,15 @@ impl FileEdit {
         })
     }
 
+    /// What becomes of it besides its lines. Hostile until escaped.
+    pub(super) fn fate(&self) -> Option<String> {
+        match &self.kind {
+            EditKind::Changed | EditKind::Written => None,
+            EditKind::Deleted => Some("deleted".to_owned()),
+            EditKind::Moved(to) => Some(format!("→ {to}")),
+        }
+    }
+
     /// The stretches, each with what stands above it: its place, or that something lies between.
     pub(super) fn placed(&self) -> impl Iterator<Item = (Option<String>, &EditHunk)> {
         self.hunks.iter().enumerate().map(|(at, hunk)| {

@@ -9,7 +9,7 @@ use super::prose;
 use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part};
 use crate::render::chat::first_line;
-use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::edit::{Edits, FileEdit};
 use crate::render::page::{
     ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
 };
@@ -397,11 +397,7 @@ impl<'a> Blocks<'a> {
 
     fn file(&mut self, file: &FileEdit, is_named: bool) {
         let path = file.path.as_deref().filter(|_| is_named);
-        let fate = match &file.kind {
-            EditKind::Changed | EditKind::Written => None,
-            EditKind::Deleted => Some("deleted".to_owned()),
-            EditKind::Moved(to) => Some(format!("→ {to}")),
-        };
+        let fate = file.fate();
         if path.is_some() || fate.is_some() {
             self.markup
                 .raw("<h4 class=\"key\">")

@@ -98,11 +98,8 @@ fn prune(
         ..Prune::default()
     };
     let plans: [&dyn Plan; 2] = [&Prune::default(), &all];
-    let would = repo.compare(
-        app.call(on, "…"),
-        &outcome::options(app, repo, false)?,
-        &plans,
-    )?;
+    let options = outcome::options(app, repo, false)?;
+    let would = repo.compare(app.call(on, "…"), &options, &plans)?;
     let gain = |would: &Surgery| {
         let gain = TokenCount {
             tokens: would.delta().unsigned_abs(),
