@@ -8,7 +8,6 @@ use crate::diff::alike::{Sketch, most_alike};
 use crate::diff::json::Json;
 use crate::diff::lines::LineDiff;
 use crate::diff::list::{self, Edit, align_equal, fill_gaps};
-use crate::wire::json::quoted;
 
 /// From how many bytes on a text without line feeds is compared by words, not shown twice.
 const LONG_TEXT_BYTES: usize = 80;
@@ -150,7 +149,7 @@ fn member(path: &str, key: &str) -> String {
     match !key.is_empty() && key.chars().all(plain) {
         true if path.is_empty() => key.to_owned(),
         true => format!("{path}.{key}"),
-        false => format!("{path}[{}]", quoted(key)),
+        false => format!("{path}[{}]", serde_json::Value::from(key)),
     }
 }
 
