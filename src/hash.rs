@@ -262,16 +262,9 @@ impl HashPrefix {
     /// The lowest and the highest hash that begin with these digits, both included.
     pub fn range(&self) -> (HashBytes, HashBytes) {
         let bound = |fill: char| -> HashBytes {
-            let digits: String = self
-                .0
-                .chars()
-                .chain(std::iter::repeat(fill))
-                .take(64)
-                .collect();
-            *digits
-                .parse::<CommitHash>()
-                .expect("64 hex digits")
-                .as_bytes()
+            let digits = self.0.chars().chain(std::iter::repeat(fill)).take(64);
+            let hash = digits.collect::<String>().parse::<CommitHash>();
+            *hash.expect("64 hex digits").as_bytes()
         };
         (bound('0'), bound('f'))
     }

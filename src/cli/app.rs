@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
@@ -147,8 +147,7 @@ fn users(_: Option<String>) -> Option<Vec<u32>> {
 
 /// The time by the system's clock.
 pub fn system_time() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    Millis(since.map_or(0, |since| since.as_millis() as i64))
+    Millis(Timestamp::now().as_millisecond())
 }
 
 /// What a command is handed.
@@ -304,10 +303,8 @@ impl App {
     pub fn visitor(&self) -> Result<Visitor, Failure> {
         let config = self.user_config()?;
         let mut safe = Vec::new();
-        for place in config
-            .values(SAFE_DIRECTORY)
-            .chain(self.env.safe_directory.as_deref())
-        {
+        let this_time = self.env.safe_directory.as_deref();
+        for place in config.values(SAFE_DIRECTORY).chain(this_time) {
             // Any text is a place, if perhaps none that there is.
             let place = self.path(Path::new(place))?;
             safe.extend(place.to_str().map(str::parse).into_iter().flatten());

@@ -81,13 +81,8 @@ impl Held {
         match verdict {
             // Whose the repository is, theirs is the command.
             Verdict::Compact { total, .. } if !repo.is_own() => {
-                tell(
-                    &Verdict::Over { total: *total },
-                    *max,
-                    (on, last),
-                    &smaller,
-                    app,
-                );
+                let over = Verdict::Over { total: *total };
+                tell(&over, *max, (on, last), &smaller, app);
                 app.ui.notice(match repo.directory() {
                     Some(_) => "budget.action names a command of another user's; it was not run",
                     None => "budget.action names a command; a server's repository runs none",
@@ -223,11 +218,8 @@ fn within_turn(
         extent,
         summary: None,
     };
-    let would = repo.compare(
-        app.call(on, "…"),
-        &outcome::options(app, repo, false)?,
-        &[&plan],
-    )?;
+    let options = outcome::options(app, repo, false)?;
+    let would = repo.compare(app.call(on, "…"), &options, &[&plan])?;
     let does = |it: &tract::Result<Surgery>| it.as_ref().is_ok_and(|it| !it.is_nothing());
     let command = shell_word(command);
     let hint = format!("tract compact --keep 1 --exec {command} takes what is in the turn");

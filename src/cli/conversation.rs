@@ -8,7 +8,7 @@ use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Scope, Start, replay, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
-use tract::render::{Label, escape, plural};
+use tract::render::{Label, plural};
 use tract::tree::{NodeId, Tree, json};
 
 use super::page::{self, numbered};
@@ -205,14 +205,8 @@ fn chat(
 }
 
 fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
-    let is_terminal = app.ui.is_terminal();
     for text in json::pieces(tree) {
-        let shown = if is_terminal {
-            escape::json(&text)
-        } else {
-            text.as_str().into()
-        };
-        app.ui.out().write_all(shown.as_bytes())?;
+        app.ui.write_json(&text)?;
     }
     Ok(writeln!(app.ui.out())?)
 }

@@ -4,7 +4,7 @@
 //! Who leaves the group is not waited for.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
+
+use super::shell::shell;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(10);
@@ -53,10 +55,7 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
         }
     });
     if ended.is_ok() {
-        let since = Instant::now();
-        while !(stdout.is_done() && stderr.is_done()) && since.elapsed() < LINGER {
-            thread::sleep(POLL);
-        }
+        wait_for(LINGER, || stdout.is_done() && stderr.is_done());
     }
     drop(group);
     let stderr = String::from_utf8_lossy(&stderr.take()).into_owned();
@@ -113,9 +112,8 @@ impl Agent {
     /// Waits for the end of one that says nothing more, and not for long.
     pub fn end(mut self) -> Result<(), Failed> {
         let ended = wait(&mut self.group.0, LINGER, || None);
-        let since = Instant::now();
-        while ended.is_ok() && !self.stderr.is_done() && since.elapsed() < LINGER {
-            thread::sleep(POLL);
+        if ended.is_ok() {
+            wait_for(LINGER, || self.stderr.is_done());
         }
         drop(self.group);
         let failed = |reason: String| Failed {
@@ -145,8 +143,7 @@ struct Group(Child);
 
 impl Group {
     fn spawn(command: &str) -> std::io::Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(command);
+        let mut shell = shell(command);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         shell.stderr(Stdio::piped());
         #[cfg(unix)]
@@ -209,8 +206,16 @@ impl Drain {
     }
 }
 
+/// Waits until something is so, but no longer than this.
+pub fn wait_for(limit: Duration, is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() && since.elapsed() < limit {
+        thread::sleep(POLL);
+    }
+}
+
 /// Waits for its end, or says why it is to be stopped: `stop` has a reason, or its time is over.
-fn wait(
+pub fn wait(
     child: &mut Child,
     timeout: Duration,
     stop: impl Fn() -> Option<String>,

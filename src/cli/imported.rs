@@ -111,13 +111,8 @@ fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
 /// Says where HEAD went from a branch without commits.
 pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<(), Failure> {
     let after = repo.head(&tract::history::On::Head)?;
-    if let (
-        Head::Attached {
-            branch: was,
-            tip: None,
-        },
-        Head::Attached { branch, .. },
-    ) = (before, &after)
+    if before.commit().is_none()
+        && let (Some(was), Some(branch)) = (before.branch(), after.branch())
         && was != branch
     {
         let line = Line::from(format!(
@@ -269,13 +264,8 @@ fn headline(
         0 => String::new(),
         kept => format!("; {} of before are kept", plural(kept, "commit")),
     };
-    Ok(line(
-        before,
-        format,
-        session,
-        &(after + &branch + &kept),
-        app,
-    ))
+    let after = after + &branch + &kept;
+    Ok(line(before, format, session, &after, app))
 }
 
 /// Why a branch does not follow its session.

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use tract::Error;
 
+use super::shell::shell;
 use super::{App, Failure, named, private};
 
 /// The text of a file, or of standard input where the path is `-`.
@@ -27,13 +27,9 @@ pub fn edited(app: &App, old: &str) -> Result<String, Failure> {
         .and_then(|mut file| file.write_all(old.as_bytes()))
         .map_err(Error::io(&path))?;
     // As git does: the editor's setting is a command line, so the shell splits it.
-    let status = Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$1\""))
-        .arg(&editor)
-        .arg(&path)
-        .status()
-        .map_err(Error::io(&editor));
+    let mut command = shell(&format!("{editor} \"$1\""));
+    let status = command.arg(&editor).arg(&path).status();
+    let status = status.map_err(Error::io(&editor));
     let text = std::fs::read_to_string(&path).map_err(Error::io(&path));
     let _ = std::fs::remove_file(&path);
     if !status?.success() {

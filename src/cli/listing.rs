@@ -71,7 +71,7 @@ impl Listing<'_> {
             let heading = HEADING.into_iter().enumerate().map(name).collect();
             cells.insert(0, heading);
         }
-        let mut heads = table::each(cells, &NUMBERS);
+        let mut heads = table::lines(cells, &NUMBERS);
         let heading = self.heading.then(|| heads.next()).flatten();
         let heading = heading.map(|head| {
             let mut line = Line::indent(self.indent) + head + "  ";
@@ -284,11 +284,8 @@ const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", 
 pub fn known_operations(words: &[String]) -> Result<(), Failure> {
     let commands = HideKind::ALL.map(HideKind::verb);
     let kinds = HideKind::ALL.map(HideKind::as_str);
-    let known = |word: &str| {
-        [&OPERATIONS[..], &commands, &kinds]
-            .iter()
-            .any(|l| l.contains(&word))
-    };
+    let all = [&OPERATIONS[..], &commands, &kinds].concat();
+    let known = |word: &str| all.contains(&word);
     match words.iter().find(|word| !known(word)) {
         None => Ok(()),
         Some(wrong) => {

@@ -95,12 +95,9 @@ impl Live {
         let above = moving.len().saturating_sub(rows - 1);
         moving.drain(..above);
         let settled: Vec<Line> = settled.collect();
+        let pairs = self.moving.iter().zip(&moving);
         let same = if settled.is_empty() {
-            self.moving
-                .iter()
-                .zip(&moving)
-                .take_while(|(a, b)| a == b)
-                .count()
+            pairs.take_while(|(a, b)| a == b).count()
         } else {
             0
         };

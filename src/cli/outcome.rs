@@ -261,10 +261,9 @@ pub fn list(
         rows.push(vec!["  =".into(), count, tokens(all.sum()).into()]);
     }
     let width = ui.width_cols();
-    for (at, mut line) in table::lines(&rows, &[2]).into_iter().enumerate() {
-        let room = width.map(|width| width.saturating_sub(line.width_cols() + 2));
+    for (at, mut line) in table::lines(rows, &[2]).enumerate() {
         if let Some(one) = listed.get(at) {
-            line = line + "  " + row::said(calls[at].as_deref(), &one.preview, room);
+            line = row::after(line + "  ", calls[at].as_deref(), &one.preview, width);
         } else if at == listed.len() && rest.messages > 0 {
             line += "  ";
             line.fit(Label::Dim.of(list.others), width);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use clap::ValueEnum;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow, Repo};
 use tract::ingest::{Replay, ReplayedEntry, Scope, replay, session_format};
@@ -22,20 +23,17 @@ const TITLE_CHARS: usize = 90;
 const TITLES: usize = 20;
 
 /// What a page is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     Html,
+    #[value(alias = "md")]
     Markdown,
 }
 
 impl Kind {
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "html" => Some(Self::Html),
-            "markdown" | "md" => Some(Self::Markdown),
-            _ => None,
-        }
+        Self::from_str(name, false).ok()
     }
 
     fn write(
@@ -90,12 +88,8 @@ impl Gathered {
 
     /// Writes it, as it is made.
     pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<(), Failure> {
-        let hidden: Vec<_> = self
-            .found
-            .entries
-            .iter()
-            .map(|entry| entry.hidden)
-            .collect();
+        let entries = self.found.entries.iter();
+        let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
         let page = ConversationPage {
             title: &self.title,
             facts: &self.facts,
@@ -211,11 +205,8 @@ fn facts(
         facts.push(format.tools.first().unwrap_or(&format.name).to_string());
     }
     facts.push(plural(found.entries.len() as u64, "message"));
-    let hidden = found
-        .entries
-        .iter()
-        .filter(|entry| entry.hidden.is_some())
-        .count();
+    let is_hidden = |entry: &&ReplayedEntry| entry.hidden.is_some();
+    let hidden = found.entries.iter().filter(is_hidden).count();
     if hidden > 0 {
         facts.push(format!("{hidden} hidden"));
     }

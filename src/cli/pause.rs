@@ -1,13 +1,19 @@
 //! Waiting that ends early: by a signal that asks the program to end, or when nobody reads its output
 //! any more.
 
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
+
+use super::Failure;
 
 /// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
 pub struct Pause {
@@ -51,6 +57,12 @@ impl Pause {
         (signal != 0).then_some(signal as i32)
     }
 
+    /// Ends the program by the signal that asks for it, if one does.
+    pub fn obey(&self) -> Result<(), Failure> {
+        self.signal()
+            .map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
+    }
+
     /// What was asked for was meant for something else.
     pub fn forget(&self) {
         self.asked.store(0, Ordering::Relaxed);
@@ -78,24 +90,27 @@ impl Drop for Pause {
 /// Waits for standard output to lose its reader; a signal ends the wait.
 #[cfg(unix)]
 fn closed_within(time: Duration) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-    let out = std::io::stdout();
     // What is asked for is only what is told unasked: errors and hang-ups.
-    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let told = told(&std::io::stdout(), PollFlags::empty(), time);
+    let is_over = told.intersects(PollFlags::ERR | PollFlags::HUP);
+    if !told.is_empty() && !is_over {
+        // Something else is told: it would be told at once again.
+        std::thread::sleep(time);
+    }
+    is_over
+}
+
+/// What the system tells of a stream within this time: what is asked for, or that it is gone.
+#[cfg(unix)]
+pub fn told(stream: &impl AsFd, asked: PollFlags, time: Duration) -> PollFlags {
+    let mut polled = [PollFd::new(stream, asked)];
     let timeout = Timespec {
         tv_sec: time.as_secs().cast_signed(),
         tv_nsec: time.subsec_nanos().into(),
     };
-    let over = PollFlags::ERR | PollFlags::HUP;
     match poll(&mut polled, Some(&timeout)) {
-        Ok(1..) if polled[0].revents().intersects(over) => true,
-        // Something else is told: it would be told at once again.
-        Ok(1..) => {
-            std::thread::sleep(time);
-            false
-        }
-        _ => false,
+        Ok(1..) => polled[0].revents(),
+        _ => PollFlags::empty(),
     }
 }
 

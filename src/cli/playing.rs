@@ -49,7 +49,7 @@ fn run(
             draw(&mut player, &mut live, app)?;
             match pause.wait(owed.min(PAUSE_MAX)) {
                 Some(Over::Closed) => return Err(Failure::ClosedPipe),
-                Some(Over::Asked) => return Err(stopped(&pause)),
+                Some(Over::Asked) => return pause.obey(),
                 None => owed = Duration::ZERO,
             }
         }
@@ -64,10 +64,6 @@ fn draw(player: &mut Player, live: &mut Live, app: &mut App) -> Result<(), Failu
     player.mark();
     let number = |node| player.entry_of(node).map(numbered);
     Ok(live.draw_numbered(player.tree(), &number, &mut app.ui)?)
-}
-
-fn stopped(pause: &Pause) -> Failure {
-    pause.signal().map_or(Failure::ClosedPipe, Failure::Stopped)
 }
 
 /// How long to wait between two times.

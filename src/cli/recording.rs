@@ -73,17 +73,14 @@ impl Opening {
                 }
             }
             let bytes = &opening.bytes;
-            let line = bytes[seen..].contains(&b'\n');
+            let is_feed = |byte: &u8| *byte == b'\n';
             let end = match opening.ended {
                 Some(_) => bytes.len(),
-                None if !line => continue,
-                None => bytes
-                    .iter()
-                    .rposition(|byte| *byte == b'\n')
-                    .map_or(0, |at| at + 1),
+                None if !bytes[seen..].iter().any(is_feed) => continue,
+                None => bytes.iter().rposition(is_feed).map_or(0, |at| at + 1),
             };
             opening.format = sniff::sniff(&&bytes[..end])?;
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+            let lines = bytes.iter().filter(|byte| is_feed(byte)).count();
             if opening.format.is_some() || lines >= HEAD_LINES || bytes.len() >= HEAD_BYTES {
                 break;
             }

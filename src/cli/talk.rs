@@ -36,6 +36,7 @@ pub struct Talk<'a> {
 }
 
 /// A copy that is kept.
+#[derive(Clone)]
 pub struct Saved {
     place: PathBuf,
     branch: RefName,
@@ -114,49 +115,34 @@ impl Talk<'_> {
 
     /// Where the conversation was saved, it goes on there, too.
     pub fn save_on(&mut self, app: &App) -> Result<(), Failure> {
-        let Some(Saved {
-            place,
-            branch,
-            messages,
-        }) = &self.saved
-        else {
-            return Ok(());
-        };
-        let kept = Repo::open_as(place, &app.visitor()?)?;
-        let (messages, branch) = self.copy(&kept, branch.clone(), *messages, app)?;
-        self.saved = Some(Saved {
-            place: place.clone(),
-            branch,
-            messages,
-        });
+        if let Some(saved) = self.saved.clone() {
+            let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
+            self.saved = Some(self.copy(&kept, saved, app)?);
+        }
         Ok(())
     }
 
-    /// Commits the messages from `from` on to a branch of another repository: another branch where the
-    /// conversation has become shorter meanwhile. Returns how many there are, and on which branch.
-    fn copy(
-        &self,
-        kept: &Repo,
-        mut branch: RefName,
-        mut from: usize,
-        app: &App,
-    ) -> Result<(usize, RefName), Failure> {
+    /// Commits the messages that a copy does not have to its branch, or to another one where the
+    /// conversation has become shorter meanwhile.
+    fn copy(&self, kept: &Repo, mut saved: Saved, app: &App) -> Result<Saved, Failure> {
         let context = match self.repo.head(&self.on)?.commit() {
             Some(tip) => self.repo.context(&tip)?,
             None => Context::default(),
         };
         let messages = self.repo.messages(&context)?;
         let count = messages.len();
-        if count < from {
-            (branch, from) = (free_branch(kept)?, 0);
+        if count < saved.messages {
+            (saved.branch, saved.messages) = (free_branch(kept)?, 0);
         }
-        let drafts: Vec<Draft> = messages.into_iter().skip(from).map(Draft::append).collect();
+        let new = messages.into_iter().skip(saved.messages);
+        let drafts: Vec<Draft> = new.map(Draft::append).collect();
         if !drafts.is_empty() {
-            let on = On::Branch(branch.clone());
+            let on = On::Branch(saved.branch.clone());
             let call = app.call(&on, "chat /save");
             kept.commit(call, &drafts, &CommitOptions::default())?;
         }
-        Ok((count, branch))
+        saved.messages = count;
+        Ok(saved)
     }
 
     /// Keeps a conversation that is in memory alone: its messages, on a branch of their own where
@@ -170,28 +156,28 @@ impl Talk<'_> {
             "" => app.named_repo()?.map_or_else(|| app.cwd(), Ok)?,
             place => app.path(Path::new(place))?,
         };
-        if self
-            .saved
-            .as_ref()
-            .is_some_and(|saved| saved.place == place)
-        {
+        let is_there = |saved: &Saved| saved.place == place;
+        if self.saved.as_ref().is_some_and(is_there) {
             app.ui.status("It is kept there already, and goes on there");
             return Ok(());
         }
         let (kept, _) = Repo::init_as(&place, &app.visitor()?)?;
-        let (count, branch) = self.copy(&kept, free_branch(&kept)?, 0, app)?;
-        self.saved = Some(Saved {
+        let branch = free_branch(&kept)?;
+        let messages = 0;
+        let empty = Saved {
             place,
-            branch: branch.clone(),
-            messages: count,
-        });
+            branch,
+            messages,
+        };
+        let saved = self.copy(&kept, empty, app)?;
         let place = kept.place().map(|place| app.short_path(place));
         app.ui.status(format!(
             "Kept {} in {}, on {}",
-            plural(count as u64, "message"),
+            plural(saved.messages as u64, "message"),
             place.unwrap_or_default(),
-            branch.short()
+            saved.branch.short()
         ));
+        self.saved = Some(saved);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use std::io::{self, BufWriter, Write};
 
 use is_terminal::IsTerminal;
-use tract::render::{Label, Line, ansi, plain};
+use tract::render::{Label, Line, ansi, escape, plain};
 
 use super::remark;
 
@@ -129,6 +129,22 @@ impl Ui {
             Some(width) => self.print_all(remark::rows(&line, width)),
             None => self.print(line),
         }
+    }
+
+    /// JSON as data; on a terminal, which would act on some characters, with escapes in their place.
+    pub fn write_json(&mut self, text: &str) -> io::Result<()> {
+        let shown = if self.out_terminal {
+            escape::json(text)
+        } else {
+            text.into()
+        };
+        self.out.write_all(shown.as_bytes())
+    }
+
+    /// A heading below an empty line.
+    pub fn heading(&mut self, title: &str) -> io::Result<()> {
+        self.print("")?;
+        self.print(Label::Strong.of(title))
     }
 
     /// Lines of data for people.

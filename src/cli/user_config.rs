@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use tract::Error;
 
-use super::Failure;
+use super::{Failure, private};
 
 /// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
 pub const SAFE_DIRECTORY: &str = "safe.directory";
@@ -90,27 +90,20 @@ impl UserConfig {
         self.save()
     }
 
-    /// Writes the file anew under another name first, so that it is never there in half. Where it
-    /// is a link, what it leads to is written.
+    /// Writes the file anew.
     fn save(&self) -> Result<(), Failure> {
         let Some(path) = &self.path else {
             return Err(Failure::refused(
                 "HOME is not set, so there is no place to keep it",
             ));
         };
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        let mut draft = path.clone().into_os_string();
-        draft.push(format!(".new-{}", std::process::id()));
-        let draft = PathBuf::from(draft);
         let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        Ok(written.map_err(Error::io(path))?)
+        private::replace(path, |out| {
+            Ok(out.write_all(text.as_bytes()).map_err(Error::io(path))?)
+        })
     }
 }
 

@@ -81,10 +81,8 @@ pub(super) fn write(
             block: Block::Text(OPENING_LINE),
         };
         let mut closed = close_replies(&runs, &pairing, paused, repairs);
-        if closed
-            .first()
-            .is_some_and(|run| run.voice == Voice::Assistant)
-        {
+        let is_reply = |run: &Closed<'_, '_>| run.voice == Voice::Assistant;
+        if closed.first().is_some_and(is_reply) {
             repairs.add(Repair::OpeningLine, opening.number);
             let blocks = vec![&opening];
             let voice = Voice::User;
@@ -93,11 +91,8 @@ pub(super) fn write(
         let said = Said::of(contents);
         finish(head, &system, &closed, client, said, repairs)
     };
-    if !pairing
-        .iter()
-        .flatten()
-        .any(|pairing| *pairing == Pairing::Paused)
-    {
+    let is_paused = |pairing: &Pairing| *pairing == Pairing::Paused;
+    if !pairing.iter().flatten().any(is_paused) {
         return assemble(false, repairs);
     }
     // What a paused reply ends in goes again if anything but its continuation follows.

@@ -1,7 +1,7 @@
 //! What single messages become, byte for byte, and what is told about it.
 
 use crate::compile::{
-    Compiled, Contents, Notice, Provider, Repair, RequestOptions, compile, compile_as_said,
+    Compiled, Compiling, Contents, Notice, Provider, Repair, RequestOptions, compile,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings};
 
@@ -562,8 +562,13 @@ fn what_stays_of_a_request_stays_whatever_its_shapes_were() {
             ..RequestOptions::default()
         };
         let made = |count: usize| {
-            let messages = &messages[..count];
-            compile_as_said(messages, &contents, &Settings::new(), &options).expect("made")
+            let settings = Settings::new();
+            let mut making = Compiling::new(&contents, &settings, &options);
+            messages[..count]
+                .iter()
+                .cloned()
+                .for_each(|message| making.add(message));
+            making.finish().expect("made")
         };
         for count in 1..messages.len() {
             let (before, after) = (made(count), made(count + 1));

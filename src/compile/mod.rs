@@ -26,7 +26,7 @@ mod wire_form;
 pub use notice::Notice;
 pub use prefix::{Prefix, shared_prefix};
 pub use provider::Provider;
-pub use request::{Compiled, Compiling, RequestOptions, compile, compile_as_said};
+pub use request::{Compiled, Compiling, RequestOptions, compile};
 pub use turn::takes_system_messages;
 pub use wire_form::Contents;
 

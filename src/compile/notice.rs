@@ -8,7 +8,7 @@ use crate::wire::Repair;
 /// Something that the user should know about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The request differs from the context.
+    /// The request differs from the context; a strict compile refuses these.
     Repaired {
         /// In what way.
         repair: Repair,
@@ -47,13 +47,6 @@ pub enum Notice {
         /// Who was not sent them.
         provider: Provider,
     },
-}
-
-impl Notice {
-    /// Whether the request differs from the context; a strict compile refuses these.
-    pub const fn is_repair(&self) -> bool {
-        matches!(self, Self::Repaired { .. })
-    }
 }
 
 impl fmt::Display for Notice {

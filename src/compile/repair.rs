@@ -127,23 +127,18 @@ pub(super) fn arrange<'a, M: Borrow<Message>>(
 
 /// Results as they were found, then those that are missing in the order of their calls.
 fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
-    calls.sort_by_key(|call| {
-        call.answered
-            .as_ref()
-            .map_or(usize::MAX, |given| given.found)
+    let place = |given: &Option<Given<'_>>| given.as_ref().map_or(usize::MAX, |it| it.found);
+    calls.sort_by_key(|call| place(&call.answered));
+    let answers = calls.into_iter().map(|call| {
+        let given = call.answered.as_ref();
+        Answer {
+            number: given.map_or(call.message, |given| given.message) + 1,
+            content: given.map(|given| given.content),
+            is_error: given.is_none_or(|given| given.is_error),
+            id: call.id,
+        }
     });
-    calls
-        .into_iter()
-        .map(|call| {
-            let given = call.answered.as_ref();
-            Answer {
-                number: given.map_or(call.message, |given| given.message) + 1,
-                content: given.map(|given| given.content),
-                is_error: given.is_none_or(|given| given.is_error),
-                id: call.id,
-            }
-        })
-        .collect()
+    answers.collect()
 }
 
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered

@@ -40,27 +40,14 @@ pub struct Compiled {
 /// # Errors
 ///
 /// [`Error::StrictCompile`] if [`RequestOptions::strict`] is set and the request would differ
-/// from the context in anything ([`Notice::is_repair`]).
+/// from the context in anything ([`Notice::Repaired`]).
 pub fn compile(
     messages: &[Message],
     settings: &Settings,
     options: &RequestOptions,
 ) -> Result<Compiled> {
-    compile_as_said(messages, &Contents::new(), settings, options)
-}
-
-/// The same where it is known how a client wrote the contents of messages.
-///
-/// # Errors
-///
-/// As [`compile`].
-pub fn compile_as_said(
-    messages: &[Message],
-    contents: &Contents,
-    settings: &Settings,
-    options: &RequestOptions,
-) -> Result<Compiled> {
-    let mut making = Compiling::new(contents, settings, options);
+    let contents = Contents::new();
+    let mut making = Compiling::new(&contents, settings, options);
     match &mut making.messages {
         Messages::Whole(whole) => *whole = Cow::Borrowed(messages),
         Messages::Written(writer) => {
@@ -104,7 +91,7 @@ enum Messages<'a> {
 }
 
 impl<'a> Compiling<'a> {
-    /// Nothing yet; `contents` as in [`compile_as_said`].
+    /// Nothing yet; `contents` are those that a client wrote, where that is known.
     pub fn new(
         contents: &'a Contents,
         settings: &'a Settings,

@@ -79,13 +79,9 @@ fn tool(text: &str, provider: Provider) -> Option<String> {
     }
     if let (Provider::Responses, Some(custom)) = (provider, tool.custom) {
         let Arguments(members) = serde_json::from_str(custom.get()).ok()?;
-        let object = Object::typed("custom");
-        let members = members.iter();
-        return Some(
-            members
-                .fold(object, |object, (key, value)| object.raw(key, value.get()))
-                .finish(),
-        );
+        let put = |object: Object, (key, value): &(String, &RawValue)| object.raw(key, value.get());
+        let object = members.iter().fold(Object::typed("custom"), put);
+        return Some(object.finish());
     }
     if !is_function && tool.input_schema.is_none() {
         return None;

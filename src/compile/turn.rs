@@ -128,8 +128,7 @@ impl<'a> Turn<'a> {
                 texts.collect::<Vec<_>>().join("\n")
             });
             let text = texts.collect::<Vec<_>>().join("\n\n");
-            let block = Block::Other(quoted(&text));
-            messages.push((Voice::System, vec![Numbered { number, block }]));
+            messages.push((Voice::System, vec![numbered(number, quoted(&text))]));
         }
         messages
     }

@@ -150,13 +150,5 @@ fn alike(before: &[Told<'_>], after: &[Told<'_>]) -> Alignment {
         return comparable(old, new).then_some((0, 0)).into_iter().collect();
     }
     let sketch = |told: &Told<'_>| Sketch::of(told.message.parts.iter().flat_map(texts));
-    let old: Vec<Sketch> = before.iter().map(sketch).collect();
-    let new: Vec<Sketch> = after.iter().map(sketch).collect();
-    most_alike(old.len(), new.len(), ALIKE, |b, a| {
-        if comparable(&before[b], &after[a]) {
-            old[b].likeness(&new[a])
-        } else {
-            0.0
-        }
-    })
+    most_alike(before, after, ALIKE, sketch, comparable)
 }

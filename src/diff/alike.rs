@@ -62,11 +62,29 @@ impl Sketch {
     }
 }
 
+/// The pairs of two lists' items that are most alike by their sketches, of those that may be one.
+pub fn most_alike<T>(
+    before: &[T],
+    after: &[T],
+    least: f64,
+    sketch: impl Fn(&T) -> Sketch,
+    may_be_one: impl Fn(&T, &T) -> bool,
+) -> Alignment {
+    let [old, new] = [before, after].map(|list| list.iter().map(&sketch).collect::<Vec<_>>());
+    heaviest(before.len(), after.len(), least, |b, a| {
+        if may_be_one(&before[b], &after[a]) {
+            old[b].likeness(&new[a])
+        } else {
+            0.0
+        }
+    })
+}
+
 /// The pairs of the greatest likeness in sum, in order. `likeness` takes an index into each list
 /// and gives a number from 0 to 1; pairs that it gives less than `least` are no pairs.
 ///
 /// Where the lists are long, only pairs near the diagonal are weighed.
-pub fn most_alike(
+fn heaviest(
     before: usize,
     after: usize,
     least: f64,
@@ -92,10 +110,8 @@ pub fn most_alike(
             return 0.0;
         }
         let columns = columns(row);
-        match best[row].get(column.max(columns.start) - columns.start) {
-            Some(sum) => *sum,
-            None => 0.0,
-        }
+        let sum = best[row].get(column.max(columns.start) - columns.start);
+        sum.copied().unwrap_or(0.0)
     };
     for row in 0..before {
         let weigh = |column| Some(likeness(row, column)).filter(|w| *w >= least);
@@ -167,21 +183,21 @@ mod tests {
     #[test]
     fn the_most_alike_are_paired_in_order() {
         let weights = [[0.0, 0.9, 0.0], [0.5, 0.0, 0.8]];
-        let pairs = most_alike(2, 3, 0.4, |b, a| weights[b][a]);
+        let pairs = heaviest(2, 3, 0.4, |b, a| weights[b][a]);
         assert_eq!(pairs, [(0, 1), (1, 2)]);
         // Crossing pairs exclude each other: the better one stays.
         let weights = [[0.0, 0.9], [0.5, 0.0]];
-        assert_eq!(most_alike(2, 2, 0.4, |b, a| weights[b][a]), [(0, 1)]);
-        assert_eq!(most_alike(2, 2, 0.95, |b, a| weights[b][a]), []);
-        assert_eq!(most_alike(0, 3, 0.4, |_, _| 1.0), []);
-        assert_eq!(most_alike(3, 0, 0.4, |_, _| 1.0), []);
+        assert_eq!(heaviest(2, 2, 0.4, |b, a| weights[b][a]), [(0, 1)]);
+        assert_eq!(heaviest(2, 2, 0.95, |b, a| weights[b][a]), []);
+        assert_eq!(heaviest(0, 3, 0.4, |_, _| 1.0), []);
+        assert_eq!(heaviest(3, 0, 0.4, |_, _| 1.0), []);
     }
 
     #[test]
     fn long_lists_are_weighed_near_the_diagonal() {
         let asked = std::cell::Cell::new(0_usize);
         let count = 5_000;
-        let pairs = most_alike(count, count, 0.4, |b, a| {
+        let pairs = heaviest(count, count, 0.4, |b, a| {
             asked.set(asked.get() + 1);
             if b == a { 1.0 } else { 0.0 }
         });

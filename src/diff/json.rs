@@ -74,16 +74,6 @@ impl Json {
     pub fn pretty(&self) -> String {
         serde_json::to_string_pretty(self).expect("a value is always JSON")
     }
-
-    /// What kind of value it is; only values of one kind are one value that changed.
-    pub(super) fn kind(&self) -> u8 {
-        match self {
-            Self::Scalar(_) => 0,
-            Self::String(_) => 1,
-            Self::Array(_) => 2,
-            Self::Object(_) => 3,
-        }
-    }
 }
 
 impl fmt::Display for Json {
@@ -97,10 +87,6 @@ impl fmt::Display for Json {
 fn as_it_is<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
     let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
     raw.serialize(to)
-}
-
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("a string is always JSON")
 }
 
 #[cfg(test)]

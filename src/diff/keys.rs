@@ -1,10 +1,11 @@
 //! JSON compared by keys.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant as kind;
 
 use crate::diff::Replaced;
 use crate::diff::alike::{Sketch, most_alike};
-use crate::diff::json::{Json, quoted};
+use crate::diff::json::Json;
 use crate::diff::lines::LineDiff;
 use crate::diff::list::{self, Edit, align_equal, fill_gaps};
 
@@ -89,10 +90,7 @@ impl JsonDiff {
             (Json::String(old), Json::String(new)) if by_lines(old) || by_lines(new) => {
                 Self::Text(LineDiff::new(old, new, context_lines))
             }
-            _ => Self::Replaced(Replaced {
-                before: before.clone(),
-                after: after.clone(),
-            }),
+            _ => Self::Replaced(Replaced::unless_equal(before, after)?),
         })
     }
 
@@ -151,7 +149,7 @@ fn member(path: &str, key: &str) -> String {
     match !key.is_empty() && key.chars().all(plain) {
         true if path.is_empty() => key.to_owned(),
         true => format!("{path}.{key}"),
-        false => format!("{path}[{}]", quoted(key)),
+        false => format!("{path}[{}]", serde_json::Value::from(key)),
     }
 }
 
@@ -162,23 +160,13 @@ fn by_lines(text: &str) -> bool {
 /// Which items between equal ones are one item that changed: the most alike, or, where as many
 /// stand on one side as on the other, each with the one at its place.
 fn items_in_gap(before: &[Json], after: &[Json]) -> list::Alignment {
-    let same_kinds = before
-        .iter()
-        .map(Json::kind)
-        .eq(after.iter().map(Json::kind));
-    if same_kinds {
+    if before.iter().map(kind).eq(after.iter().map(kind)) {
         return (0..before.len()).map(|at| (at, at)).collect();
     }
     let sketch = |item: &Json| Sketch::of([item.to_string().as_str()]);
-    let old: Vec<Sketch> = before.iter().map(sketch).collect();
-    let new: Vec<Sketch> = after.iter().map(sketch).collect();
-    most_alike(before.len(), after.len(), ALIKE, |b, a| {
-        if before[b].kind() == after[a].kind() && before[b].kind() > 0 {
-            old[b].likeness(&new[a])
-        } else {
-            0.0
-        }
-    })
+    let is_scalar = |item: &Json| matches!(item, Json::Scalar(_));
+    let may_be_one = |old: &Json, new: &Json| kind(old) == kind(new) && !is_scalar(old);
+    most_alike(before, after, ALIKE, sketch, may_be_one)
 }
 
 #[cfg(test)]

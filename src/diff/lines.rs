@@ -3,6 +3,8 @@
 //! A line is what stands between line feeds, so that the lines joined by line feeds are the text
 //! again; a text that ends in a line feed has an empty line at its end.
 
+use std::borrow::Cow;
+
 use similar::{Algorithm, DiffOp, InlineChangeOptions, TextDiff, group_diff_ops};
 
 /// The longest stretch of replaced lines that is compared by words, in bytes of both sides.
@@ -56,15 +58,11 @@ pub struct Piece {
 }
 
 impl HunkLine {
-    fn plain(tag: Tag, text: &str) -> Self {
-        let piece = Piece {
-            text: text.to_owned(),
-            changed: false,
-        };
-        Self {
-            tag,
-            pieces: vec![piece],
-        }
+    /// A line of which nothing is said to have changed.
+    pub fn plain(tag: Tag, text: &str) -> Self {
+        let (text, changed) = (text.to_owned(), false);
+        let pieces = vec![Piece { text, changed }];
+        Self { tag, pieces }
     }
 
     /// Its whole text.
@@ -144,17 +142,13 @@ fn lines_of(
                 (None, Some(line)) => before.len() + line - op.new_range().start,
                 _ => continue,
             };
-            let pieces: Vec<Piece> = change
-                .iter_strings_lossy()
-                .map(|(changed, text)| Piece {
-                    text: text.into_owned(),
-                    changed,
-                })
-                .collect();
-            let line = HunkLine {
-                tag: lines[at].tag,
-                pieces,
+            let piece = |(changed, text): (bool, Cow<'_, str>)| {
+                let text = text.into_owned();
+                Piece { text, changed }
             };
+            let pieces = change.iter_strings_lossy().map(piece).collect();
+            let tag = lines[at].tag;
+            let line = HunkLine { tag, pieces };
             // An empty line has no words, and so no change to speak of.
             if line.text() == lines[at].text() {
                 lines[at] = line;

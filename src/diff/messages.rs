@@ -60,21 +60,6 @@ pub struct SettingChange {
     pub value: Replaced<Option<String>>,
 }
 
-/// How many messages differ, and in which way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Those that changed.
-    pub modified: usize,
-    /// Those that are new.
-    pub added: usize,
-    /// Those that are gone.
-    pub removed: usize,
-    /// Those that went hidden.
-    pub hidden: usize,
-    /// Those that came back.
-    pub returned: usize,
-}
-
 impl Change {
     fn new(before: Option<usize>, after: Option<usize>, kind: Kind, delta: i64) -> Self {
         Self {
@@ -142,13 +127,9 @@ impl ContextDiff {
         self.after.total().tokens as i64 - self.before.total().tokens as i64
     }
 
-    /// How many messages at the beginning are the same in both contexts; with `ids`, those of
-    /// calls included.
-    pub fn same_from_the_start(&self, ids: bool) -> usize {
-        let options = DiffOptions {
-            exact_ids: ids,
-            ..DiffOptions::default()
-        };
+    /// How many messages at the beginning are the same in both contexts but for the ids of calls.
+    pub fn same_but_for_ids(&self) -> usize {
+        let options = DiffOptions::default();
         let pairs = self.before.messages.iter().zip(&self.after.messages);
         pairs
             .take_while(|(a, b)| a == b || neutral(a, &options) == neutral(b, &options))
@@ -205,23 +186,6 @@ impl ContextDiff {
                 self.changes.insert(at, only_settings);
             }
         }
-    }
-}
-
-impl Tally {
-    /// That of these changes.
-    pub fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
-        let mut tally = Self::default();
-        for change in changes {
-            *match change.kind {
-                Kind::Modified(_) => &mut tally.modified,
-                Kind::Added => &mut tally.added,
-                Kind::Removed => &mut tally.removed,
-                Kind::Hidden => &mut tally.hidden,
-                Kind::Returned => &mut tally.returned,
-            } += 1;
-        }
-        tally
     }
 }
 

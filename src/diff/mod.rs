@@ -23,7 +23,7 @@ pub use json::Json;
 pub use keys::{JsonChange, JsonChanged};
 pub use lines::{Hunk, HunkLine, LineDiff, Piece, Tag};
 pub use list::Edit;
-pub use messages::{Change, ContextDiff, Kind, SettingChange, Tally};
+pub use messages::{Change, ContextDiff, Kind, SettingChange};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
 pub use side::Side;
 pub use tools::{answered, tools};

@@ -175,10 +175,7 @@ impl PartDiff {
                     data: b,
                 },
             ) if provider_a == provider_b => Self::Opaque(value(a, b)?),
-            _ => Self::Replaced(Replaced {
-                before: before.clone(),
-                after: after.clone(),
-            }),
+            _ => Self::Replaced(Replaced::unless_equal(before, after)?),
         })
     }
 }
@@ -195,15 +192,8 @@ fn parts_in_gap(before: &[Part], after: &[Part]) -> Alignment {
         return (0..before.len()).map(|at| (at, at)).collect();
     }
     let sketch = |part: &Part| Sketch::of(texts(part));
-    let old: Vec<Sketch> = before.iter().map(sketch).collect();
-    let new: Vec<Sketch> = after.iter().map(sketch).collect();
-    most_alike(before.len(), after.len(), ALIKE, |b, a| {
-        if kind(&before[b]) == kind(&after[a]) {
-            old[b].likeness(&new[a])
-        } else {
-            0.0
-        }
-    })
+    let may_be_one = |old: &Part, new: &Part| kind(old) == kind(new);
+    most_alike(before, after, ALIKE, sketch, may_be_one)
 }
 
 /// The type, and of a call the tool: another tool's call is another call.

@@ -267,20 +267,8 @@ impl Line {
     }
 }
 
-impl From<&str> for Line {
-    fn from(text: &str) -> Self {
-        Label::Text.of(text)
-    }
-}
-
-impl From<&String> for Line {
-    fn from(text: &String) -> Self {
-        Label::Text.of(text)
-    }
-}
-
-impl From<String> for Line {
-    fn from(text: String) -> Self {
+impl<T: Into<String>> From<T> for Line {
+    fn from(text: T) -> Self {
         Label::Text.of(text)
     }
 }

@@ -28,4 +28,6 @@ pub mod table;
 pub use calendar::Calendar;
 pub use label::Label;
 pub use line::{Line, Run};
-pub use number::{Share, amount, bytes, grouped, plural, read_tokens, rounded, signed, tokens};
+pub use number::{
+    Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,
+};

@@ -32,6 +32,14 @@ pub fn plural(number: u64, noun: &str) -> String {
     }
 }
 
+/// `one`, `one and two`, `one, two and three`.
+pub fn listed(words: &[String]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}
+
 /// Reads an amount of tokens as it is typed: `5000`, `128k`, `1.5m`.
 ///
 /// # Errors

@@ -187,7 +187,8 @@ fn hidden_item(item: &TreeItem) -> Option<&'static str> {
     is_whole.then_some(by)
 }
 
-fn node_of<'a>(section: &Section<'a>) -> &'a Node {
+/// The node that a section begins with.
+pub(super) fn node_of<'a>(section: &Section<'a>) -> &'a Node {
     match section {
         Section::One(block) => block.node(),
         Section::Calls(tools) => &tools[0].node,

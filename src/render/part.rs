@@ -19,13 +19,9 @@ pub fn held(part: &Part) -> Option<Line> {
 
 /// That a list of `count` was cut to `limit`, if it was.
 pub fn rest(count: usize, limit: usize) -> Option<Line> {
-    let more = || {
-        Label::Dim.of(format!(
-            "  … {} more (--full)",
-            grouped((count - limit) as u64)
-        ))
-    };
-    (count > limit).then(more)
+    let more = count.checked_sub(limit).filter(|more| *more > 0)?;
+    let more = grouped(more as u64);
+    Some(Label::Dim.of(format!("  … {more} more (--full)")))
 }
 
 /// A part in brief, as texts that are hostile until escaped. A call takes one line, of at most

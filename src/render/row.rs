@@ -35,6 +35,12 @@ pub fn said(call: Option<&str>, preview: &str, room: Option<usize>) -> Line {
     (line + Label::Dim.of(BETWEEN) + text).within(room)
 }
 
+/// The same behind the beginning of a line, in what that leaves of `width_cols`.
+pub fn after(head: Line, call: Option<&str>, preview: &str, width_cols: Option<usize>) -> Line {
+    let room = width_cols.map(|width| width.saturating_sub(head.width_cols()));
+    head + said(call, preview, room)
+}
+
 /// What a block is that a client wrote, and how it begins: `<environment_context> <cwd>/w</cwd>` is
 /// `environment context` and `cwd /w`. Its name is of several words; tags of one, and those with
 /// attributes, may be a person's.

@@ -414,7 +414,7 @@ proptest! {
             let made = compiled(&messages, provider);
             let strict = RequestOptions { strict: true, ..options(provider) };
             let strict = compile(&messages, &Settings::new(), &strict);
-            match made.notices.iter().find(|notice| notice.is_repair()) {
+            match made.notices.iter().find(|notice| matches!(notice, Notice::Repaired { .. })) {
                 None => prop_assert_eq!(strict.expect("nothing to repair"), made),
                 Some(first) => match strict {
                     Err(Error::StrictCompile { first: told }) => {

@@ -20,7 +20,6 @@ Example:
   tract backup --force ~/backups/talk.db    over the one before")]
 pub struct Args {
     /// The file to write
-    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Overwrite an existing file
     #[arg(long)]

@@ -51,10 +51,8 @@ pub struct Args {
     #[arg(short, long, conflicts_with_all = ["name", "here", "tool", "gone"])]
     remotes: bool,
     /// The branch
-    #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Where the branch starts, instead of HEAD
-    #[arg(value_name = "REV")]
     rev: Option<String>,
 }
 

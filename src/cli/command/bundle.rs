@@ -27,7 +27,6 @@ Example:
   tract bundle more.tract v1..main            what came after v1")]
 pub struct Args {
     /// The file to write
-    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Branches, tags, sessions, or ranges up to one; by default where HEAD is
     #[arg(value_name = "WHAT", default_value = "HEAD")]
@@ -85,12 +84,7 @@ fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
     for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
         for (name, value) in repo.references(folder)? {
             if let RefValue::Commit(commit) = value {
-                let after = None;
-                tips.push(BundleTip {
-                    name,
-                    commit,
-                    after,
-                });
+                tips.push(BundleTip::new(name, commit));
             }
         }
     }

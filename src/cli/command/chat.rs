@@ -100,8 +100,7 @@ fn lines(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
         };
         let done = done.and(chat.talk.save_on(app));
         match done {
-            Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure @ (Failure::ClosedPipe | Failure::Output(_))) => return Err(failure),
             Err(failure) => {
                 app.ui.flush()?;
                 failed = Some(failure.report(&mut app.ui));

@@ -22,10 +22,8 @@ Example:
   tract clone s3://team-talks/parser          from a bucket")]
 pub struct Args {
     /// The other repository: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
-    #[arg(value_name = "URL")]
     url: String,
     /// Where to make the new repository
-    #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Also get the session files that are kept there
     #[arg(long)]

@@ -244,9 +244,6 @@ fn written(
         }
         _ => input::read(app, Path::new("-"))?,
     };
-    let name = edited.and_then(|message| message.name.clone());
-    let attached = edited.and_then(|message| message.attached.clone());
-    let recipient = edited.and_then(|message| message.recipient.clone());
     if text.is_empty() && args.message.is_none() {
         // A result may be empty, but only by intent.
         return Err(Error::EmptyMessage.into());
@@ -260,15 +257,13 @@ fn written(
         _ if text.trim().is_empty() => return Err(Error::EmptyMessage.into()),
         _ => Part::text(text),
     };
-    let parts = vec![part];
-    Ok(Message {
-        attached,
-        recipient,
-        interrupted: false,
-        role,
-        name,
-        parts,
-    })
+    let mut message = Message::new(role, vec![part]);
+    if let Some(edited) = edited {
+        message.name.clone_from(&edited.name);
+        message.attached.clone_from(&edited.attached);
+        message.recipient.clone_from(&edited.recipient);
+    }
+    Ok(message)
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.

@@ -18,7 +18,6 @@ Example:
   echo 'tract completions fish | source' >> ~/.config/fish/config.fish")]
 pub struct Args {
     /// The shell
-    #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 

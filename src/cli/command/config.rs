@@ -1,6 +1,6 @@
 //! `tract config`: the repository's settings.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
@@ -45,7 +45,6 @@ Example:
   tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
     /// The setting
-    #[arg(value_name = "KEY")]
     key: Option<String>,
     /// The new value; without it, the present value is printed
     #[arg(value_name = "VALUE", requires = "key")]
@@ -62,11 +61,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.global {
         return global(args, app);
     }
-    if let Some(key) = args
-        .key
-        .as_ref()
-        .filter(|key| UserConfig::KEYS.contains(&key.as_str()))
-    {
+    let is_ones_own = |key: &&String| UserConfig::KEYS.contains(&key.as_str());
+    if let Some(key) = args.key.as_ref().filter(is_ones_own) {
         let what = format!("{key} is a setting of yours, not of the repository");
         return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
     }
@@ -149,6 +145,10 @@ fn safe(value: &str, app: &App) -> Result<String, Failure> {
 /// The value as it is stored.
 fn checked(key: &str, value: &str) -> Result<String, Failure> {
     let wrong = |why: &str| Err(Failure::usage(format!("{key}: {why}")));
+    let number = |of: &str| match value.parse::<NonZeroU64>() {
+        Ok(number) => Ok(number.to_string()),
+        Err(_) => wrong(&format!("'{value}' is not a number of {of}")),
+    };
     match key {
         "budget.max" => match read_tokens(value) {
             Ok(0) => Err(Failure::usage("budget.max must be more than 0")),
@@ -160,15 +160,9 @@ fn checked(key: &str, value: &str) -> Result<String, Failure> {
             Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
             Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
-        "budget.timeout" => match value.parse::<NonZeroU64>() {
-            Ok(seconds) => Ok(seconds.to_string()),
-            Err(_) => wrong(&format!("'{value}' is not a number of seconds")),
-        },
+        "budget.timeout" => number("seconds"),
         "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
-        "window.size" => match value.parse::<NonZeroUsize>() {
-            Ok(size) => Ok(size.to_string()),
-            Err(_) => wrong(&format!("'{value}' is not a number of messages")),
-        },
+        "window.size" => number("messages"),
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither allow nor refuse")),

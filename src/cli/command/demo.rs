@@ -8,6 +8,7 @@ use tract::compile::{Provider, RequestOptions};
 use tract::history::{LogOptions, On};
 use tract::render::{Label, Line};
 
+use crate::cli::shell::shell_words;
 use crate::cli::{App, Cli, Failure, command, private, request};
 
 /// Try tract on a bundled session
@@ -108,19 +109,19 @@ fn compaction(app: &App) -> Result<String, Failure> {
 
 /// Prints a command and runs it; of a compiled request only the first lines.
 fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
-    let words = words(typed);
+    let words = shell_words(typed);
     let long = words[0] == "compile";
     app.ui
         .print(Label::Command.of(format!("$ tract {typed}")))?;
     if !long {
-        let words = std::iter::once("tract").chain(words);
+        let words = std::iter::once("tract".to_owned()).chain(words);
         let parsed = Cli::try_parse_from(words);
         let parsed = parsed.map_err(|error| Failure::refused(error.to_string()))?;
         return command::run(parsed.command, app);
     }
     let rev = words.get(1).filter(|word| !word.starts_with('-'));
     let repo = app.repo()?;
-    let commit = repo.resolve(&On::Head, rev.unwrap_or(&"HEAD"))?;
+    let commit = repo.resolve(&On::Head, rev.map_or("HEAD", String::as_str))?;
     let options = RequestOptions {
         provider: Provider::Text,
         ..RequestOptions::default()
@@ -135,14 +136,4 @@ fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
         app.ui.print(shown)?;
     }
     Ok(())
-}
-
-/// The words of a command; quotes hold several together.
-fn words(typed: &str) -> Vec<&str> {
-    let pieces = typed.split('"').enumerate();
-    let words = pieces.flat_map(|(index, piece)| match index % 2 {
-        0 => piece.split_whitespace().collect(),
-        _ => vec![piece],
-    });
-    words.collect()
 }

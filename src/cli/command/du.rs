@@ -41,7 +41,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .map(|(of, size)| share(kind(*of), *size, total, ui))
         .collect();
     rows.push(share("all", total, total, ui));
-    ui.print_all(table::lines(&rows, &[1, 2]))?;
+    ui.print_all(table::lines(rows, &[1, 2]))?;
 
     let rows = du.by_need.iter();
     let rows = rows.map(|(need, heap)| heaped(needed(*need).into(), heap, None, ui));
@@ -80,13 +80,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         .map(|room| heaped(names(room, ui), &room.all, Some(&room.alone), ui));
     let mut rows: Vec<Vec<Line>> = rows.collect();
     if !rest.is_empty() {
-        let empty = (0..6).map(|_| Line::new());
-        rows.push(
-            [more(rest.len(), "place")]
-                .into_iter()
-                .chain(empty)
-                .collect(),
-        );
+        let mut row = vec![Line::new(); 7];
+        row[0] = more(rest.len(), "place");
+        rows.push(row);
     }
     section("By branch, tag and session", rows, ui)?;
 
@@ -127,9 +123,8 @@ fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<(), Failu
     if rows.is_empty() {
         return Ok(());
     }
-    ui.print("")?;
-    ui.print(Label::Strong.of(heading))?;
-    Ok(ui.print_all(table::lines(&rows, &[1, 2, 3, 4, 5, 6]))?)
+    ui.heading(heading)?;
+    Ok(ui.print_all(table::lines(rows, &[1, 2, 3, 4, 5, 6]))?)
 }
 
 /// A size as people read it; where a program reads, the bytes themselves.
@@ -156,46 +151,46 @@ fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
 
 /// `main  1,204 messages  kept 4.1 MB  of 9.9 MB  alone 1.2 MB`.
 fn heaped(what: Line, heap: &Heap, alone: Option<&Heap>, ui: &Ui) -> Vec<Line> {
-    let (word, alone) = match alone.filter(|alone| alone.messages > 0) {
-        Some(alone) => ("alone", size(alone.kept_bytes, ui)),
-        None => ("", String::new()),
-    };
-    vec![
-        Line::from("  ") + named(what, ui),
-        Line::from(plural(heap.messages, "message")),
-        Label::Tokens.of(size(heap.kept_bytes, ui)),
-        Label::Dim.of("of"),
-        Label::Dim.of(size(heap.size_bytes, ui)),
-        Label::Dim.of(word),
-        Label::Tokens.of(alone),
-    ]
+    let alone = alone.filter(|alone| alone.messages > 0);
+    let alone = alone.map(|alone| ("alone", alone.kept_bytes));
+    let sizes = [heap.kept_bytes, heap.size_bytes];
+    sized(what, plural(heap.messages, "message"), sizes, alone, ui)
 }
 
 /// `claude-code/2f6c1f0e…  2 files  1.2 MB  of 9.9 MB  older 0.2 MB`.
 fn kept(room: &SessionRoom, ui: &Ui) -> Vec<Line> {
     let is_cut = ui.width_cols().is_some();
-    let (word, older) = match room.older_bytes {
-        0 => ("", String::new()),
-        older => ("older", size(older, ui)),
-    };
-    let name = listing::shown_name(&room.name, is_cut);
+    let older = (room.older_bytes > 0).then_some(("older", room.older_bytes));
+    let name = Label::Session.of(listing::shown_name(&room.name, is_cut));
+    let sizes = [room.kept_bytes, room.size_bytes];
+    sized(name, plural(room.files, "file"), sizes, older, ui)
+}
+
+/// What it is, how much there is of it, its size as it is stored and its length; and another size under a name of its
+/// own.
+fn sized(
+    what: Line,
+    count: String,
+    [kept, length]: [u64; 2],
+    other: Option<(&str, u64)>,
+    ui: &Ui,
+) -> Vec<Line> {
+    let (word, other) = other.map_or(("", String::new()), |(word, of)| (word, size(of, ui)));
     vec![
-        Line::from("  ") + named(Label::Session.of(name), ui),
-        Line::from(plural(room.files, "file")),
-        Label::Tokens.of(size(room.kept_bytes, ui)),
+        Line::from("  ") + named(what, ui),
+        count.into(),
+        Label::Tokens.of(size(kept, ui)),
         Label::Dim.of("of"),
-        Label::Dim.of(size(room.size_bytes, ui)),
+        Label::Dim.of(size(length, ui)),
         Label::Dim.of(word),
-        Label::Tokens.of(older),
+        Label::Tokens.of(other),
     ]
 }
 
 /// A name in as many columns as there are.
 fn named(name: Line, ui: &Ui) -> Line {
-    match ui.width_cols() {
-        Some(width) => name.cut(width.saturating_sub(ROW_COLS).clamp(16, 60)),
-        None => name,
-    }
+    let room = |width: usize| width.saturating_sub(ROW_COLS).clamp(16, 60);
+    name.within(ui.width_cols().map(room))
 }
 
 /// `12 more tools`.

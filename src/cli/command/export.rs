@@ -8,7 +8,7 @@ use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
 use tract::interop::{FORMATS, Format};
-use tract::render::{escape, grouped, plural};
+use tract::render::{grouped, plural};
 
 use crate::cli::page::{self, Guarded};
 use crate::cli::{App, Failure, leaks, private};
@@ -102,8 +102,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         None if app.ui.is_terminal() => {
             let mut bytes = Vec::new();
             let done = guarded(&mut bytes)?;
-            let text = String::from_utf8_lossy(&bytes);
-            app.ui.out().write_all(escape::json(&text).as_bytes())?;
+            app.ui.write_json(&String::from_utf8_lossy(&bytes))?;
             done
         }
         None => guarded(app.ui.out())?,

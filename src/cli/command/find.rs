@@ -37,10 +37,8 @@ Example:
   tract find -- --force                     a text that begins with a dash")]
 pub struct Args {
     /// The text to find
-    #[arg(value_name = "TEXT")]
     text: String,
     /// Only in the history of this commit or branch
-    #[arg(value_name = "REV")]
     rev: Option<String>,
     /// TEXT is a regular expression
     #[arg(short = 'E', long)]
@@ -157,7 +155,7 @@ fn list(
     let calls = repo.calls_of(&entries)?;
     let ui = &mut app.ui;
     let room = ui.width_cols();
-    let mut heads = table::lines(&cells, &[]).into_iter().zip(calls);
+    let mut heads = table::lines(cells, &[]).zip(calls);
     for (at, group) in groups.iter().enumerate() {
         if is_of_many {
             if at > 0 {
@@ -320,10 +318,8 @@ fn neighbours(repo: &Repo, all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure
     for (one, call) in all.iter().zip(repo.calls_of(&entries)?) {
         let number = one.number.map_or("hidden".to_owned(), |n| format!(":{n}"));
         let line = Line::from(INDENT) + Label::Dim.of(format!("{number:<7} {:<9} ", one.role));
-        let room = ui
-            .width_cols()
-            .map(|width| width.saturating_sub(line.width_cols()));
-        ui.print(line + row::said(call.as_deref(), &one.preview, room))?;
+        let width = ui.width_cols();
+        ui.print(row::after(line, call.as_deref(), &one.preview, width))?;
     }
     Ok(())
 }

@@ -42,11 +42,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let bar = progress::bar(app, "{spinner} checking {msg}");
     let check = || {
         let found = repo.fsck(true, &mut |checked| {
+            let messages = plural(checked.contents, "message");
             let commits = plural(checked.commits, "commit");
-            bar.set_message(format!(
-                "{}, {commits}",
-                plural(checked.contents, "message")
-            ));
+            bar.set_message(format!("{messages}, {commits}"));
             bar.tick();
         });
         bar.finish_and_clear();
@@ -116,18 +114,15 @@ fn tell(found: &Fsck, app: &mut App) -> Result<(), Failure> {
     app.ui.print_all(lines)?;
     let checked = found.checked;
     let sound = found.refs.iter().filter(|(_, lost)| lost.is_none()).count();
+    let refs = plural(found.refs.len() as u64, "ref");
     let what = format!(
-        "Checked {}, {}, {} and {}",
+        "Checked {}, {}, {} and {refs}",
         plural(checked.contents, "message"),
         plural(checked.commits, "commit"),
         plural(checked.sources, "session file"),
-        plural(found.refs.len() as u64, "ref"),
     );
     let verdict = if found.is_damaged() {
-        format!(
-            "; {sound} of {} compile",
-            plural(found.refs.len() as u64, "ref")
-        )
+        format!("; {sound} of {refs} compile")
     } else {
         ": no damage".to_owned()
     };

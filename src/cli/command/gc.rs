@@ -1,7 +1,7 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
 use tract::history::{Collected, Expire, GcStep, Unfinished};
-use tract::render::{bytes, plural};
+use tract::render::{bytes, listed, plural};
 
 use crate::cli::{App, Failure, progress};
 
@@ -96,18 +96,12 @@ fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<()
         parts.push(format!("{} ({size})", plural(dropped.contents, "message")));
     }
     if done.sources > 0 {
-        let (files, size) = (
-            plural(done.sources, "kept session file"),
-            bytes(done.source_bytes),
-        );
+        let size = bytes(done.source_bytes);
+        let files = plural(done.sources, "kept session file");
         parts.push(format!("{files} ({size})"));
     }
-    if let Some((last, others)) = parts.split_last() {
-        let list = match others {
-            [] => last.clone(),
-            _ => format!("{} and {last}", others.join(", ")),
-        };
-        app.ui.status(format!("{took} {list}"));
+    if !parts.is_empty() {
+        app.ui.status(format!("{took} {}", listed(&parts)));
     }
     if done.operations > 0 {
         let operations = plural(done.operations, "operation");

@@ -20,7 +20,6 @@ pub struct Args {
     #[arg(short, long, conflicts_with = "command")]
     all: bool,
     /// The command to explain
-    #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }
 

@@ -21,7 +21,6 @@ Example:
   tract init 'postgres://me@host/db'   one on a server, for several machines")]
 pub struct Args {
     /// Where to make `.tract/`
-    #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 

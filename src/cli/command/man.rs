@@ -16,7 +16,6 @@ Example:
   tract man ~/.local/share/man/man1      then: man tract-log")]
 pub struct Args {
     /// The directory; it is made if it is missing
-    #[arg(value_name = "DIR")]
     dir: PathBuf,
 }
 

@@ -47,11 +47,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     } else {
         ""
     };
-    outcome::tell(
-        app,
-        &on,
-        &format!("Copied {copied} to the end{more}"),
-        &done,
-    );
+    let did = format!("Copied {copied} to the end{more}");
+    outcome::tell(app, &on, &did, &done);
     Ok(())
 }

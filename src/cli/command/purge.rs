@@ -1,7 +1,7 @@
 //! `tract purge`: messages erased for good.
 
 use tract::history::{Erasing, Erasure, Named, Pattern, Purged};
-use tract::render::{Label, Line, plural};
+use tract::render::{Label, Line, listed, plural};
 
 use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Typed, erased};
@@ -95,11 +95,7 @@ fn size(erasure: &Erasure) -> String {
     let counts: Vec<String> = counts
         .map(|(count, noun)| plural(count as u64, noun))
         .collect();
-    match counts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => format!("{} and {last}", first.join(", ")),
-        None => String::new(),
-    }
+    listed(&counts)
 }
 
 fn list(erasure: &Erasure, app: &mut App) -> Result<(), Failure> {

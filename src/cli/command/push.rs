@@ -32,7 +32,6 @@ Example:
   tract push origin --delete old   delete a branch there")]
 pub struct Args {
     /// The remote, or a URL; by default origin, or the only one
-    #[arg(value_name = "REMOTE")]
     remote: Option<String>,
     /// Branches, tags, sessions
     #[arg(value_name = "REF")]

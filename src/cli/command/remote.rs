@@ -28,25 +28,20 @@ enum Act {
     /// Add a remote
     Add {
         /// Its name here
-        #[arg(value_name = "NAME")]
         name: String,
         /// Where it is
-        #[arg(value_name = "URL")]
         url: String,
     },
     /// Change the URL of a remote
     SetUrl {
         /// Its name here
-        #[arg(value_name = "NAME")]
         name: String,
         /// Where it is
-        #[arg(value_name = "URL")]
         url: String,
     },
     /// Remove a remote, and forget where its refs were
     Remove {
         /// Its name here
-        #[arg(value_name = "NAME")]
         name: String,
     },
 }

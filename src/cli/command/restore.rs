@@ -1,5 +1,6 @@
 //! `tract restore`: what was hidden or edited, as it was; everything later stays.
 
+use tract::history::Surgery;
 use tract::history::surgery::Lost;
 use tract::render::plural;
 
@@ -45,51 +46,52 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = what.rev("--before", args.before.as_ref()).line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    if args.at_end {
+    let mut still_hidden = Vec::new();
+    let (done, did) = if args.at_end {
         let picked = repo.lost_messages(&on, &lost)?;
         let done = repo.pick(call, &picked, &options)?;
-        if args.dry_run {
-            return outcome::foretell(app, "restore", &done, &[]);
-        }
-        let copied = plural(done.shown.len() as u64, "message");
-        outcome::tell(app, &on, &format!("Copied {copied} to the end"), &done);
-        app.ui.status(format!("Cache: {}", outcome::kept(&done)));
-        return Ok(());
-    }
-    if let Some(before) = &args.before {
+        let did = format!("Copied {} to the end", messages(done.shown.len()));
+        (done, did)
+    } else if let Some(before) = &args.before {
         let place = repo.resolve_entry(&on, before)?;
         let done = repo.restore_before(call, &lost, place, &options)?;
-        if args.dry_run {
-            return outcome::foretell(app, "restore", &done, &[]);
-        }
-        let moved = plural(done.shown.len() as u64, "message");
         let at = done.shown.told().first().map_or(0, |first| first.number);
-        outcome::tell(app, &on, &format!("Moved {moved} to :{at}"), &done);
-        app.ui.status(format!("Cache: {}", outcome::kept(&done)));
-        return Ok(());
-    }
-    let done = repo.restore(call, &lost, &options)?;
-    let surgery = &done.surgery;
-    if args.dry_run {
-        outcome::foretell(app, "restore", surgery, &[])?;
+        let did = format!("Moved {} to :{at}", messages(done.shown.len()));
+        (done, did)
     } else {
-        let back = plural(surgery.shown.len() as u64, "message");
-        let changed = plural(surgery.changed.len() as u64, "message");
-        let did = match (surgery.shown.len(), surgery.changed.len()) {
-            (0, 0) => "Brought nothing back into the context".to_owned(),
-            (_, 0) => format!("Brought back {back}"),
-            (0, _) => format!("Changed {changed} back"),
-            _ => format!("Brought back {back} and changed {changed} back"),
-        };
-        outcome::tell(app, &on, &did, surgery);
-        app.ui.status(format!("Cache: {}", outcome::kept(surgery)));
+        let done = repo.restore(call, &lost, &options)?;
+        still_hidden = done.still_hidden;
+        let did = restored(&done.surgery);
+        (done.surgery, did)
+    };
+    if args.dry_run {
+        outcome::foretell(app, "restore", &done, &[])?;
+    } else {
+        outcome::tell(app, &on, &did, &done);
+        app.ui.status(format!("Cache: {}", outcome::kept(&done)));
     }
-    for still in &done.still_hidden {
-        let messages = plural(still.messages as u64, "message");
+    for still in still_hidden {
+        let hidden = messages(still.messages);
         let stay = if still.messages == 1 { "stays" } else { "stay" };
         let (kind, by) = (still.kind.verb(), still.by.short());
-        let line = format!("{messages} {stay} hidden by {kind} {by}");
-        app.ui.status(line);
+        app.ui
+            .status(format!("{hidden} {stay} hidden by {kind} {by}"));
     }
     Ok(())
+}
+
+fn messages(count: usize) -> String {
+    plural(count as u64, "message")
+}
+
+/// What came back, and what has changed back.
+fn restored(surgery: &Surgery) -> String {
+    let back = messages(surgery.shown.len());
+    let changed = messages(surgery.changed.len());
+    match (surgery.shown.len(), surgery.changed.len()) {
+        (0, 0) => "Brought nothing back into the context".to_owned(),
+        (_, 0) => format!("Brought back {back}"),
+        (0, _) => format!("Changed {changed} back"),
+        _ => format!("Brought back {back} and changed {changed} back"),
+    }
 }

@@ -19,7 +19,6 @@ Example:
   ssh build.example tract serve /srv/talk    what tract pull runs for ssh://build.example/srv/talk")]
 pub struct Args {
     /// The directory with the repository
-    #[arg(value_name = "DIR")]
     dir: PathBuf,
 }
 

@@ -190,11 +190,8 @@ fn fields(
         }
     }
     if let Some(call) = &row.call {
-        let room = app
-            .ui
-            .width_cols()
-            .map_or(usize::MAX, |width| width - NAME_COLS);
-        field("answers", Line::from(call).cut(room));
+        let room = app.ui.width_cols().map(|width| width - NAME_COLS);
+        field("answers", Line::from(call).within(room));
     }
     if let (Some(message), Operation::Append { .. }) = (&shown.message, operation) {
         for agent in agents(repo, &row.hash, message)? {
@@ -226,9 +223,9 @@ fn fields(
 /// What it brought: a message, before and after an edit, or what stands in place of what it hid.
 fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
     if let Some(replaced) = &shown.replaced {
-        heading(ui, "Before")?;
+        ui.heading("Before")?;
         body(ui, replaced, limit)?;
-        heading(ui, "After")?;
+        ui.heading("After")?;
     }
     for message in shown.message.iter().chain(&shown.replacements) {
         if shown.message.is_none() {
@@ -264,10 +261,8 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Fa
             let mut all = Total::default();
             all.extend(touched.iter().map(|one| one.tokens));
             let count = plural(touched.len() as u64, "message");
-            heading(
-                ui,
-                &format!("{title} {count}, {} tokens", grouped(all.tokens)),
-            )?;
+            let tokens = grouped(all.tokens);
+            ui.heading(&format!("{title} {count}, {tokens} tokens"))?;
             let list = outcome::List {
                 limit,
                 others: "(--full)",
@@ -278,7 +273,7 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Fa
     }
     if !shown.still_hidden.is_empty() {
         let count = plural(shown.still_hidden.len() as u64, "message");
-        heading(ui, &format!("Still hidden: {count}"))?;
+        ui.heading(&format!("Still hidden: {count}"))?;
         for (entry, hide, kind) in shown.still_hidden.iter().take(limit) {
             let (entry, hide, kind) = (entry.commit.short(), hide.short(), kind.as_str());
             ui.print(format!("  {entry} by the {kind} {hide}"))?;
@@ -314,11 +309,11 @@ fn life(
             Some(edit) => format!("Edited since, by {}; it reads now", edit.short()),
             None => "Parts of it are hidden; it reads now".to_owned(),
         };
-        heading(ui, &title)?;
+        ui.heading(&title)?;
         body(ui, current, limit)?;
     }
     if !life.priorities.is_empty() {
-        heading(ui, "Priority over time")?;
+        ui.heading("Priority over time")?;
         for (commit, priority, reason) in &life.priorities {
             let reason = reason.as_deref().map(|reason| format!(": {reason}"));
             let priority = format!("  {priority}{}", reason.unwrap_or_default());
@@ -326,11 +321,6 @@ fn life(
         }
     }
     Ok(())
-}
-
-fn heading(ui: &mut Ui, title: &str) -> Result<(), Failure> {
-    ui.print("")?;
-    Ok(ui.print(Label::Strong.of(title))?)
 }
 
 /// As a message is drawn in a chat, of at most so many lines each.

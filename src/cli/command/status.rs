@@ -115,10 +115,8 @@ fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -
     match (last, first) {
         (Some(last), _) if is_long_ago(last) => {
             let days = now.0.saturating_sub(last.0).unsigned_abs() / DAY_MS.unsigned_abs();
-            Some(format!(
-                "last checked for damage {} ago",
-                plural(days, "day")
-            ))
+            let days = plural(days, "day");
+            Some(format!("last checked for damage {days} ago"))
         }
         (None, Some(first)) if is_long_ago(first) => Some("never checked for damage".to_owned()),
         _ => None,
@@ -259,16 +257,11 @@ fn token_line(status: &Status) -> Line {
         let count = grouped(total.tokens);
         return format!("Tokens   {about}{count} (no budget set)").into();
     };
-    let label = if total.tokens > budget {
-        Label::Error
-    } else {
-        Label::Good
-    };
     let percent = format!("{}%", total.tokens * 100 / budget.max(1));
-    let share = if total.tokens > budget {
-        Label::Error.of(percent)
+    let (label, share) = if total.tokens > budget {
+        (Label::Error, Label::Error.of(percent))
     } else {
-        percent.into()
+        (Label::Good, percent.into())
     };
     Line::from("Window   ")
         + label.of(bar(total.tokens, budget))

@@ -25,10 +25,8 @@ pub struct Args {
     #[arg(short = 'm', long = "message", value_name = "TEXT", requires = "name")]
     note: Option<String>,
     /// The tag
-    #[arg(value_name = "NAME")]
     name: Option<String>,
     /// What to tag, instead of HEAD
-    #[arg(value_name = "REV")]
     rev: Option<String>,
 }
 
@@ -59,11 +57,10 @@ fn list(app: &mut App) -> Result<(), Failure> {
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
     let cells = |row: &TagRow| {
-        let (note, time) = row
-            .note
-            .as_ref()
-            .map_or(("", None), |(n, t)| (n.as_str(), Some(*t)));
-        let time = time.map_or(String::new(), |time| calendar.absolute(time));
+        let (note, time) = match &row.note {
+            Some((note, time)) => (note.as_str(), calendar.absolute(*time)),
+            None => ("", String::new()),
+        };
         vec![
             Label::Branch.of(row.name.short()),
             Label::Hash.of(row.commit.short()),

@@ -22,7 +22,6 @@ Example:
   tract unbundle talk.tract && tract resume    go on with a session that somebody handed over")]
 pub struct Args {
     /// The file
-    #[arg(value_name = "FILE")]
     file: PathBuf,
 }
 

@@ -181,10 +181,9 @@ impl Chooser {
             let lines = help::of_chooser().into_iter().take(height);
             return Picture {
                 title: "keys".into(),
-                position: Line::new(),
                 lines: lines.map(|line| (false, line.cut(width))).collect(),
                 bottom: Label::Dim.of("any key goes back"),
-                cursor: None,
+                ..Picture::default()
             };
         }
         self.top = self.top.min(self.at);

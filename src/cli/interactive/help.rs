@@ -3,24 +3,21 @@
 use tract::render::{Label, Line};
 
 /// As many of the keys as there is room for.
-pub fn keys(is_window: bool, width: usize) -> &'static str {
-    let lines = if is_window {
-        [
-            "? keys · / search or command · ctrl+o transcript · enter opens · o operations · z undo · q quit",
-            "? keys · / search, commands · ctrl+o transcript · enter opens · q quit",
-            "? keys · / search · ctrl+o · q quit",
-            "? keys · q quit",
-        ]
-    } else {
-        [
-            "? keys · / search or command · ctrl+o window · enter opens · o operations · z undo · q quit",
-            "? keys · / search, commands · ctrl+o window · enter opens · q quit",
-            "? keys · / search · ctrl+o · q quit",
-            "? keys · q quit",
-        ]
-    };
-    let fits = |line: &&str| line.chars().count() <= width;
-    lines.into_iter().find(fits).unwrap_or("?")
+pub fn keys(is_window: bool, width: usize) -> String {
+    let other = if is_window { "transcript" } else { "window" };
+    let lines = [
+        format!(
+            "? keys · / search or command · ctrl+o {other} · enter opens · o operations · z undo · q quit"
+        ),
+        format!("? keys · / search, commands · ctrl+o {other} · enter opens · q quit"),
+        "? keys · / search · ctrl+o · q quit".to_owned(),
+        "? keys · q quit".to_owned(),
+    ];
+    let fits = |line: &String| line.chars().count() <= width;
+    lines
+        .into_iter()
+        .find(fits)
+        .unwrap_or_else(|| "?".to_owned())
 }
 
 /// The keys of the first screen.

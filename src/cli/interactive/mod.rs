@@ -70,10 +70,7 @@ pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
         app.ui.print_all(read)?;
     }
     kept?;
-    match pause.signal() {
-        Some(signal) => Err(Failure::Stopped(signal)),
-        None => Ok(()),
-    }
+    pause.obey()
 }
 
 /// Opens a conversation, or, where none is named and there are several, lets one be chosen.
@@ -109,10 +106,7 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failur
     drop(terminal);
     // What was read last stays where other commands' output stands.
     app.ui.print_all(done?)?;
-    match pause.signal() {
-        Some(signal) => Err(Failure::Stopped(signal)),
-        None => Ok(()),
-    }
+    pause.obey()
 }
 
 /// How reading ends.
@@ -492,15 +486,9 @@ impl Place {
         }
         let said = app.ui.captured();
         let width = self.size.0;
-        let is_long = |lines: &[Line]| {
-            lines.len() > 2
-                || lines
-                    .iter()
-                    .map(|line| line.width_cols() + 2)
-                    .sum::<usize>()
-                    > width
-        };
-        if name == "resume" && is_done || !is_done && is_long(&said) {
+        let cols: usize = said.iter().map(|line| line.width_cols() + 2).sum();
+        let is_long = said.len() > 2 || cols > width;
+        if name == "resume" && is_done || !is_done && is_long {
             let wrapped = said.iter().flat_map(|line| line.wrap(width.max(8)));
             reader.lay(Sheet::new(format!("tract {name}"), wrapped.collect()));
         } else if is_done && name != "chat" {
@@ -566,11 +554,11 @@ impl Place {
 /// The branch of this name, if there is one.
 fn branch_named(what: &str, repo: &Repo) -> Option<RefName> {
     let name = RefName::branch(what).ok()?;
-    let found = repo.references(&name.to_string()).ok()?;
+    let found = repo.references(name.as_str()).ok()?;
     found
-        .into_iter()
-        .map(|(name, _)| name)
-        .find(|found| *found == name)
+        .iter()
+        .any(|(found, _)| *found == name)
+        .then_some(name)
 }
 
 /// What went well; else it is said at the bottom, and nothing is lost.
@@ -603,11 +591,8 @@ fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
         let age = Label::Time.of(calendar.ago(entry.operation.time)).left(16);
         Label::Hash.of(format!("#{}", entry.operation.id)).left(7) + age + what
     };
-    Ok(repo
-        .operations(OPERATION_LINES)?
-        .into_iter()
-        .map(line)
-        .collect())
+    let rows = repo.operations(OPERATION_LINES)?;
+    Ok(rows.into_iter().map(line).collect())
 }
 
 /// The sequence that gives a text to the terminal's clipboard.

@@ -619,12 +619,9 @@ impl Reader {
     /// said on), a mark before each line.
     fn body(&self) -> (usize, usize) {
         let (width, height) = self.size;
-        (
-            width.saturating_sub(1).max(1),
-            height
-                .saturating_sub(2 + usize::from(self.speech.is_some()))
-                .max(1),
-        )
+        let others = 2 + usize::from(self.speech.is_some());
+        let rows = height.saturating_sub(others).max(1);
+        (width.saturating_sub(1).max(1), rows)
     }
 }
 

@@ -419,11 +419,10 @@ impl Reel {
         };
         let place = |node| found.entry_of(node).map(|(at, _)| at);
         let mut lines = Vec::new();
+        let of_none = |line: Line| ReelLine { place: None, line };
         if range.start == self.talk.first() && self.talk.earlier() > 0 {
-            for line in [earlier(self.talk.earlier()), Line::new()] {
-                let line = line.cut(self.width);
-                lines.push(ReelLine { place: None, line });
-            }
+            let earlier = earlier(self.talk.earlier()).cut(self.width);
+            lines.extend([earlier, Line::new()].map(of_none));
         }
         let mut pen = Pen::default();
         let begun = lines.len();
@@ -434,21 +433,13 @@ impl Reel {
             }));
         }
         // An empty line stands between two parts, but not between two folded messages.
-        let is_open = lines
-            .get(begun)
-            .and_then(|line| line.place)
-            .is_some_and(|place| {
-                let id = found.entries.get(place - range.start).map(|entry| entry.id);
-                self.detail_of(place, id.as_ref()) != Detail::Closed
-            });
+        let first = lines.get(begun).and_then(|line| line.place);
+        let is_open = first.is_some_and(|place| {
+            let id = found.entries.get(place - range.start).map(|entry| entry.id);
+            self.detail_of(place, id.as_ref()) != Detail::Closed
+        });
         if range.start > 0 && begun == 0 && is_open {
-            lines.insert(
-                0,
-                ReelLine {
-                    place: None,
-                    line: Line::new(),
-                },
-            );
+            lines.insert(0, of_none(Line::new()));
         }
         let turn = |item: &TreeItem| match item {
             TreeItem::Turn(turn) => place(turn.user.as_ref()?.node.id),

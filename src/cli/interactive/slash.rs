@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: what they do. They are the program's own, with its own arguments.
 
+use crate::cli::shell::shell_words;
+
 /// A command that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slash {
@@ -42,7 +44,7 @@ pub fn parse(line: &str, summariser: Option<&str>) -> Option<Slash> {
         return None;
     }
     let name = &word[1..];
-    let words = split(rest);
+    let words = shell_words(rest);
     let run = |before: &[&str], after: Vec<String>| {
         let before = before.iter().map(|word| (*word).to_owned());
         Slash::Run(before.chain(after).collect())
@@ -63,25 +65,6 @@ pub fn parse(line: &str, summariser: Option<&str>) -> Option<Slash> {
         }
         name => run(&[name], words),
     })
-}
-
-/// Words as a shell would tell them apart: quotes hold together.
-fn split(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

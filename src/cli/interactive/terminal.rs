@@ -16,6 +16,8 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 
 use super::key::{Key, Told};
+#[cfg(unix)]
+use crate::cli::pause::told;
 
 /// Whether the screen is ours, for whoever must give it back: a panic too.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -165,16 +167,10 @@ fn poll(time: Duration) -> io::Result<bool> {
 /// Waits for a key, a change of size or a signal, no longer than this; whether the terminal is gone.
 #[cfg(unix)]
 fn is_gone(time: Duration) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::event::PollFlags;
 
-    let keys = io::stdin();
-    let mut polled = [PollFd::new(&keys, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: time.as_secs().cast_signed(),
-        tv_nsec: time.subsec_nanos().into(),
-    };
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-    poll(&mut polled, Some(&timeout)).is_ok() && polled[0].revents().intersects(gone)
+    told(&io::stdin(), PollFlags::IN, time).intersects(gone)
 }
 
 #[cfg(not(unix))]

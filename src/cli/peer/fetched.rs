@@ -14,7 +14,6 @@ const REFS: usize = 20;
 #[derive(Debug, clap::Args)]
 pub struct From {
     /// The remote; by default origin, or the only one
-    #[arg(value_name = "REMOTE")]
     remote: Option<String>,
     /// Also the session files that are kept there
     #[arg(long)]

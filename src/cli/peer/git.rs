@@ -11,6 +11,7 @@ use tract::history::Repo;
 use tract::history::sync::{OnShelf, Peer, Shelf, Shelved};
 use tract::model::RefName;
 
+use super::strange;
 use crate::cli::{App, Failure};
 
 /// Where tract's refs stand among git's, there.
@@ -204,8 +205,4 @@ fn output(arguments: &[&str], input: &[u8]) -> std::io::Result<Output> {
     let output = child.wait_with_output();
     let _ = writer.join();
     output
-}
-
-fn strange(detail: String) -> Error {
-    Error::BrokenPeer { detail }
 }

@@ -34,21 +34,15 @@ pub struct Named {
 
 /// What was typed for a remote; without it, `origin`, or the only one.
 pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failure> {
-    let mut remotes = repo.remotes()?;
-    let place = |remotes: &[Remote], name: &str| {
-        let found = remotes.iter().find(|remote| remote.name == name);
-        found.map(|remote| Named {
-            name: Some(remote.name.clone()),
-            url: remote.url.clone(),
-        })
+    let remotes = repo.remotes()?;
+    let named = |remote: &Remote| Named {
+        name: Some(remote.name.clone()),
+        url: remote.url.clone(),
     };
+    let place = |name: &str| remotes.iter().find(|it| it.name == name).map(named);
     match typed {
-        None if remotes.len() == 1 => {
-            let Remote { name, url } = remotes.remove(0);
-            let name = Some(name);
-            Ok(Named { name, url })
-        }
-        None => place(&remotes, DEFAULT).ok_or_else(|| {
+        None if remotes.len() == 1 => Ok(named(&remotes[0])),
+        None => place(DEFAULT).ok_or_else(|| {
             let what = if remotes.is_empty() {
                 "no remote is set up".to_owned()
             } else {
@@ -60,7 +54,7 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failu
             let failure = Failure::refused(what);
             failure.with_hint("tract remote add origin URL; tract remote lists what there is")
         }),
-        Some(typed) => match place(&remotes, typed) {
+        Some(typed) => match place(typed) {
             Some(named) => Ok(named),
             None => match parse(typed, app)? {
                 // Who says git:origin has named it already.
@@ -140,6 +134,11 @@ pub fn shown<T>(app: &App, act: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T) -> T
     });
     bar.finish_and_clear();
     done
+}
+
+/// The other side does what cannot be.
+fn strange(detail: String) -> Error {
+    Error::BrokenPeer { detail }
 }
 
 /// What was carried, in words; none: nothing was.

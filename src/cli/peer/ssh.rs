@@ -2,15 +2,14 @@
 
 use std::io::{BufReader, BufWriter};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tract::Error;
 use tract::history::sync::{Peer, Wired};
 
 use super::url::Host;
-use crate::cli::exec::Drain;
-use crate::cli::shell::shell_word;
+use crate::cli::exec::{self, Drain};
+use crate::cli::shell::{shell, shell_word};
 use crate::cli::{App, Failure};
 
 /// How much of what is said there on standard error is kept.
@@ -19,8 +18,6 @@ const STDERR_KEPT: usize = 16 << 10;
 const SHOWN: usize = 8;
 /// How long the other end may take to go once nobody asks any more.
 const LINGER: Duration = Duration::from_secs(2);
-/// How often it is looked at.
-const POLL: Duration = Duration::from_millis(5);
 /// What a shell ends with where there is no such command.
 const NO_COMMAND: i32 = 127;
 
@@ -45,10 +42,7 @@ pub fn with<T>(
     let Err(Failure::Tract(Error::BrokenPeer { detail })) = done else {
         return done;
     };
-    let since = Instant::now();
-    while !stderr.is_done() && since.elapsed() < LINGER {
-        thread::sleep(POLL);
-    }
+    exec::wait_for(LINGER, || stderr.is_done());
     let said = String::from_utf8_lossy(&stderr.take()).into_owned();
     // What to do there is no advice to who is here.
     let is_told = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint:");
@@ -83,16 +77,12 @@ pub fn with<T>(
 
 /// Waits for the end, and not for long; its exit code.
 fn end(mut child: Child) -> Option<i32> {
-    let since = Instant::now();
-    while since.elapsed() < LINGER {
-        if let Ok(Some(status)) = child.try_wait() {
-            return status.code();
-        }
-        thread::sleep(POLL);
+    let ended = exec::wait(&mut child, LINGER, || None);
+    if ended.is_err() {
+        let _ = child.kill();
+        let _ = child.wait();
     }
-    let _ = child.kill();
-    let _ = child.wait();
-    None
+    ended.ok()?.code()
 }
 
 fn start(host: &Host, app: &App) -> Result<Child, Failure> {
@@ -105,8 +95,8 @@ fn start(host: &Host, app: &App) -> Result<Child, Failure> {
     arguments.extend([host.name.as_str(), &there]);
     let mut command = match &app.env.ssh_command {
         Some(ssh) => {
-            let mut shell = Command::new("sh");
-            shell.arg("-c").arg(format!("{ssh} \"$@\"")).arg("ssh");
+            let mut shell = shell(&format!("{ssh} \"$@\""));
+            shell.arg("ssh");
             shell
         }
         None => Command::new("ssh"),

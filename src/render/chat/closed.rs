@@ -58,11 +58,12 @@ impl Page<'_> {
             0 | 1 => String::new(),
             lines => format!("  ({lines} lines)"),
         };
-        let mut what = label.quote(first_line(said));
-        if let Some(width) = self.chat.width_cols {
-            what = what.cut(width.saturating_sub(self.room() + WHO + more.len()));
-        }
-        let what = what + Label::Dim.of(more);
+        let taken = self.room() + WHO + more.len();
+        let room = self
+            .chat
+            .width_cols
+            .map(|width| width.saturating_sub(taken));
+        let what = label.quote(first_line(said)).within(room) + Label::Dim.of(more);
         self.closed(&id.into(), Label::Tool.of("tool"), what);
     }
 }

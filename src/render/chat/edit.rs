@@ -2,7 +2,7 @@
 
 use super::page::{INDENT, Page};
 use crate::diff::{HunkLine, Tag};
-use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::edit::{Edits, FileEdit};
 use crate::render::{Label, Line};
 use crate::tree::NodeId;
 
@@ -79,15 +79,13 @@ impl Page<'_> {
 fn rows(file: &FileEdit, is_named: bool) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     let path = file.path.as_deref().filter(|_| is_named);
-    let fate = match &file.kind {
-        EditKind::Changed | EditKind::Written => None,
-        EditKind::Deleted => Some("  deleted".to_owned()),
-        EditKind::Moved(to) => Some(format!("  → {to}")),
-    };
+    let fate = file.fate();
     if path.is_some() || fate.is_some() {
         let head = Label::Strong.of(path.unwrap_or_default());
-        let fate = fate.map(|fate| Label::Dim.of(fate)).unwrap_or_default();
-        rows.push(Row::Head(head + fate + counted(file.tally())));
+        let fate = fate.map(|fate| Label::Dim.of(format!("  {fate}")));
+        rows.push(Row::Head(
+            head + fate.unwrap_or_default() + counted(file.tally()),
+        ));
     }
     for (place, hunk) in file.placed() {
         rows.extend(place.map(|place| Row::Head(Label::Dim.of(place))));

@@ -18,6 +18,7 @@ use crate::tree::group::Section;
 use crate::tree::{NodeId, Response, TreeItem, TurnItem, User};
 pub use live::{LiveChat, LiveLines};
 use page::Page;
+pub(super) use page::first_line;
 
 /// How a chat is laid out.
 #[derive(Clone, Copy)]

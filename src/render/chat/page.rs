@@ -308,7 +308,7 @@ pub(super) fn hidden(node: &Node) -> Line {
 }
 
 /// The first line that says something.
-pub(super) fn first_line(text: &str) -> &str {
+pub(in crate::render) fn first_line(text: &str) -> &str {
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }

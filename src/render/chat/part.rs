@@ -31,10 +31,8 @@ impl Chat<'_> {
         let mut pen = Pen::default();
         let mut page = Page::bare(self, &mut pen);
         page.part(part);
-        page.into_lines()
-            .into_iter()
-            .map(|line| line.line)
-            .collect()
+        let lines = page.into_lines().into_iter();
+        lines.map(|line| line.line).collect()
     }
 }
 
@@ -108,14 +106,11 @@ impl Page<'_> {
             Value::String(text) => text.contains('\n') || text.len() > ARGUMENT_CHARS,
             value => has_lines(value) || value.to_string().len() > ARGUMENT_CHARS,
         };
-        let (long, short): (Vec<_>, Map<_, _>) = {
-            let (long, short) = arguments.into_iter().partition::<Vec<_>, _>(is_long);
-            (long, short.into_iter().collect())
-        };
+        let (long, short): (Vec<_>, Vec<_>) = arguments.into_iter().partition(is_long);
         let line = if short.is_empty() {
             name.to_owned()
         } else {
-            call::summary(name, &Value::Object(short).to_string())
+            call::summary(name, &Value::Object(Map::from_iter(short)).to_string())
         };
         self.wrapped(NOWHERE, INDENT, Label::Tool.of(line) + id);
         for (key, value) in long {

@@ -59,10 +59,14 @@ impl Page<'_> {
         };
         let edits = Edits::of_tool(tool);
         let end = edits.as_ref().map(tally).unwrap_or_default() + state;
-        let mut call = Label::Tool.of(Edits::line_of(tool, edits.as_ref()));
-        if let Some(width) = self.chat.width_cols {
-            call = call.cut(width.saturating_sub(self.room() + INDENT + end.width_cols()));
-        }
+        let taken = self.room() + INDENT + end.width_cols();
+        let room = self
+            .chat
+            .width_cols
+            .map(|width| width.saturating_sub(taken));
+        let call = Label::Tool
+            .of(Edits::line_of(tool, edits.as_ref()))
+            .within(room);
         self.line(id, INDENT, call + end);
         if let Some(edits) = &edits {
             self.edits(id, edits);

@@ -41,7 +41,7 @@ impl Painter<'_> {
                 }
             }
         };
-        let but_for_ids = diff.same_from_the_start(false);
+        let but_for_ids = diff.same_but_for_ids();
         if but_for_ids > same {
             let first = grouped(but_for_ids as u64);
             words.push(format!("same but for ids: first {first}"));

@@ -71,14 +71,12 @@ impl Painter<'_> {
                 signed(change.delta).into(),
             ]
         };
-        let heads = table::lines(&changes.iter().map(cells).collect::<Vec<_>>(), &[4]);
+        let heads = table::lines(changes.iter().map(cells).collect(), &[4]);
         let row = |(head, change): (Line, &&Change)| {
-            let head = head + "  ";
-            let room = width_cols.map(|width| width.saturating_sub(head.width_cols()));
-            let call = self.call(change);
-            head + row::said(call.as_deref(), &preview(self.diff.message(change)), room)
+            let (call, said) = (self.call(change), preview(self.diff.message(change)));
+            row::after(head + "  ", call.as_deref(), &said, width_cols)
         };
-        heads.into_iter().zip(changes).map(row).collect()
+        heads.zip(changes).map(row).collect()
     }
 }
 

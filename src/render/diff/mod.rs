@@ -11,7 +11,7 @@ mod value;
 
 use std::collections::HashSet;
 
-use crate::diff::{Change, ContextDiff, Kind, Tag, Tally, answered, tools};
+use crate::diff::{Change, ContextDiff, Kind, Tag, answered, tools};
 use crate::model::{Part, Role, ToolUse, uses};
 use crate::render::{Line, grouped, plural, signed, tokens};
 use page::Page;
@@ -207,21 +207,15 @@ impl Painter<'_> {
 
     /// `2 messages modified, 1 added, 14 hidden, tokens: -55 (85,815 → 85,760)`.
     fn total(&self) -> String {
-        let tally = Tally::of(self.changes.iter().map(|(change, _)| *change));
         let mut words = Vec::new();
-        for (count, verb) in [
-            (tally.modified, "modified"),
-            (tally.added, "added"),
-            (tally.removed, "removed"),
-            (tally.hidden, "hidden"),
-            (tally.returned, "returned"),
-        ] {
-            match count {
+        for verb in ["modified", "added", "removed", "hidden", "returned"] {
+            let is_of = |(change, _): &&Shown<'_>| list::verb(&change.kind) == verb;
+            match self.changes.iter().filter(is_of).count() {
                 0 => {}
-                _ if words.is_empty() => {
+                count if words.is_empty() => {
                     words.push(format!("{} {verb}", plural(count as u64, "message")))
                 }
-                _ => words.push(format!("{} {verb}", grouped(count as u64))),
+                count => words.push(format!("{} {verb}", grouped(count as u64))),
             }
         }
         if words.is_empty() {

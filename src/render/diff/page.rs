@@ -1,7 +1,7 @@
 //! Lines of text on their way out: signed, cut or wrapped to the width, folded where they are many.
 //! All untrusted text of a diff is escaped here.
 
-use crate::diff::{Piece, Tag};
+use crate::diff::{HunkLine, Piece, Tag};
 use crate::render::{Label, Line, bytes, plural};
 
 /// How much of a line is shown without `--full`, in bytes; and in a pipe, around a change.
@@ -93,9 +93,7 @@ impl Page {
     /// The lines of an untrusted text, all with one sign.
     pub fn text(&mut self, indent: usize, tag: Tag, text: &str) {
         for line in text.lines() {
-            let text = line.to_owned();
-            let changed = false;
-            self.line(indent, tag, &[Piece { text, changed }]);
+            self.line(indent, tag, &HunkLine::plain(tag, line).pieces);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Texts by hunks, and JSON by paths.
 
-use crate::diff::{Json, JsonChange, JsonChanged, LineDiff, Tag, ValueDiff};
+use crate::diff::{Hunk, Json, JsonChange, JsonChanged, LineDiff, Tag, ValueDiff};
 use crate::render::diff::page::Page;
 use crate::render::{Label, Line};
 
@@ -27,10 +27,8 @@ pub fn value(page: &mut Page, indent: usize, root: &str, diff: &ValueDiff) {
 
 /// The hunks of a text; one that is the whole text needs no line numbers.
 pub fn hunks(page: &mut Page, indent: usize, diff: &LineDiff) {
-    let whole = match diff.hunks.as_slice() {
-        [only] => (only.before, only.after) == (0, 0),
-        _ => false,
-    };
+    let at_start = |hunk: &Hunk| (hunk.before, hunk.after) == (0, 0);
+    let whole = matches!(&diff.hunks[..], [only] if at_start(only));
     for hunk in &diff.hunks {
         if !whole {
             let (before, after) = hunk.extent();

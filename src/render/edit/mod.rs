@@ -10,7 +10,7 @@ mod shapes;
 
 use serde_json::{Map, Value};
 
-use crate::diff::{HunkLine, LineDiff, Piece, Tag};
+use crate::diff::{HunkLine, LineDiff, Tag};
 use crate::model::call;
 use crate::tree::Tool;
 
@@ -118,6 +118,15 @@ impl FileEdit {
         })
     }
 
+    /// What becomes of it besides its lines. Hostile until escaped.
+    pub(super) fn fate(&self) -> Option<String> {
+        match &self.kind {
+            EditKind::Changed | EditKind::Written => None,
+            EditKind::Deleted => Some("deleted".to_owned()),
+            EditKind::Moved(to) => Some(format!("→ {to}")),
+        }
+    }
+
     /// The stretches, each with what stands above it: its place, or that something lies between.
     pub(super) fn placed(&self) -> impl Iterator<Item = (Option<String>, &EditHunk)> {
         self.hunks.iter().enumerate().map(|(at, hunk)| {
@@ -152,7 +161,9 @@ fn hunks(old: &str, new: &str, context_lines: usize) -> Vec<EditHunk> {
     };
     if old.is_empty() || new.is_empty() || old.len() + new.len() > COMPARED_MAX_BYTES {
         let side = |tag, text: &str| -> Vec<HunkLine> {
-            text.lines().map(|text| line(tag, text)).collect()
+            text.lines()
+                .map(|text| HunkLine::plain(tag, text))
+                .collect()
         };
         let mut lines = side(Tag::Removed, old);
         lines.extend(side(Tag::Added, new));
@@ -171,12 +182,6 @@ fn hunks(old: &str, new: &str, context_lines: usize) -> Vec<EditHunk> {
         lines: hunk.lines,
     };
     diff.hunks.into_iter().map(hunk).collect()
-}
-
-fn line(tag: Tag, text: &str) -> HunkLine {
-    let (text, changed) = (text.to_owned(), false);
-    let pieces = vec![Piece { text, changed }];
-    HunkLine { tag, pieces }
 }
 
 #[cfg(test)]

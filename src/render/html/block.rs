@@ -8,7 +8,8 @@ use super::markup::{Markup, is_address, is_raster};
 use super::prose;
 use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part};
-use crate::render::edit::{EditKind, Edits, FileEdit};
+use crate::render::chat::first_line;
+use crate::render::edit::{Edits, FileEdit};
 use crate::render::page::{
     ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
 };
@@ -396,11 +397,7 @@ impl<'a> Blocks<'a> {
 
     fn file(&mut self, file: &FileEdit, is_named: bool) {
         let path = file.path.as_deref().filter(|_| is_named);
-        let fate = match &file.kind {
-            EditKind::Changed | EditKind::Written => None,
-            EditKind::Deleted => Some("deleted".to_owned()),
-            EditKind::Moved(to) => Some(format!("→ {to}")),
-        };
+        let fate = file.fate();
         if path.is_some() || fate.is_some() {
             self.markup
                 .raw("<h4 class=\"key\">")
@@ -543,11 +540,7 @@ pub(super) fn anchor(at: usize, number: Option<usize>) -> String {
 
 /// The beginning of a text, on one line.
 fn peek(text: &str) -> &str {
-    let mut lines = text.lines().map(str::trim);
-    head(
-        lines.find(|line| !line.is_empty()).unwrap_or_default(),
-        PEEK_BYTES,
-    )
+    head(first_line(text), PEEK_BYTES)
 }
 
 fn head(text: &str, bytes: usize) -> &str {

@@ -21,6 +21,7 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
     }
     let count = sizes.len().min(BARS);
     let edge = |bar: usize| bar * sizes.len() / count;
+    let left_of = |bar: usize| bar as u64 * WIDTH / count as u64;
     markup
         .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ");
     markup.raw("role=\"img\" aria-label=\"the context's size over the conversation\">\n");
@@ -31,10 +32,7 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
         let high = highest(steps).unwrap_or(0);
         let hide = steps.iter().find_map(|size| size.hides);
         let height = (high * HEIGHT).div_ceil(peak).max(1);
-        let (left, right) = (
-            bar as u64 * WIDTH / count as u64,
-            (bar as u64 + 1) * WIDTH / count as u64,
-        );
+        let (left, right) = (left_of(bar), left_of(bar + 1));
         let message = steps.iter().rev().find_map(|size| size.message);
         let link = message.map(|message| format!("#{}", anchor(message.at, message.number)));
         if let Some(link) = &link {

@@ -3,7 +3,7 @@
 //! HTML inside it is text like any other; a link leads to the web or to someone's mail, or is no
 //! link; a picture from elsewhere is a link. Nothing of it becomes an id.
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag};
 
 use super::markup::{Markup, is_address, is_raster_address};
 
@@ -13,7 +13,7 @@ pub(super) fn write(markup: &mut Markup, text: &str) {
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut prose = Prose {
         markup,
-        links: Vec::new(),
+        open: Vec::new(),
         in_head: false,
     };
     for event in Parser::new_ext(text, options) {
@@ -23,8 +23,8 @@ pub(super) fn write(markup: &mut Markup, text: &str) {
 
 struct Prose<'a> {
     markup: &'a mut Markup,
-    /// Of the links that are open: what closes them, and an address that is shown as text.
-    links: Vec<(bool, Option<String>)>,
+    /// What closes each element that is open, and an address that is shown as text before that.
+    open: Vec<(Option<String>, &'static str)>,
     in_head: bool,
 }
 
@@ -32,7 +32,7 @@ impl Prose<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
+            Event::End(_) => self.end(),
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
@@ -58,38 +58,44 @@ impl Prose<'_> {
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        let open = match tag {
-            Tag::Paragraph => "<p>",
-            Tag::Heading { level, .. } => {
-                ["<h3>", "<h4>", "<h5>", "<h6>"][(level as usize - 1).min(3)]
-            }
-            Tag::BlockQuote(_) => "<blockquote>\n",
+        let (open, close) = match tag {
+            Tag::Paragraph => ("<p>", "</p>\n"),
+            Tag::HtmlBlock => ("<p class=\"html\">", "</p>\n"),
+            Tag::Heading { level, .. } => [
+                ("<h3>", "</h3>\n"),
+                ("<h4>", "</h4>\n"),
+                ("<h5>", "</h5>\n"),
+                ("<h6>", "</h6>\n"),
+            ][(level as usize - 1).min(3)],
+            Tag::BlockQuote(_) => ("<blockquote>\n", "</blockquote>\n"),
             Tag::CodeBlock(kind) => {
                 let language = match &kind {
                     CodeBlockKind::Fenced(words) => words.split_whitespace().next(),
                     CodeBlockKind::Indented => None,
                 };
                 self.markup.open("pre", &[("data-language", language)]);
-                "<code>"
+                ("<code>", "</code></pre>\n")
             }
-            Tag::List(None) => "<ul>\n",
+            Tag::List(None) => ("<ul>\n", "</ul>\n"),
             Tag::List(Some(first)) => {
                 self.markup.raw("<ol start=\"").number(first);
-                "\">\n"
+                ("\">\n", "</ol>\n")
             }
-            Tag::Item => "<li>",
-            Tag::Table(_) => "<div class=\"table\"><table>\n",
+            Tag::Item => ("<li>", "</li>\n"),
+            Tag::Table(_) => ("<div class=\"table\"><table>\n", "</table></div>\n"),
             Tag::TableHead => {
                 self.in_head = true;
-                "<tr>"
+                ("<tr>", "</tr>\n")
             }
-            Tag::TableRow => "<tr>",
-            Tag::TableCell if self.in_head => "<th>",
-            Tag::TableCell => "<td>",
-            Tag::Emphasis => "<em>",
-            Tag::Strong => "<strong>",
-            Tag::Strikethrough => "<s>",
-            Tag::HtmlBlock => "<p class=\"html\">",
+            Tag::TableRow => {
+                self.in_head = false;
+                ("<tr>", "</tr>\n")
+            }
+            Tag::TableCell if self.in_head => ("<th>", "</th>"),
+            Tag::TableCell => ("<td>", "</td>"),
+            Tag::Emphasis => ("<em>", "</em>"),
+            Tag::Strong => ("<strong>", "</strong>"),
+            Tag::Strikethrough => ("<s>", "</s>"),
             Tag::Link {
                 link_type,
                 dest_url,
@@ -104,17 +110,18 @@ impl Prose<'_> {
                 return self.link(address);
             }
             Tag::Image { dest_url, .. } => return self.picture(dest_url),
-            _ => "",
+            _ => ("", ""),
         };
         self.markup.raw(open);
+        self.open.push((None, close));
     }
 
     fn link(&mut self, address: CowStr<'_>) {
         if is_address(&address) {
             self.markup.link(&address);
-            self.links.push((true, None));
+            self.open.push((None, "</a>"));
         } else {
-            self.links.push((false, Some(address.to_string())));
+            self.open.push((Some(address.to_string()), ")</span>"));
         }
     }
 
@@ -122,46 +129,21 @@ impl Prose<'_> {
         if is_raster_address(&address) {
             let attributes = [("src", Some(&*address)), ("loading", Some("lazy"))];
             self.markup.open("img", &attributes);
-            self.links.push((false, None));
+            self.open.push((None, ""));
         } else {
             self.markup.raw("<span class=\"away\">picture: </span>");
             self.link(address);
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
-        let close = match tag {
-            TagEnd::Paragraph | TagEnd::HtmlBlock => "</p>\n",
-            TagEnd::Heading(level) => {
-                ["</h3>\n", "</h4>\n", "</h5>\n", "</h6>\n"][(level as usize - 1).min(3)]
-            }
-            TagEnd::BlockQuote(_) => "</blockquote>\n",
-            TagEnd::CodeBlock => "</code></pre>\n",
-            TagEnd::List(false) => "</ul>\n",
-            TagEnd::List(true) => "</ol>\n",
-            TagEnd::Item => "</li>\n",
-            TagEnd::Table => "</table></div>\n",
-            TagEnd::TableHead => {
-                self.in_head = false;
-                "</tr>\n"
-            }
-            TagEnd::TableRow => "</tr>\n",
-            TagEnd::TableCell if self.in_head => "</th>",
-            TagEnd::TableCell => "</td>",
-            TagEnd::Emphasis => "</em>",
-            TagEnd::Strong => "</strong>",
-            TagEnd::Strikethrough => "</s>",
-            TagEnd::Link | TagEnd::Image => match self.links.pop() {
-                Some((true, _)) => "</a>",
-                Some((false, Some(address))) => {
-                    // Where it would have led is told, and leads nowhere.
-                    self.markup.raw(" <span class=\"away\">(").text(&address);
-                    ")</span>"
-                }
-                _ => "",
-            },
-            _ => "",
+    fn end(&mut self) {
+        let Some((address, close)) = self.open.pop() else {
+            return;
         };
+        if let Some(address) = address {
+            // Where it would have led is told, and leads nowhere.
+            self.markup.raw(" <span class=\"away\">(").text(&address);
+        }
         self.markup.raw(close);
     }
 }

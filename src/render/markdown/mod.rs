@@ -16,7 +16,7 @@ use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
 use crate::render::page::{
-    ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
+    ConversationPage, Stretch, apart, hidden_words, name_and_rest, node_of, stretches,
 };
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
@@ -42,19 +42,24 @@ pub fn write(
     items: &[TreeItem],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut page = Sheet {
+    let mut sheet = Sheet {
         page,
-        out,
+        text: String::new(),
         last: None,
         inside: false,
     };
-    page.head()?;
-    page.items(items)
+    sheet.head();
+    for stretch in stretches(items, true) {
+        sheet.stretch(&stretch);
+        out.write_all(std::mem::take(&mut sheet.text).as_bytes())?;
+    }
+    out.write_all(sheet.text.as_bytes())
 }
 
 struct Sheet<'a> {
     page: &'a ConversationPage<'a>,
-    out: &'a mut dyn Write,
+    /// What is not written yet.
+    text: String,
     /// The message whose number was written last.
     last: Option<usize>,
     /// Whether it is said already that all this is hidden.
@@ -62,68 +67,63 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    fn head(&mut self) -> io::Result<()> {
-        self.block(&format!("# {}", plain(self.page.title)))?;
+    fn head(&mut self) {
+        self.block(&format!("# {}", plain(self.page.title)));
         let facts: Vec<String> = self.page.facts.iter().map(|fact| plain(fact)).collect();
         if !facts.is_empty() {
-            self.block(&facts.join(" · "))?;
+            self.block(&facts.join(" · "));
         }
-        match self.page.earlier {
-            0 => Ok(()),
-            count => self.block(&format!("↑ {}", plural(count as u64, "earlier message"))),
+        if self.page.earlier > 0 {
+            let earlier = plural(self.page.earlier as u64, "earlier message");
+            self.block(&format!("↑ {earlier}"));
         }
     }
 
     /// Something, and an empty line.
-    fn block(&mut self, text: &str) -> io::Result<()> {
-        if text.is_empty() {
-            Ok(())
-        } else {
-            write!(self.out, "{text}\n\n")
+    fn block(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text += text;
+            self.text += "\n\n";
         }
     }
 
     /// What is folded; `words` are our own.
-    fn folded(
-        &mut self,
-        words: &str,
-        write: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.block(&format!("<details><summary>{words}</summary>"))?;
-        write(self)?;
+    fn folded(&mut self, words: &str, write: impl FnOnce(&mut Self)) {
+        self.block(&format!("<details><summary>{words}</summary>"));
+        write(self);
         self.block("</details>")
     }
 
-    fn hidden(
-        &mut self,
-        words: &str,
-        write: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn hidden(&mut self, words: &str, write: impl FnOnce(&mut Self)) {
         self.folded(words, |sheet| {
             sheet.inside = true;
-            let done = write(sheet);
+            write(sheet);
             sheet.inside = false;
-            done
-        })
+        });
     }
 
-    fn items(&mut self, items: &[TreeItem]) -> io::Result<()> {
+    fn items(&mut self, items: &[TreeItem]) {
         for stretch in stretches(items, !self.inside) {
-            match stretch {
-                Stretch::Seen(item) => self.item(item)?,
-                Stretch::Hidden { by, items, mark } => {
-                    let count = self.page.hidden_by(by, items, mark);
-                    self.hidden(&hidden_words(by, count, mark.is_some()), |sheet| {
-                        items.iter().try_for_each(|item| sheet.item(item))
-                    })?;
-                    mark.map_or(Ok(()), |mark| self.mark(mark))?;
+            self.stretch(&stretch);
+        }
+    }
+
+    fn stretch(&mut self, stretch: &Stretch<'_>) {
+        match *stretch {
+            Stretch::Seen(item) => self.item(item),
+            Stretch::Hidden { by, items, mark } => {
+                let count = self.page.hidden_by(by, items, mark);
+                self.hidden(&hidden_words(by, count, mark.is_some()), |sheet| {
+                    items.iter().for_each(|item| sheet.item(item));
+                });
+                if let Some(mark) = mark {
+                    self.mark(mark);
                 }
             }
         }
-        Ok(())
     }
 
-    fn item(&mut self, item: &TreeItem) -> io::Result<()> {
+    fn item(&mut self, item: &TreeItem) {
         match item {
             TreeItem::Turn(turn) => {
                 if let Some(user) = &turn.user {
@@ -131,10 +131,10 @@ impl Sheet<'_> {
                         Some(from) => format!("received from {}", plain(from)),
                         None => "user".to_owned(),
                     };
-                    self.heading(&user.node, &who)?;
-                    self.parts(&user.parts)?;
+                    self.heading(&user.node, &who);
+                    self.parts(&user.parts);
                 }
-                turn.items.iter().try_for_each(|item| self.turn_item(item))
+                turn.items.iter().for_each(|item| self.turn_item(item))
             }
             TreeItem::Mark(mark) => self.mark(mark),
             TreeItem::Note(note) => self.note(note),
@@ -142,18 +142,18 @@ impl Sheet<'_> {
         }
     }
 
-    fn turn_item(&mut self, item: &TurnItem) -> io::Result<()> {
+    fn turn_item(&mut self, item: &TurnItem) {
         match item {
             TurnItem::Response(response) => self.response(response),
             TurnItem::Note(note) => self.note(note),
             TurnItem::Interrupted(cancelled) if cancelled.stands => self.block("*interrupted*"),
-            TurnItem::Interrupted(_) => Ok(()),
+            TurnItem::Interrupted(_) => {}
             TurnItem::Fault(fault) => self.fault(&fault.text),
         }
     }
 
     /// `## :12 user`.
-    fn heading(&mut self, node: &Node, who: &str) -> io::Result<()> {
+    fn heading(&mut self, node: &Node, who: &str) {
         let number = self.number(node.id);
         let hidden = node.hidden.filter(|_| !self.inside);
         let hidden = hidden.map_or(String::new(), |by| format!(" (hidden: {by})"));
@@ -168,34 +168,33 @@ impl Sheet<'_> {
         number.map_or(String::new(), |number| format!(":{number} "))
     }
 
-    fn mark(&mut self, mark: &Mark) -> io::Result<()> {
-        self.heading(&mark.node, mark.kind.as_str())?;
+    fn mark(&mut self, mark: &Mark) {
+        self.heading(&mark.node, mark.kind.as_str());
         self.parts(&mark.parts)
     }
 
-    fn note(&mut self, note: &Notation) -> io::Result<()> {
+    fn note(&mut self, note: &Notation) {
         let number = self.number(note.node.id);
         self.folded(&format!("{number}{}", note.role.as_str()), |sheet| {
             sheet.block(&fence("", &words(&note.parts)))
         })
     }
 
-    fn fault(&mut self, text: &str) -> io::Result<()> {
-        self.block("**failure**")?;
+    fn fault(&mut self, text: &str) {
+        self.block("**failure**");
         self.block(&fence("", text))
     }
 
-    fn parts(&mut self, parts: &[Part]) -> io::Result<()> {
+    fn parts(&mut self, parts: &[Part]) {
         for part in parts {
             match part {
-                Part::Image(media) | Part::File(media) => self.media(part, media)?,
-                part => self.block(&prose(&word(part)))?,
+                Part::Image(media) | Part::File(media) => self.media(part, media),
+                part => self.block(&prose(&word(part))),
             }
         }
-        Ok(())
     }
 
-    fn media(&mut self, part: &Part, media: &Media) -> io::Result<()> {
+    fn media(&mut self, part: &Part, media: &Media) {
         let media_type = media.media_type.as_deref().unwrap_or_default();
         let name = plain(&word(part));
         match &media.source {
@@ -209,62 +208,53 @@ impl Sheet<'_> {
         }
     }
 
-    fn response(&mut self, response: &Response) -> io::Result<()> {
+    fn response(&mut self, response: &Response) {
         let sections = sections(&response.blocks);
         let Some(first) = sections.first() else {
-            return Ok(());
+            return;
         };
-        let node = match first {
-            Section::One(block) => block.node(),
-            Section::Calls(tools) => &tools[0].node,
-        };
-        self.heading(
-            &Node {
-                hidden: None,
-                ..*node
-            },
-            "assistant",
-        )?;
+        let hidden = None;
+        let node = node_of(first);
+        self.heading(&Node { hidden, ..*node }, "assistant");
         for (by, sections) in apart(&sections, !self.inside) {
             let write = |sheet: &mut Self| {
-                let mut sections = sections.iter();
-                sections.try_for_each(|section| sheet.section(section))
+                let sections = sections.iter();
+                sections.for_each(|section| sheet.section(section))
             };
             match by {
                 Some(by) => {
                     let count = self.page.hidden_in(by, sections);
-                    self.hidden(&hidden_words(by, count, false), write)?;
+                    self.hidden(&hidden_words(by, count, false), write);
                 }
-                None => write(self)?,
+                None => write(self),
             }
         }
-        Ok(())
     }
 
-    fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+    fn section(&mut self, section: &Section<'_>) {
         match section {
             Section::One(ResponseBlock::Text(text)) => {
-                self.block(&prose(&text.text))?;
+                self.block(&prose(&text.text));
                 self.cut(text.interrupted)
             }
             Section::One(ResponseBlock::Thinking(thought)) => self.folded("thinking", |sheet| {
-                sheet.block(&prose(&thought.text))?;
+                sheet.block(&prose(&thought.text));
                 sheet.cut(thought.interrupted)
             }),
             Section::One(ResponseBlock::Other(held)) => {
                 self.parts(std::slice::from_ref(&held.part))
             }
             Section::One(ResponseBlock::Tool(tool)) => self.tool(tool),
-            Section::Calls(tools) => tools.iter().try_for_each(|tool| self.tool(tool)),
+            Section::Calls(tools) => tools.iter().for_each(|tool| self.tool(tool)),
         }
     }
 
     /// That something was not told to its end.
-    fn cut(&mut self, interrupted: bool) -> io::Result<()> {
+    fn cut(&mut self, interrupted: bool) {
         self.block(if interrupted { "*interrupted*" } else { "" })
     }
 
-    fn tool(&mut self, tool: &Tool) -> io::Result<()> {
+    fn tool(&mut self, tool: &Tool) {
         let edits = Edits::of_tool(tool);
         let line = Edits::line_of(tool, edits.as_ref());
         let (name, rest) = name_and_rest(tool, &line);
@@ -281,31 +271,31 @@ impl Sheet<'_> {
         if tool.state != State::Success {
             head = format!("{} ({})", head.trim_end(), tool.state.as_str());
         }
-        self.block(head.trim_end())?;
+        self.block(head.trim_end());
         if let Some(edits) = &edits {
             for file in &edits.files {
-                self.file(file, !edits.is_named)?;
+                self.file(file, !edits.is_named);
             }
         }
         if is_cut {
             self.folded("arguments", |sheet| {
                 sheet.block(&fence("json", &tool.arguments))
-            })?;
+            });
         }
         if let Some(agent) = &tool.agent {
-            self.folded("what the sub-agent did", |sheet| sheet.items(&agent.items))?;
+            self.folded("what the sub-agent did", |sheet| sheet.items(&agent.items));
         }
         if let Some((id, content)) = &tool.queued {
-            self.output(*id, content)?;
+            self.output(*id, content);
         }
         match &tool.answer {
             Some((id, content)) => self.output(*id, content),
-            None if tool.output.is_empty() => Ok(()),
+            None if tool.output.is_empty() => {}
             None => self.output(tool.node.id, &[Part::text(tool.output.clone())]),
         }
     }
 
-    fn file(&mut self, file: &FileEdit, is_named: bool) -> io::Result<()> {
+    fn file(&mut self, file: &FileEdit, is_named: bool) {
         let path = file.path.as_deref().filter(|_| is_named).map(code);
         let fate = match &file.kind {
             EditKind::Changed | EditKind::Written => String::new(),
@@ -313,7 +303,7 @@ impl Sheet<'_> {
             EditKind::Moved(to) => format!("→ {}", code(to)),
         };
         let head = format!("{} {fate}", path.unwrap_or_default());
-        self.block(head.trim())?;
+        self.block(head.trim());
         let mut text = String::new();
         for (place, hunk) in file.placed() {
             text.extend(place.map(|place| place + "\n"));
@@ -326,14 +316,12 @@ impl Sheet<'_> {
                 text = text + &line.text() + "\n";
             }
         }
-        if text.is_empty() {
-            Ok(())
-        } else {
-            self.block(&fence("diff", &text))
+        if !text.is_empty() {
+            self.block(&fence("diff", &text));
         }
     }
 
-    fn output(&mut self, id: NodeId, content: &[Part]) -> io::Result<()> {
+    fn output(&mut self, id: NodeId, content: &[Part]) {
         let number = self.number(id);
         let is_text = |part: &&Part| !matches!(part, Part::Image(_) | Part::File(_));
         let texts: Vec<String> = content.iter().filter(is_text).map(word).collect();
@@ -342,20 +330,20 @@ impl Sheet<'_> {
         let more = omitted_lines(content).map(more_lines);
         match text.lines().count() {
             0 if content.iter().all(|part| is_text(&part)) => {
-                self.block(&format!("{number}(nothing)"))?;
+                self.block(&format!("{number}(nothing)"));
             }
             0 => {}
             1..=OUTPUT_LINES => {
-                self.block(number.trim_end())?;
-                self.block(&fence("", text))?;
+                self.block(number.trim_end());
+                self.block(&fence("", text));
             }
             count => {
                 let words = format!("{number}output, {count} lines");
-                self.folded(&words, |sheet| sheet.block(&fence("", text)))?;
+                self.folded(&words, |sheet| sheet.block(&fence("", text)));
             }
         }
-        self.block(&more.unwrap_or_default())?;
+        self.block(&more.unwrap_or_default());
         let media = content.iter().filter(|part| !is_text(part));
-        media.cloned().try_for_each(|part| self.parts(&[part]))
+        media.cloned().for_each(|part| self.parts(&[part]))
     }
 }

@@ -1,7 +1,7 @@
 //! How tokens are counted: by tract, and by the provider, as far as its replies tell.
 
 use tract::history::{ProviderSays, Status};
-use tract::render::{Label, grouped, plural, tokens};
+use tract::render::{grouped, plural, tokens};
 
 use crate::cli::{Failure, Ui, outcome};
 
@@ -10,8 +10,7 @@ const NAME_COLS: usize = 17;
 
 /// Says it below the status.
 pub fn tell(status: &Status, ui: &mut Ui) -> Result<(), Failure> {
-    ui.print("")?;
-    ui.print(Label::Strong.of("How tokens are counted"))?;
+    ui.heading("How tokens are counted")?;
     let ours = format!("{} ({})", tokens(status.total), status.encoding);
     let mut rows = vec![("by tract", ours), ("by the provider", provider(status))];
     let absent = status.session.as_ref().map(|(_, session)| &session.absent);

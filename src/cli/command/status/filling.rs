@@ -19,8 +19,7 @@ pub fn tell(
     let prune = prune(app, repo, on, total, can_prune)?;
     let ui = &mut app.ui;
     let width = ui.width_cols();
-    ui.print("")?;
-    ui.print(Label::Strong.of("What fills it"))?;
+    ui.heading("What fills it")?;
     let cells = |(stuff, count, parts): &(Stuff, TokenCount, usize)| {
         vec![
             Line::from("  ") + name(stuff).cut(NAME_COLS),
@@ -31,8 +30,7 @@ pub fn tell(
     };
     let rows = makeup.stuffs.iter().map(cells).collect();
     ui.print_all(table::list(rows, &[1, 2], width))?;
-    ui.print("")?;
-    ui.print(Label::Strong.of("The largest"))?;
+    ui.heading("The largest")?;
     let cells = |one: &Large| {
         vec![
             Line::from(format!("  :{}", one.number)),
@@ -42,16 +40,11 @@ pub fn tell(
         ]
     };
     let rows: Vec<Vec<Line>> = makeup.largest.iter().map(cells).collect();
-    for (line, one) in table::lines(&rows, &[0, 2, 3])
-        .into_iter()
-        .zip(&makeup.largest)
-    {
-        let line = line + "  ";
-        let room = width.map(|width| width.saturating_sub(line.width_cols()));
-        ui.print(line + row::said(one.call.as_deref(), &one.preview, room))?;
+    for (line, one) in table::lines(rows, &[0, 2, 3]).zip(&makeup.largest) {
+        let call = one.call.as_deref();
+        ui.print(row::after(line + "  ", call, &one.preview, width))?;
     }
-    ui.print("")?;
-    ui.print(Label::Strong.of("A prune gives back"))?;
+    ui.heading("A prune gives back")?;
     Ok(ui.print_all(prune)?)
 }
 
@@ -105,11 +98,8 @@ fn prune(
         ..Prune::default()
     };
     let plans: [&dyn Plan; 2] = [&Prune::default(), &all];
-    let would = repo.compare(
-        app.call(on, "…"),
-        &outcome::options(app, repo, false)?,
-        &plans,
-    )?;
+    let options = outcome::options(app, repo, false)?;
+    let would = repo.compare(app.call(on, "…"), &options, &plans)?;
     let gain = |would: &Surgery| {
         let gain = TokenCount {
             tokens: would.delta().unsigned_abs(),

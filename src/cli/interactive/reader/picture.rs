@@ -134,8 +134,8 @@ impl Reader {
             }
             Mode::Reading => {
                 let keys = match (&self.sheet, self.reels.inside.is_empty()) {
-                    (Some(_), _) => "esc back",
-                    (None, false) => "esc back · ? keys",
+                    (Some(_), _) => "esc back".to_owned(),
+                    (None, false) => "esc back · ? keys".to_owned(),
                     (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),
                 };
                 let searching = self.search.as_ref();

@@ -29,6 +29,7 @@ use tract::Error;
 use tract::history::sync::{Shelf, Shelved};
 use tract::model::RefName;
 
+use super::strange;
 pub use errors::meaning;
 
 /// What says where a ref is.
@@ -204,21 +205,21 @@ impl Bucket {
     }
 
     /// All that comes, as long as something does.
-    fn all<T>(&self, rows: impl Stream<Item = Result<T, Said>>) -> Result<Vec<T>, Said> {
-        self.runtime.block_on(async {
+    fn all<T>(&self, rows: impl Stream<Item = Result<T, Said>>) -> Result<Vec<T>, Error> {
+        let all = self.runtime.block_on(async {
             let mut rows = std::pin::pin!(rows);
             let mut all = Vec::new();
             while let Some(row) = next(&mut rows).await? {
                 all.push(row);
             }
-            Ok(all)
-        })
+            Ok::<_, Said>(all)
+        });
+        all.map_err(|said| self.failed(&said))
     }
 
     /// An object and its ETag; none: there is none.
     fn look(&self, path: &Path) -> Result<Option<(Vec<u8>, String)>, Error> {
-        let all = self.all(stream::once(short(&*self.store, path)));
-        let found = all.map_err(|said| self.failed(&said))?;
+        let found = self.all(stream::once(short(&*self.store, path)))?;
         Ok(found.into_iter().next().flatten())
     }
 
@@ -432,16 +433,14 @@ impl Shelf for Bucket {
         let mut heads = Vec::new();
         for folder in ["heads", "tags", "sessions"] {
             let folder = self.prefix.clone().join(folder);
-            let found = self.all(self.store.list(Some(&folder)));
-            let found = found.map_err(|said| self.failed(&said))?;
+            let found = self.all(self.store.list(Some(&folder)))?;
             let paths = found.into_iter().map(|object| object.location);
             let end = format!("{SUFFIX}/{HEAD}");
             heads.extend(paths.filter(|path| path.as_ref().ends_with(&end)));
         }
         let store = &*self.store;
         let looks = stream::iter(&heads).map(|path| short(store, path));
-        let found = self.all(looks.buffered(AT_ONCE));
-        let found = found.map_err(|said| self.failed(&said))?;
+        let found = self.all(looks.buffered(AT_ONCE))?;
         self.seen.clear();
         let mut rows = Vec::new();
         for (path, found) in heads.iter().zip(found) {
@@ -463,8 +462,7 @@ impl Shelf for Bucket {
         let body = self.wait(0, self.store.get(&path));
         match body {
             Ok(body) => {
-                let parts = self.all(body.into_stream());
-                let parts = parts.map_err(|said| self.failed(&said))?;
+                let parts = self.all(body.into_stream())?;
                 Ok(parts.concat())
             }
             Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => {
@@ -553,8 +551,4 @@ fn moved(name: &RefName, was: Option<&Seen>, there: Option<&Seen>) -> Error {
         expected: place(was),
         found: place(there),
     }
-}
-
-fn strange(detail: String) -> Error {
-    Error::BrokenPeer { detail }
 }
