@@ -1,17 +1,72 @@
-//! What is a table to people: cells of labelled text in columns. Colour has no width.
+//! What is a table to people: cells of labelled text in columns. Colour has no width, so the library lays plain
+//! text out, which is then labelled again.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::render::Line;
 
 /// The columns between columns.
-const GAP: usize = 2;
+const GAP: u16 = 2;
+
+/// From how many rows on a table is laid out here: what is asked of a table as long as a history is
+/// little, and to hold each cell several times over took three quarters of a whole log's time.
+const LONG: usize = 1_000;
 
 /// The rows as lines of one width, each as it is asked for. `right` names the columns that are aligned to the right;
 /// a column that is empty in every row is left out.
-pub fn lines(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line> + use<> {
+pub fn lines(rows: Vec<Vec<Line>>, right: &[usize]) -> Box<dyn Iterator<Item = Line>> {
+    if rows.len() > LONG {
+        Box::new(aligned(rows, right.to_vec()))
+    } else {
+        Box::new(drawn(&rows, right).into_iter())
+    }
+}
+
+/// The lines of the library's table.
+fn drawn(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
+    let columns = 0..rows.first().map_or(0, Vec::len);
+    let is_shown = |at: &usize| rows.iter().any(|row| !row[*at].is_empty());
+    let shown: Vec<usize> = columns.filter(is_shown).collect();
+    // It draws no line of a table without columns.
+    if shown.is_empty() {
+        return vec![Line::new(); rows.len()];
+    }
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .add_rows(
+            rows.iter()
+                .map(|row| shown.iter().map(|at| row[*at].text())),
+        );
+    let last = shown.len() - 1;
+    for (place, (column, at)) in table.column_iter_mut().zip(&shown).enumerate() {
+        column.set_padding((0, if place == last { 0 } else { GAP }));
+        if right.contains(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let labelled = table.lines().zip(rows).map(|(drawn, row)| {
+        let mut line = Line::new();
+        let mut rest = drawn.as_str();
+        for run in shown.iter().flat_map(|at| row[*at].runs()) {
+            // Between cells there are spaces alone.
+            if let Some((before, after)) = rest.split_once(run.text()) {
+                line = line + before + run.clone();
+                rest = after;
+            }
+        }
+        line + rest
+    });
+    labelled.collect()
+}
+
+/// The same without the library.
+fn aligned(rows: Vec<Vec<Line>>, right: Vec<usize>) -> impl Iterator<Item = Line> {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].width_cols()).max();
     let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
-    let right = right.to_vec();
     let last = widths.iter().rposition(|width| *width > 0);
     rows.into_iter().map(move |row| {
         let mut line = Line::new();
@@ -22,7 +77,7 @@ pub fn lines(rows: Vec<Vec<Line>>, right: &[usize]) -> impl Iterator<Item = Line
                 cell.left(widths[at])
             };
             if widths[at] > 0 && last != Some(at) {
-                line += Line::indent(GAP);
+                line += Line::indent(GAP.into());
             }
         }
         line
@@ -117,6 +172,9 @@ mod tests {
                     start += column(at) + 2;
                 }
             }
+            // A long table looks like a short one.
+            let long: Vec<Line> = aligned(cells.clone(), right.clone()).collect();
+            proptest::prop_assert_eq!(drawn(&cells, &right), long);
         }
     }
 
