@@ -36,6 +36,38 @@ pub(super) struct SessionInput<'a> {
     pub(super) file: Option<(String, FileStamp)>,
 }
 
+/// What comes of a source that looks like another format's than the one that was named.
+#[derive(Default)]
+struct Tried {
+    messages: u64,
+    problems: u64,
+}
+
+impl Tried {
+    fn of(input: &FileInput, format: &Format) -> Result<Self> {
+        let mut tried = Self::default();
+        (format.read)(input, ImportOptions::default(), &mut tried)?;
+        Ok(tried)
+    }
+
+    /// Whether most of it can be read so.
+    fn is_read(&self) -> bool {
+        self.messages > self.problems
+    }
+}
+
+impl Sink for Tried {
+    fn step(&mut self, step: Step) -> Result<()> {
+        self.messages += u64::from(step.message().is_some());
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) -> Result<()> {
+        self.problems += u64::from(!problem.harmless);
+        Ok(())
+    }
+}
+
 impl<'a> SessionInput<'a> {
     /// Opens a file that is said to be in the `given` format.
     pub(super) fn open(path: &Path, given: Option<&'static Format>) -> Result<Self> {
@@ -43,7 +75,9 @@ impl<'a> SessionInput<'a> {
         let format = match (given, sniff::sniff(&input)?) {
             (None, None) => return Err(unknown(path, &input)),
             (Some(given), Some(found))
-                if found != given && !(found.bare_messages && given.bare_messages) =>
+                if found != given
+                    && !(found.bare_messages && given.bare_messages)
+                    && !Tried::of(&input, given)?.is_read() =>
             {
                 let detail = format!("the content is {found}, not {given}");
                 return Err(Error::input(path.display().to_string(), detail));

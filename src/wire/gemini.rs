@@ -181,7 +181,8 @@ impl Response<'_> {
             found.push(opaque(raw, notes));
             return false;
         };
-        found.extend(each(output.or(error), notes, inner));
+        found.extend(each(output, notes, inner));
+        found.extend(each(error, notes, inner));
         found.extend(self.parts.into_iter().map(|raw| inner(raw, notes)));
         error.is_some()
     }

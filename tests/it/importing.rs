@@ -376,3 +376,64 @@ fn a_history_of_aider_is_its_sessions_and_grows() {
     insta::assert_snapshot!(sandbox.tract(&["branch"]));
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "openai"]));
 }
+
+#[test]
+fn a_session_of_pi_that_lost_its_first_line_is_still_one_of_pis() {
+    let whole = include_str!("../data/pi/tree.jsonl");
+    let (_, headless) = whole.split_once('\n').expect("two lines");
+    let sandbox = Sandbox::new();
+    sandbox.write("headless.jsonl", headless);
+    let said = sandbox.ok(&["import", "headless.jsonl"]);
+    assert!(said.contains("Imported pi"), "{said}");
+    let results = sandbox.ok(&["log", "-n", "0", "--role", "tool"]);
+    assert!(!results.is_empty());
+}
+
+#[test]
+fn the_format_that_somebody_names_is_tried_even_where_the_file_looks_like_anothers() {
+    let sandbox = Sandbox::new();
+    // Two records of Droid's, then a session of Codex.
+    let first = r#"{"type":"session_start","id":"d","cwd":"/w"}"#;
+    let codex = include_str!("../data/codex/plain.jsonl");
+    sandbox.write("mixed.jsonl", format!("{first}\n{codex}"));
+    let said = sandbox.ok(&["import", "--format", "codex", "mixed.jsonl"]);
+    assert!(said.contains("Imported codex"), "{said}");
+    // What nothing comes of is refused as ever.
+    let refused = sandbox.tract(&["import", "--format", "aider", "mixed.jsonl"]);
+    assert!(
+        refused.contains("the content is droid, not aider"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_chat_that_calls_its_texts_values_is_read() {
+    let sandbox = Sandbox::new();
+    let chat = r#"[{"role":"user","value":"How many sacks?"},
+        {"role":"assistant","content":[{"type":"text","value":"Twelve."}]}]"#;
+    sandbox.write("chat.json", chat);
+    sandbox.ok(&["import", "chat.json"]);
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(
+        text.contains("How many sacks?") && text.contains("Twelve."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_result_of_geminis_with_output_and_error_keeps_both() {
+    let sandbox = Sandbox::new();
+    let session = r#"{"sessionId":"g1","projectHash":"p","startTime":"2026-03-02T08:00:00.000Z",
+        "lastUpdated":"2026-03-02T08:00:09.000Z","messages":[
+        {"id":"m1","timestamp":"2026-03-02T08:00:01.000Z","type":"user","content":"Count."},
+        {"id":"m2","timestamp":"2026-03-02T08:00:02.000Z","type":"gemini","content":"","toolCalls":[
+        {"id":"c1","name":"shell","args":{"command":"ls"},"status":"error","result":[{"functionResponse":
+        {"id":"c1","name":"shell","response":{"output":"one sack","error":"the lamp went out"}}}]}]}]}"#;
+    sandbox.write("session-g1.json", session);
+    sandbox.ok(&["import", "session-g1.json"]);
+    let text = sandbox.ok(&["compile", "--format", "text"]);
+    assert!(
+        text.contains("one sack") && text.contains("the lamp went out"),
+        "{text}"
+    );
+}

@@ -88,3 +88,14 @@ pub(super) struct Preserved {
 pub(super) struct MicrocompactMetadata {
     pub(super) compacted_tool_ids: Vec<String>,
 }
+
+/// The first version that takes the text of an attachment from beside it; it keeps a call without a result as
+/// well, since 2.1.281.
+const RENDERS: [u64; 3] = [2, 1, 289];
+
+/// Whether a client of a version takes the text of an attachment from beside it.
+pub(super) fn renders(version: &str) -> bool {
+    let numbers = version.split('.').map(|number| number.parse().ok());
+    let numbers: Option<Vec<u64>> = numbers.collect();
+    numbers.is_some_and(|numbers| numbers[..] >= RENDERS[..])
+}

@@ -9,6 +9,7 @@
 
 use serde_json::json;
 
+use super::record::renders;
 use super::write::Writer;
 use crate::interop::Outgoing;
 use crate::interop::fields::Fields;
@@ -17,10 +18,6 @@ use crate::wire::attached::{tagged, untagged};
 
 const SNAPSHOT: &str = "prompt_snapshot";
 const TOOLS: &str = "deferred_tools_record";
-
-/// The first version that takes the text of an attachment from beside it; it keeps a call without a result as
-/// well, since 2.1.281.
-const RENDERS: [u64; 3] = [2, 1, 289];
 
 /// Whether a record says how things stand.
 pub(super) fn is_state(record: &str) -> bool {
@@ -34,13 +31,6 @@ fn kind(record: &str) -> Option<&'static str> {
     let record = Fields::parse(record)?;
     let kind = Fields::parse(record.get("attachment")?.get())?.string("type")?;
     [SNAPSHOT, TOOLS].into_iter().find(|known| *known == kind)
-}
-
-/// Whether a client of a version takes the text of an attachment from beside it.
-pub(super) fn renders(version: &str) -> bool {
-    let numbers = version.split('.').map(|number| number.parse().ok());
-    let numbers: Option<Vec<u64>> = numbers.collect();
-    numbers.is_some_and(|numbers| numbers[..] >= RENDERS[..])
 }
 
 impl Writer<'_> {

@@ -13,8 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::record::{BlockHead, MessageHead};
-use super::standing;
+use super::record::{BlockHead, MessageHead, renders};
 use crate::error::Result;
 use crate::hash::fingerprint;
 use crate::interop::fields::Fields;
@@ -521,7 +520,7 @@ impl<'a> Writer<'a> {
     /// A reply for a new session without the calls that nothing before the next reply answers. None: it
     /// has no such calls, or the tool is one that says of them that they were interrupted.
     fn without_open_calls(&mut self, outgoing: &Outgoing, later: &[Outgoing]) -> Option<Outgoing> {
-        let keeps = self.document.native && standing::renders(&self.version);
+        let keeps = self.document.native && renders(&self.version);
         if !self.document.fresh || keeps || outgoing.message.role != Role::Assistant {
             return None;
         }

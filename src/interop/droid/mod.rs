@@ -11,6 +11,7 @@ mod tests;
 use super::format::{Format, Home, Shape};
 use super::linear::{Line, Linear};
 use super::parts::time;
+use super::pi;
 use crate::wire::Notes;
 use crate::wire::anthropic;
 use crate::wire::json::{decode, string, word};
@@ -56,7 +57,7 @@ lazy! { struct Shown { visibility } }
 
 /// Whether a record with a message is of a tool whose envelope is like this one's.
 fn is_others(record: &super::head::Keys<'_>) -> bool {
-    record.has_any(&["uuid", "sessionId"])
+    record.has_any(&["uuid", "sessionId"]) || pi::is_entry(record)
 }
 
 /// The tool keeps the settings of a session beside it.

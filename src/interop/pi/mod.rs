@@ -19,6 +19,7 @@ mod tests;
 mod write;
 
 use super::format::{Format, Home, Resume, Shape};
+use super::head::Keys;
 
 /// Whose reasoning it is where no provider is known that takes it back.
 const PROVIDER: &str = "pi";
@@ -39,7 +40,10 @@ pub static PI: Format = Format {
     tools: &["pi"],
     seen: "all three versions of its files; with its requests 0.73.1",
     sniff: |head| {
-        head.first(|record| record.is("type", "session") && record.has("id") && record.has("cwd"))
+        head.first(|record| {
+            let opens = record.is("type", "session") && record.has("id") && record.has("cwd");
+            opens || is_entry(record)
+        })
     },
     go_on: Some(read::go_on),
     home: Some(Home {
@@ -58,6 +62,14 @@ pub static PI: Format = Format {
     }),
     ..Format::of("pi", Shape::Lines, read::import, write::export)
 };
+
+/// Whether a record is a message of the tool's, whose message bears a time of its own: a file may have lost its
+/// first line.
+pub(super) fn is_entry(record: &Keys<'_>) -> bool {
+    let message = record.inside("message");
+    let is_own = message.is_some_and(|message| message.has("role") && message.has("timestamp"));
+    is_own && record.is("type", "message") && !record.has_any(&["uuid", "sessionId"])
+}
 
 fn is_session(name: &str) -> bool {
     name.ends_with(".jsonl")

@@ -14,6 +14,8 @@ use crate::wire::media::{image_at, owned_data};
 struct Wire<'a> {
     role: String,
     content: Raw<'a>,
+    /// Some exports call it so.
+    value: Raw<'a>,
     name: Option<String>,
     tool_calls: Option<Vec<&'a RawValue>>,
     function_call: Raw<'a>,
@@ -48,6 +50,7 @@ struct Custom {
 struct Block {
     r#type: String,
     text: Option<String>,
+    value: Option<String>,
     image_url: Option<ImageUrl>,
     file: Option<FileBlock>,
 }
@@ -80,7 +83,7 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
             .parse()
             .map_err(|_| format!("unknown role '{other}'"))?,
     };
-    let content = parts(wire.content, notes);
+    let content = parts(wire.content.or(wire.value), notes);
     let fits = |message: Message| match depth::check_message(&message) {
         Ok(()) => Ok(message),
         Err(error) => Err(error.to_string()),
@@ -158,7 +161,7 @@ fn parts(content: Raw<'_>, notes: &mut Notes) -> Vec<Part> {
 fn part(raw: &RawValue, notes: &mut Notes) -> Part {
     let block = serde_json::from_str::<Block>(raw.get()).ok();
     let known = block.and_then(|block| match block.r#type.as_str() {
-        "text" => Some(Part::Text { text: block.text? }),
+        "text" => Some(Part::text(block.text.or(block.value)?)),
         "image_url" => Some(Part::Image(image(block.image_url?))),
         "file" => Some(Part::File(file(block.file?)?)),
         _ => None,
