@@ -87,7 +87,7 @@ fn a_repository_that_is_in_use_is_not_written_over() {
     exit code: 1
     --- stderr
     error: .tract/tract.db is a database in use
-    hint: another name; to restore, let nothing run and take its -wal and -shm away first
+    hint: another name; tract backup --restore FILE makes a backup the repository
     ");
     sandbox.ok(&["fsck"]);
 }
