@@ -99,6 +99,8 @@ pub struct Sqlite {
     /// How many views and transactions are open.
     open_views: Cell<u32>,
     writing: Cell<bool>,
+    /// Whether the journal is folded in at the end: not that of a file which is refused or only read.
+    folds: Cell<bool>,
     /// How many messages were written, committed or not.
     grown: Cell<u64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
@@ -265,6 +267,7 @@ impl Sqlite {
             wait_ms,
             open_views: Cell::new(0),
             writing: Cell::new(false),
+            folds: Cell::new(false),
             grown: Cell::new(0),
             owes_scrub: Cell::new(false),
             operations: Arc::default(),
@@ -290,6 +293,8 @@ impl Sqlite {
         let owed = "SELECT EXISTS (SELECT 1 FROM unscrubbed)";
         let owed = connection.query_row(owed, [], |row| row.get(0));
         self.owes_scrub.set(owed.map_err(engine)?);
+        self.folds
+            .set(!connection.is_readonly("main").map_err(engine)?);
         Ok(self)
     }
 }
@@ -456,7 +461,7 @@ impl Drop for Sqlite {
     fn drop(&mut self) {
         let path = self.connection.path().map(Path::new);
         let has_journal = path.is_some_and(|path| schema::journal_bytes(path) > 0);
-        if has_journal && !self.connection.is_readonly("main").unwrap_or(true) {
+        if self.folds.get() && has_journal {
             let _ = self.without_waiting(Self::empty_journal);
         }
     }
