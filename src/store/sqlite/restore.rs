@@ -52,6 +52,7 @@ impl Replacement {
     /// [`Error::WouldLose`] where it is not forced; [`Error::Busy`] where somebody has the database open;
     /// [`Error::Io`]. The old file has its name then.
     pub fn settle(self, force: bool) -> Result<Option<PathBuf>> {
+        self.give_to_owner();
         let synced = File::open(&self.draft).and_then(|file| file.sync_all());
         synced.map_err(Error::io(&self.draft))?;
         let aside = match fs::symlink_metadata(&self.path) {
@@ -87,6 +88,19 @@ impl Replacement {
         drop(alone);
         sweep(&self.path, &self.draft);
         Ok(aside)
+    }
+
+    /// Gives it to whoever the old one or its folder belongs to: root may act on somebody's behalf.
+    fn give_to_owner(&self) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, chown};
+            let folder = self.path.parent().unwrap_or(&self.path);
+            if let Ok(facts) = fs::metadata(&self.path).or_else(|_| fs::metadata(folder)) {
+                // Nobody but root may, and for others there is nothing to do.
+                let _ = chown(&self.draft, Some(facts.uid()), Some(facts.gid()));
+            }
+        }
     }
 
     /// The old database, held so that nobody else reads or writes it, and without a journal.
