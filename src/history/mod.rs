@@ -79,7 +79,7 @@ pub use outline::{Listed, ListedEntry, Outline};
 pub use provider::{ProviderSays, TokenBudget};
 pub use purge::{Purged, Unfinished};
 pub use repo::Repo;
-pub use restore::Restored;
+pub use restore::PutBack;
 pub use revision::Named;
 pub use room::{Du, Heap, NamedRoom, Needed, SessionRoom};
 pub use show::{Life, Shown, ShownPart};

@@ -9,11 +9,11 @@ use crate::history::fsck::Fsck;
 use crate::history::repo::Repo;
 use crate::history::server;
 use crate::history::visitor::Visitor;
-use crate::store::sqlite::{Replacement, Sqlite};
+use crate::store::sqlite::{Sqlite, Successor};
 
 /// What became of a backup that was to be put back.
 #[derive(Debug)]
-pub struct Restored {
+pub struct PutBack {
     /// What a check of the backup found. Where that is damage, nothing was changed.
     pub found: Fsck,
     /// Where the file is that was there before, if one was.
@@ -38,7 +38,7 @@ impl Repo {
         force: bool,
         visitor: &Visitor,
         progress: &mut dyn FnMut(BackupStep),
-    ) -> Result<Restored> {
+    ) -> Result<PutBack> {
         if server::address(directory).is_some() {
             return Err(Error::ServersOwn {
                 what: "a server's repository from a backup",
@@ -52,7 +52,7 @@ impl Repo {
         }
         visitor.enter(directory, &database)?;
         let source = Sqlite::open_still(from)?;
-        let new = Replacement::of(&source, &database, &mut |done, all| {
+        let new = Successor::of(&source, &database, &mut |done, all| {
             progress(BackupStep::Copying(done, all));
         })?;
         drop(source);
@@ -66,7 +66,7 @@ impl Repo {
         } else {
             new.settle(force)?
         };
-        Ok(Restored { found, aside })
+        Ok(PutBack { found, aside })
     }
 
     /// The `.tract` of the repository at `place`, as [`Repo::open_as`] would find it, or of the one of `start`,

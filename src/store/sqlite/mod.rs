@@ -48,7 +48,7 @@ use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use dictionary::Dictionary;
-pub use restore::Replacement;
+pub use restore::Successor;
 use session::Session;
 
 /// How long a writer waits for another one unless told otherwise.

@@ -19,24 +19,24 @@ const WAIT: Duration = Duration::from_secs(2);
 const ASIDE: &str = ".before-restore";
 
 /// A database that is whole, under a name beside the one that it is to get; dropped, it goes.
-pub struct Replacement {
+pub struct Successor {
     draft: PathBuf,
     path: PathBuf,
 }
 
-impl Replacement {
+impl Successor {
     /// Copies a database to beside `path`.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] where it cannot be written, and those of [`Store::backup`].
     pub fn of(source: &Sqlite, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Self> {
-        let replacement = Self {
+        let successor = Self {
             draft: draft(path)?,
             path: path.to_owned(),
         };
-        source.backup(&replacement.draft, progress)?;
-        Ok(replacement)
+        source.backup(&successor.draft, progress)?;
+        Ok(successor)
     }
 
     /// Where it lies until then.
@@ -152,7 +152,7 @@ impl Replacement {
     }
 }
 
-impl Drop for Replacement {
+impl Drop for Successor {
     fn drop(&mut self) {
         backup::take_away(&self.draft);
     }
