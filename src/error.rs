@@ -366,6 +366,19 @@ pub enum Error {
         /// The one that is known here.
         known: u32,
     },
+    /// A database that was put in place of another, whose journal still lies there: to read it would write
+    /// the other's pages into this one.
+    #[error("the journal beside {} is another file's", path.display())]
+    ForeignJournal {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A backup is not put in place of a repository that has what it lacks.
+    #[error("{}", would_lose(*commits))]
+    WouldLose {
+        /// How many commits; none: nobody can tell, for what is there cannot be read.
+        commits: Option<u64>,
+    },
     /// A newer tract wrote this database.
     #[error("the repository has format {found}; this program knows up to {known}")]
     NewerDatabase {
@@ -441,6 +454,16 @@ pub enum PeerTrouble {
     Damaged,
     /// Someone was first; it may be tried again.
     Lost,
+}
+
+fn would_lose(commits: Option<u64>) -> String {
+    match commits {
+        Some(1) => "the repository has 1 commit that the backup lacks".to_owned(),
+        Some(commits) => format!("the repository has {commits} commits that the backup lacks"),
+        None => {
+            "what is there cannot be read, and may have commits that the backup lacks".to_owned()
+        }
+    }
 }
 
 /// Why something cannot be done that would be right elsewhere. Commits stand here by their short

@@ -279,6 +279,11 @@ impl App {
             .then_some(named)
     }
 
+    /// Whether the repository is one in memory.
+    pub fn is_ephemeral(&self) -> bool {
+        self.globals.ephemeral
+    }
+
     /// The repository: in memory, the one that was named, or the one here or above.
     pub fn repo(&self) -> Result<Rc<Repo>, Failure> {
         if self.globals.ephemeral {

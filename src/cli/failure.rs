@@ -187,6 +187,7 @@ fn exit(error: &Error) -> Exit {
         | Error::ForeignDatabase { .. }
         | Error::OlderDatabase { .. }
         | Error::NewerDatabase { .. }
+        | Error::ForeignJournal { .. }
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }
         | Error::StrictImport { .. }
@@ -430,6 +431,12 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         } => "try again: it continues from what is there now",
         Error::OlderDatabase { .. } => {
             "nothing was changed; the program that made it can make a bundle of it: tract bundle"
+        }
+        Error::ForeignJournal { .. } => {
+            "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"
+        }
+        Error::WouldLose { .. } => {
+            "nothing was changed; with --force the backup takes its place, and the file that is there is kept beside it"
         }
         Error::NewerDatabase { .. } => "update tract; nothing was changed",
         Error::NotBuilt { what: "S3" } => {

@@ -99,11 +99,17 @@ impl Repo {
     ///
     /// [`Error::NoRepository`] if there is none, and whatever [`Repo::open_as`] returns.
     pub fn find_as(start: &Path, visitor: &Visitor) -> Result<Self> {
+        let (directory, found) = Self::sought(start)?;
+        Self::enter(directory, found, visitor)
+    }
+
+    /// The first `.tract` of `start` and the directories above, and what stands there.
+    pub(super) fn sought(start: &Path) -> Result<(PathBuf, Standing)> {
         for dir in start.ancestors() {
             let directory = dir.join(DIRECTORY);
             match directory::look(&directory)? {
                 Standing::Nothing => {}
-                found => return Self::enter(directory, found, visitor),
+                found => return Ok((directory, found)),
             }
         }
         Err(Error::NoRepository {
@@ -128,21 +134,27 @@ impl Repo {
     ///
     /// [`Error::NotOwned`] for a repository of another user that wasn't said to be safe;
     /// [`Error::NoRepository`], [`Error::NoDirectory`], [`Error::NoEntry`], [`Error::Unfinished`],
-    /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::OlderDatabase`], [`Error::NewerDatabase`]; what is refused is
-    /// left as it was.
+    /// [`Error::Damaged`], [`Error::ForeignDatabase`], [`Error::ForeignJournal`], [`Error::OlderDatabase`],
+    /// [`Error::NewerDatabase`]; what is refused is left as it was.
     pub fn open_as(path: &Path, visitor: &Visitor) -> Result<Self> {
         if let Some(address) = server::address(path) {
             return Ok(Self::on_server(address, false, visitor)?.0);
         }
+        let (directory, found) = Self::meant(path)?;
+        Self::enter(directory, found, visitor)
+    }
+
+    /// The `.tract` that is at `path` or in it, and what stands there.
+    pub(super) fn meant(path: &Path) -> Result<(PathBuf, Standing)> {
         let inner = path.join(DIRECTORY);
         match directory::look(&inner)? {
             Standing::Nothing => {}
-            found => return Self::enter(inner, found, visitor),
+            found => return Ok((inner, found)),
         }
         let is_meant = path.file_name().is_some_and(|name| name == DIRECTORY);
         match directory::look(path) {
             Ok(found) if found == Standing::Whole || (found != Standing::Nothing && is_meant) => {
-                Self::enter(path.to_owned(), found, visitor)
+                Ok((path.to_owned(), found))
             }
             Err(error) if is_meant => Err(error),
             Err(error @ Error::NoEntry { .. }) => Err(error),

@@ -87,7 +87,7 @@ fn a_repository_that_is_in_use_is_not_written_over() {
     exit code: 1
     --- stderr
     error: .tract/tract.db is a database in use
-    hint: another name; to restore, let nothing run and take its -wal and -shm away first
+    hint: another name; tract backup --restore FILE makes a backup the repository
     ");
     sandbox.ok(&["fsck"]);
 }
@@ -167,4 +167,297 @@ fn a_backup_goes_on_while_somebody_writes() {
         assert!(writer.wait().expect("ends").success());
     }
     sandbox.ok(&["fsck"]);
+}
+
+/// What is left in a repository that was copied as it stood, such as after a kill: the files named.
+fn as_it_stood(from: &Sandbox, files: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::empty();
+    fs::create_dir(sandbox.work().join(".tract")).expect("made");
+    for file in files {
+        let name = format!(".tract/{file}");
+        fs::copy(from.work().join(&name), sandbox.work().join(&name)).expect("copied");
+    }
+    sandbox
+}
+
+/// Reads a repository's database and does not end, so that nobody can fold the journal in.
+fn held_open(sandbox: &Sandbox) -> rusqlite::Connection {
+    let path = sandbox.work().join(".tract/tract.db");
+    let held = rusqlite::Connection::open(path).expect("opens");
+    let count = "BEGIN; SELECT count(*) FROM commits";
+    held.execute_batch(count).expect("read");
+    held
+}
+
+fn journal_bytes(sandbox: &Sandbox) -> u64 {
+    let journal = sandbox.work().join(".tract/tract.db-wal");
+    fs::metadata(journal).map_or(0, |facts| facts.len())
+}
+
+#[test]
+fn the_file_alone_is_the_repository_while_nobody_has_it_open() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    assert_eq!(journal_bytes(&sandbox), 0);
+    let copy = as_it_stood(&sandbox, &["tract.db"]);
+    assert_eq!(dump(&copy), dump(&sandbox));
+    assert_eq!(copy.ok(&["log"]), sandbox.ok(&["log"]));
+}
+
+#[test]
+fn a_journal_that_a_killed_process_left_is_folded_in_by_the_next() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let held = held_open(&sandbox);
+    sandbox.ok(&["commit", "-r", "user", "-m", "two"]);
+    assert!(journal_bytes(&sandbox) > 0);
+    let killed = as_it_stood(&sandbox, &["tract.db", "tract.db-wal"]);
+    killed.ok(&["status"]);
+    assert_eq!(journal_bytes(&killed), 0);
+    let copy = as_it_stood(&killed, &["tract.db"]);
+    assert_eq!(copy.ok(&["log"]), sandbox.ok(&["log"]));
+    drop(held);
+}
+
+#[test]
+fn the_journal_of_the_file_before_is_not_read_into_a_backup() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["backup", "all.db"]);
+    let held = held_open(&sandbox);
+    sandbox.ok(&["commit", "-r", "user", "-m", "two"]);
+    let killed = as_it_stood(&sandbox, &["tract.db", "tract.db-wal"]);
+    drop(held);
+    let backup = fs::read(sandbox.work().join("all.db")).expect("reads");
+    killed.write(".tract/tract.db", &backup);
+    let journal = killed.work().join(".tract/tract.db-wal");
+    let before = fs::read(&journal).expect("reads");
+    for command in ["log", "status", "fsck"] {
+        let told = killed.tract(&[command]);
+        assert!(told.starts_with("exit code: 3\n"), "{told}");
+        assert!(told.contains("is another file's"), "{told}");
+        assert!(told.contains("move tract.db-wal"), "{told}");
+    }
+    let file = killed.work().join(".tract/tract.db");
+    assert_eq!(fs::read(file).expect("reads"), backup);
+    assert_eq!(fs::read(&journal).expect("reads"), before);
+    // What the hint says is all that it takes.
+    fs::rename(&journal, killed.work().join("old-wal")).expect("moved");
+    killed.ok(&["fsck"]);
+    killed.ok(&["commit", "-r", "user", "-m", "three"]);
+    killed.ok(&["fsck"]);
+}
+
+/// A copy of a repository's own file is told by the number of its state.
+#[test]
+fn the_journal_of_another_state_is_not_read_into_a_copy_of_the_file() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let (file, journal) = (".tract/tract.db", ".tract/tract.db-wal");
+    let read = |from: &Sandbox, name: &str| fs::read(from.work().join(name)).expect("reads");
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let older = read(&sandbox, file);
+    sandbox.ok(&["commit", "-r", "user", "-m", "two"]);
+    let held = held_open(&sandbox);
+    sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "four"]);
+    let killed = as_it_stood(&sandbox, &["tract.db", "tract.db-wal"]);
+    drop(held);
+    sandbox.ok(&["commit", "-r", "user", "-m", "five"]);
+    let newer = read(&sandbox, file);
+    let strange = read(&Sandbox::with_messages(&[("user", "six")]), file);
+    let (base, left) = (read(&killed, file), read(&killed, journal));
+    for (what, other) in [("older", older), ("newer", newer), ("strange", strange)] {
+        killed.write(file, &other);
+        for command in ["log", "fsck"] {
+            let told = killed.tract(&[command]);
+            assert!(told.starts_with("exit code: 3\n"), "{what}: {told}");
+            assert!(told.contains("is another file's"), "{what}: {told}");
+        }
+        assert!(read(&killed, file) == other, "{what}");
+        assert!(read(&killed, journal) == left, "{what}");
+    }
+    // Its own is read, and so it is where a fold was cut off behind its last page.
+    killed.write(file, &base);
+    let folding = rusqlite::Connection::open(killed.work().join(file)).expect("opens");
+    let fold = folding.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    fold.expect("folds");
+    drop(folding);
+    assert!(read(&killed, file) != base);
+    for own in [read(&killed, file), base] {
+        killed.write(file, &own);
+        killed.write(journal, &left);
+        assert_eq!(killed.ok(&["log", "--format", "%t"]).lines().count(), 4);
+        killed.ok(&["fsck"]);
+    }
+}
+
+/// The names in `.tract`.
+fn files(sandbox: &Sandbox) -> Vec<String> {
+    let entries = fs::read_dir(sandbox.work().join(".tract")).expect("reads");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_backup_is_put_back_and_the_file_before_is_kept() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["backup", "all.db"]);
+    let then = dump(&sandbox);
+    sandbox.ok(&["commit", "-r", "user", "-m", "two"]);
+    let now = fs::read(sandbox.work().join(".tract/tract.db")).expect("reads");
+    insta::assert_snapshot!(sandbox.tract(&["backup", "--restore", "all.db"]), @r"
+    exit code: 1
+    --- stderr
+    error: the repository has 1 commit that the backup lacks
+    hint: nothing was changed; with --force the backup takes its place, and the file that is there is kept beside it
+    ");
+    assert_eq!(sandbox.ok(&["log", "--format", "%t"]).lines().count(), 2);
+    insta::assert_snapshot!(sandbox.tract(&["backup", "--restore", "--force", "all.db"]), @r"
+    --- stderr
+    Put back 1 message, 1 commit and 0 session files from all.db, checked
+    hint: the repository before is .tract/tract.db.before-restore; delete it when nothing is missing
+    ");
+    assert_eq!(
+        files(&sandbox),
+        [".gitignore", "tract.db", "tract.db.before-restore"]
+    );
+    assert_eq!(dump(&sandbox), then);
+    sandbox.ok(&["fsck"]);
+    // The other way, nothing is lacking; and none that was kept is written over.
+    let before = ".tract/tract.db.before-restore";
+    assert_eq!(
+        fs::read(sandbox.work().join(before)).expect("reads").len(),
+        now.len()
+    );
+    sandbox.ok(&["backup", "--restore", before]);
+    assert_eq!(sandbox.ok(&["log", "--format", "%t"]).lines().count(), 2);
+    assert!(files(&sandbox).contains(&"tract.db.before-restore-2".to_owned()));
+    sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
+    sandbox.ok(&["fsck"]);
+}
+
+#[test]
+fn what_is_no_sound_repository_is_not_put_back() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let before = dump(&sandbox);
+    sandbox.ok(&["backup", "broken.db"]);
+    let broken = rusqlite::Connection::open(sandbox.work().join("broken.db")).expect("opens");
+    broken
+        .execute_batch("UPDATE bodies SET body = zeroblob(9)")
+        .expect("changed");
+    drop(broken);
+    sandbox.write("diary", "a diary");
+    sandbox.write("empty", "");
+    for file in ["broken.db", "diary", "empty"] {
+        for force in [&[][..], &["--force"]] {
+            let told = sandbox.tract(&[&["backup", "--restore", file], force].concat());
+            assert!(told.starts_with("exit code: 3\n"), "{told}");
+        }
+    }
+    let told = sandbox.tract(&["backup", "--restore", "nowhere"]);
+    assert!(told.starts_with("exit code: 1\n"), "{told}");
+    assert_eq!(dump(&sandbox), before);
+    assert!(
+        files(&sandbox)
+            .iter()
+            .all(|name| !name.contains("new-") && !name.contains("before"))
+    );
+}
+
+#[test]
+fn a_repository_that_somebody_reads_is_not_replaced() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["backup", "all.db"]);
+    let before = dump(&sandbox);
+    let held = held_open(&sandbox);
+    let told = sandbox.tract(&["backup", "--restore", "--force", "all.db"]);
+    assert!(told.starts_with("exit code: 4\n"), "{told}");
+    drop(held);
+    assert_eq!(dump(&sandbox), before);
+    sandbox.ok(&["backup", "--restore", "all.db"]);
+}
+
+/// What a backup is for: the file is gone, or nobody can read it any more, or a journal lies beside it that is
+/// another's.
+#[test]
+fn a_backup_takes_the_place_of_what_cannot_be_read() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["backup", "all.db"]);
+    let then = dump(&sandbox);
+    let backup = fs::read(sandbox.work().join("all.db")).expect("reads");
+    sandbox.write(".tract/tract.db", "a diary");
+    sandbox.write(".tract/tract.db-wal", "its journal");
+    insta::assert_snapshot!(sandbox.tract(&["backup", "--restore", "all.db"]), @r"
+    exit code: 1
+    --- stderr
+    error: what is there cannot be read, and may have commits that the backup lacks
+    hint: nothing was changed; with --force the backup takes its place, and the file that is there is kept beside it
+    ");
+    assert_eq!(
+        fs::read(sandbox.work().join(".tract/tract.db")).expect("reads"),
+        b"a diary"
+    );
+    sandbox.ok(&["backup", "--restore", "--force", "all.db"]);
+    assert_eq!(dump(&sandbox), then);
+    let kept = |name: &str| fs::read(sandbox.work().join(".tract").join(name)).expect("reads");
+    assert_eq!(kept("tract.db.before-restore"), b"a diary");
+    assert_eq!(kept("tract.db.before-restore-wal"), b"its journal");
+    // A journal that is another file's.
+    sandbox.write(".tract/tract.db", &backup);
+    sandbox.write(".tract/tract.db-wal", "a journal");
+    sandbox.ok(&["backup", "--restore", "--force", "all.db"]);
+    assert_eq!(dump(&sandbox), then);
+    // No file at all.
+    fs::remove_file(sandbox.work().join(".tract/tract.db")).expect("removed");
+    sandbox.ok(&["backup", "--restore", "all.db"]);
+    assert_eq!(dump(&sandbox), then);
+    sandbox.ok(&["fsck"]);
+}
+
+/// Whenever it is killed, there is the old repository or the new one, and it is whole.
+#[test]
+fn a_restore_that_is_killed_leaves_the_old_file_or_the_new_one() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    sandbox.ok(&["backup", "all.db"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "two"]);
+    sandbox.ok(&["backup", "more.db"]);
+    for round in 0..24u64 {
+        let file = ["all.db", "more.db"][round as usize % 2];
+        let mut command = sandbox.command(&["backup", "--restore", "--force", file]);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut restoring = command.spawn().expect("runs");
+        std::thread::sleep(std::time::Duration::from_millis(round * 9));
+        let _ = restoring.kill();
+        restoring.wait().expect("ends");
+        let count = sandbox.ok(&["log", "--format", "%t"]).lines().count();
+        assert!((1..=2).contains(&count), "{count}");
+        sandbox.ok(&["fsck"]);
+    }
 }

@@ -74,6 +74,12 @@ mod known {
         error: a backup of a server's repository is for the server's own programs to make
         hint: pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions
         ");
+        insta::assert_snapshot!(on(&["backup", "--restore", "copy.db"]), @r"
+        exit code: 1
+        --- stderr
+        error: a server's repository from a backup is for the server's own programs to make
+        hint: pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions
+        ");
         assert!(!sandbox.work().join("copy.db").exists());
         insta::assert_snapshot!(on(&["watch", "--once"]), @r"
         --- stderr

@@ -233,7 +233,7 @@ fn a_disk_that_is_full_loses_nothing_and_hides_nothing() {
     let journal = sandbox.work().join(".tract/tract.db-wal");
     let (mut failed, mut done) = (0, 0);
     for step in 0..24 {
-        let blocks = std::fs::metadata(&journal).expect("it is there").len() / 512 + step * 4;
+        let blocks = std::fs::metadata(&journal).expect("it is there").len() / 512 + step * 8;
         let text = format!("message {step}");
         let output = limited(&sandbox, blocks, &["commit", "-r", "user", "-m", &text]);
         let said = said(&output);

@@ -34,7 +34,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let repo = app.repo().map_err(|failure| match failure {
         Failure::Tract(error @ Error::Damaged { .. }) => {
             let hint =
-                "nothing was changed; it cannot be opened: what tract backup wrote can".to_owned();
+                "nothing was changed; it cannot be opened: tract backup --restore FILE puts a backup back".to_owned();
             Failure::Said(Exit::Damaged, sentence(&error), Some(hint))
         }
         other => other,

@@ -179,6 +179,7 @@ fn kind(error: &Error) -> PeerTrouble {
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }
         | Error::OlderDatabase { .. }
+        | Error::ForeignJournal { .. }
         | Error::NewerDatabase { .. } => PeerTrouble::Damaged,
         _ => PeerTrouble::Refused,
     }

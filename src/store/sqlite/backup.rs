@@ -1,5 +1,6 @@
 //! A copy of the whole database in one file, made while others write.
 
+use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::session::Session;
-use super::{Sqlite, engine, seal};
+use super::{Sqlite, engine, generation, journal, seal};
 use crate::error::Result;
 
 /// How many pages are copied between two words of progress.
@@ -46,9 +47,18 @@ pub(super) fn backup(store: &Sqlite, to: &Path, progress: &mut dyn FnMut(u64, u6
     if owed {
         let erase = "DELETE FROM unscrubbed; VACUUM";
         copy.execute_batch(erase).map_err(engine)?;
+        // Its pages lie elsewhere than those of the file that it was copied from.
+        generation::advance(&copy)?;
     }
     // One file, without a journal beside it.
     copy.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
         .map_err(engine)?;
     copy.close().map_err(|(_, error)| engine(error))
+}
+
+/// Takes a database away that is nobody's, with what lies beside it.
+pub(super) fn take_away(path: &Path) {
+    for end in ["", "-journal", "-wal", "-shm"] {
+        let _ = fs::remove_file(journal(path, end));
+    }
 }

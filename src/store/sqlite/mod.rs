@@ -1,8 +1,9 @@
 //! The SQLite engine: one file in WAL mode, one connection.
 //!
 //! An acknowledged commit is on disk (`synchronous=FULL`). The journal is folded into the file when
-//! it has grown, never merely because a process closes; who leaves a long one empties it. Deliberately absent: knowledge of commands,
-//! and any SQL outside this folder; rusqlite's types don't leave it.
+//! it has grown, and by whoever closes the database while nobody else reads or writes, who empties it: while
+//! nobody has it open, the file alone is the repository. Deliberately absent: knowledge of commands, and any
+//! SQL outside this folder; rusqlite's types don't leave it.
 
 mod aside;
 mod backup;
@@ -11,6 +12,7 @@ mod broken;
 mod codec;
 mod derived;
 mod dictionary;
+mod generation;
 mod memo;
 mod mend;
 mod objects;
@@ -19,6 +21,7 @@ mod reach;
 mod recompress;
 mod refs;
 mod remembered;
+mod restore;
 mod room;
 mod schema;
 mod seal;
@@ -45,6 +48,7 @@ use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use dictionary::Dictionary;
+pub use restore::Successor;
 use session::Session;
 
 /// How long a writer waits for another one unless told otherwise.
@@ -54,8 +58,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Each process reads all of it before its first answer: 1.5 ms where there were 1,000 pages, 0.9 ms less
 /// with this, and a commit, which writes 13, costs 0.02 ms more for the more frequent folding.
 const CHECKPOINT_PAGES: u32 = 256;
-/// A journal that long is not left to the next process.
-const LONG_JOURNAL_BYTES: u64 = CHECKPOINT_PAGES as u64 * 4096;
 /// What the journal's file is cut to once it was folded in.
 const JOURNAL_LIMIT_BYTES: u32 = 2 * 1024 * 1024;
 /// How many messages that one process writes are many. What is held of the file from then on: of 100,000,
@@ -97,8 +99,8 @@ pub struct Sqlite {
     /// How many views and transactions are open.
     open_views: Cell<u32>,
     writing: Cell<bool>,
-    /// Whether anything was written.
-    has_written: Cell<bool>,
+    /// Whether the journal is folded in at the end: not that of a file which is refused or only read.
+    folds: Cell<bool>,
     /// How many messages were written, committed or not.
     grown: Cell<u64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
@@ -130,20 +132,26 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDatabase`], [`Error::OlderDatabase`], [`Error::NewerDatabase`] or
-    /// [`Error::Damaged`] for a file that is not, not yet or no longer what this program writes; such
+    /// [`Error::ForeignDatabase`], [`Error::ForeignJournal`], [`Error::OlderDatabase`],
+    /// [`Error::NewerDatabase`] or [`Error::Damaged`] for a file that is not, not yet or no longer what this program writes; such
     /// a file is left as it is.
     pub fn open(path: &Path) -> Result<Self> {
-        if schema::inspect(path)? == schema::Found::Nothing {
-            if path.exists() {
-                return Err(Error::Damaged {
-                    detail: format!("{} is empty", path.display()),
-                });
-            }
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Error::io(path)(missing));
-        }
+        Self::look(path)?;
         Self::connect(path)
+    }
+
+    /// Refuses what is no database that this program could read.
+    fn look(path: &Path) -> Result<()> {
+        if schema::inspect(path)? == schema::Found::Database {
+            return Ok(());
+        }
+        if path.exists() {
+            return Err(Error::Damaged {
+                detail: format!("{} is empty", path.display()),
+            });
+        }
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        Err(Error::io(path)(missing))
     }
 
     /// Opens a database that nobody writes, and leaves everything as it is.
@@ -152,7 +160,7 @@ impl Sqlite {
     ///
     /// As [`Sqlite::open`].
     pub fn open_still(path: &Path) -> Result<Self> {
-        schema::inspect(path)?;
+        Self::look(path)?;
         Self::connect_read_only(path)
     }
 
@@ -230,6 +238,8 @@ impl Sqlite {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         seal::register(&connection).map_err(engine)?;
         for (config, value) in [
+            // The journal is emptied, never taken away: to make it anew takes one more sync of the folder, and
+            // SQLite takes for the last one whoever finds the file without a lock of another process.
             (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
             // A statement's plan goes by its text alone: where it goes by the values, each other
@@ -257,7 +267,7 @@ impl Sqlite {
             wait_ms,
             open_views: Cell::new(0),
             writing: Cell::new(false),
-            has_written: Cell::new(false),
+            folds: Cell::new(false),
             grown: Cell::new(0),
             owes_scrub: Cell::new(false),
             operations: Arc::default(),
@@ -283,6 +293,8 @@ impl Sqlite {
         let owed = "SELECT EXISTS (SELECT 1 FROM unscrubbed)";
         let owed = connection.query_row(owed, [], |row| row.get(0));
         self.owes_scrub.set(owed.map_err(engine)?);
+        self.folds
+            .set(!connection.is_readonly("main").map_err(engine)?);
         Ok(self)
     }
 }
@@ -367,8 +379,11 @@ impl Store for Sqlite {
         // Erased bytes stand in the journal's and the file's free pages until both are new. The
         // second checkpoint brings the new file out of the journal.
         self.empty_journal()?;
+        // The pages lie elsewhere from here on: no copy from before goes with a journal from after.
+        generation::advance(&self.connection)?;
         self.connection.execute_batch("VACUUM").map_err(engine)?;
         self.empty_journal()?;
+        generation::advance(&self.connection)?;
         for operation in owed {
             let done = "DELETE FROM unscrubbed WHERE operation = ?1";
             self.connection.execute(done, [operation]).map_err(engine)?;
@@ -440,13 +455,13 @@ impl Sqlite {
 }
 
 impl Drop for Sqlite {
-    /// After much was written, whoever comes next would read a long journal from end to end, and both
-    /// files take their room on the disk. Where others are at work it stays.
+    /// Whoever copies the file alone is to have all of it, and a journal that is left, be it by a process that
+    /// was killed, would be read into whatever file is put here next. Where others are at work it stays, and
+    /// where the file may only be read.
     fn drop(&mut self) {
         let path = self.connection.path().map(Path::new);
-        if self.has_written.get()
-            && path.is_some_and(|path| schema::journal_bytes(path) >= LONG_JOURNAL_BYTES)
-        {
+        let has_journal = path.is_some_and(|path| schema::journal_bytes(path) > 0);
+        if self.folds.get() && has_journal {
             let _ = self.without_waiting(Self::empty_journal);
         }
     }
@@ -458,21 +473,7 @@ impl Drop for Sqlite {
 /// Filling the file in place left a window in which one process switched it to WAL while another
 /// one began to write, and waited in vain.
 fn make(path: &Path) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut number = 0u32;
-    let draft = loop {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(format!("{DRAFT}{}-{number}", std::process::id()));
-        let draft = PathBuf::from(draft);
-        match options.open(&draft) {
-            Ok(_) => break draft,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(Error::io(path)(error)),
-        }
-    };
+    let draft = draft(path)?;
     let made = fill(&draft).and_then(|()| match fs::hard_link(&draft, path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
@@ -492,14 +493,34 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
+/// An empty file, readable by its owner alone, for a database that is to be at `path` when it is whole.
+fn draft(path: &Path) -> Result<PathBuf> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut number = 0u32;
+    loop {
+        let draft = journal(path, &format!("{DRAFT}{}-{number}", std::process::id()));
+        match options.open(&draft) {
+            Ok(_) => return Ok(draft),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(Error::io(path)(error)),
+        }
+    }
+}
+
+/// A file that belongs to the database at `path`, by its ending.
+fn journal(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
 /// Takes away the draft and its journals, and once the database is there all drafts: those of makers
 /// that were stopped, and those of makers that come too late. What stays behind harms nothing.
 fn sweep(path: &Path, draft: &Path) {
-    for journal in ["", "-journal", "-wal", "-shm"] {
-        let mut name = draft.as_os_str().to_owned();
-        name.push(journal);
-        let _ = fs::remove_file(name);
-    }
+    backup::take_away(draft);
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return;
     };

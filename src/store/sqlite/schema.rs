@@ -11,7 +11,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::engine;
+use super::generation::has_foreign_journal;
+use super::{engine, journal};
 use crate::error::{Error, Result};
 
 /// All tables, as [`FORMAT`] has them.
@@ -19,6 +20,9 @@ const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// The format that this program reads and writes.
 pub(super) const FORMAT: u32 = 20;
+
+/// What the name of a write-ahead journal ends in.
+const WAL: &str = "-wal";
 
 /// `TRCT` in ASCII.
 const APPLICATION_ID: u32 = 0x5452_4354;
@@ -36,8 +40,10 @@ pub(super) enum Found {
 ///
 /// # Source
 ///
-/// <https://www.sqlite.org/fileformat2.html#the_database_header>
+/// <https://www.sqlite.org/fileformat2.html#the_database_header> (18 and 19: the versions of the file format)
 pub(super) fn inspect(path: &Path) -> Result<Found> {
+    // Before the header, which is written before the journal by whoever turns a file without one into one with.
+    let has_journal = journal_bytes(path) > 0;
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -65,6 +71,16 @@ pub(super) fn inspect(path: &Path) -> Result<Found> {
         return Err(foreign());
     }
     judge(number(60))?;
+    // What `tract backup` writes has a rollback journal, if any (1 in both), and a repository never has one
+    // again: SQLite takes a write-ahead journal away before it writes that into the header. So the one that
+    // lies here belongs to the file that was here before, and SQLite, which goes by its presence alone, would
+    // write that file's pages into this one.
+    let is_foreign = || header[18..20] == [1, 1] || has_foreign_journal(path, &journal(path, WAL));
+    if has_journal && is_foreign() {
+        return Err(Error::ForeignJournal {
+            path: path.to_owned(),
+        });
+    }
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
         bytes => u64::from(bytes),
@@ -83,9 +99,7 @@ pub(super) fn inspect(path: &Path) -> Result<Found> {
 
 /// The size of the write-ahead journal beside the database.
 pub(super) fn journal_bytes(path: &Path) -> u64 {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-wal");
-    std::fs::metadata(journal).map_or(0, |journal| journal.len())
+    std::fs::metadata(journal(path, WAL)).map_or(0, |journal| journal.len())
 }
 
 /// Refuses a format that is another one.

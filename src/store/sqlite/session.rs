@@ -11,7 +11,7 @@ use super::codec::{Key, Row, blob};
 use super::dictionary::Dictionary;
 use super::memo::Memo;
 use super::seal::written_out;
-use super::{Sqlite, engine, waited};
+use super::{Sqlite, engine, generation, waited};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::store::Tx;
@@ -39,6 +39,8 @@ pub(super) struct Session<'a> {
     pub(super) store: &'a Sqlite,
     pub(super) writes: bool,
     committed: Cell<bool>,
+    /// How many rows the connection had changed when this began.
+    changes_before: u64,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
     /// One that comes with the first move: its time and what it is.
@@ -72,7 +74,6 @@ impl<'a> Session<'a> {
         }
         begin(store, "BEGIN IMMEDIATE")?;
         store.writing.set(true);
-        store.has_written.set(true);
         Ok(Self::new(store, true))
     }
 
@@ -89,6 +90,7 @@ impl<'a> Session<'a> {
             store,
             writes,
             committed: Cell::new(false),
+            changes_before: store.connection.total_changes(),
             operation: Cell::new(None),
             coming: RefCell::default(),
             last_purge: Cell::new(None),
@@ -224,6 +226,10 @@ fn begin(store: &Sqlite, sql: &str) -> Result<()> {
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
         let connection = &self.store.connection;
+        let is_in_file = connection.path().is_some_and(|path| !path.is_empty());
+        if is_in_file && connection.total_changes() != self.changes_before {
+            generation::advance(connection)?;
+        }
         connection.execute_batch("COMMIT").map_err(engine)?;
         self.committed.set(true);
         if self.operation.get().is_some() {
