@@ -30,6 +30,14 @@ pub enum Error {
         /// The directory to call safe, links resolved.
         place: PathBuf,
     },
+    /// A repository that every user of the machine may write to, which nobody said is safe.
+    #[error("everybody on this machine can write to {}", path.display())]
+    OpenToAll {
+        /// What they can write to: the `.tract`, or its database.
+        path: PathBuf,
+        /// The directory to call safe, links resolved.
+        place: PathBuf,
+    },
     /// What bears a repository's name and can be none.
     #[error("{} is not a repository: {reason}", path.display())]
     NoDirectory {

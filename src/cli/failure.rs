@@ -270,6 +270,13 @@ fn hint(error: &Error) -> Option<String> {
                 "if you trust it: tract config --global safe.directory {place}; for one run: TRACT_SAFE_DIRECTORY={place}"
             )
         }
+        Error::OpenToAll { path, place } => {
+            let path = shell_word(&path.display().to_string());
+            let place = shell_word(&place.display().to_string());
+            format!(
+                "chmod o-w {path}, once you know that nobody has; to open it as another's: TRACT_SAFE_DIRECTORY={place}"
+            )
+        }
         Error::NoEntry { path } => {
             let path = shell_word(&path.display().to_string());
             format!("its owner can open it: chmod u+rwx {path}; --repo PATH names another")

@@ -161,7 +161,7 @@ fn tell(
             && session.outcome != Outcome::Unchanged
         {
             app.ui.status(format!(
-                "  its own links reach only {} of {}; all {} are here",
+                "  a tool that follows the file's links goes on from the last {} of {} alone; all {} are here, in the file's order",
                 grouped(severed.reached),
                 plural(severed.all, "record"),
                 grouped(severed.all)

@@ -70,23 +70,53 @@ use typed::Typed;
 use ui::{ColorChoice, Ui};
 
 /// What people type who know other tools.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 38] = [
     ("add", "commit"),
+    ("amend", "commit --edit"),
     ("cat", "show"),
+    ("check", "fsck"),
+    ("cherry-pick", "pick"),
+    ("context", "status"),
+    ("continue", "resume"),
     ("delete", "drop"),
     ("edit", "commit --edit"),
+    ("fork", "branch"),
+    ("grep", "find"),
+    ("hide", "drop"),
     ("history", "log"),
+    ("html", "export --format html"),
     ("list", "branch"),
+    ("load", "import"),
     ("ls", "branch"),
     ("open", "view"),
+    ("print", "show"),
     ("read", "view"),
     ("remove", "drop"),
     ("revert", "undo"),
     ("rm", "drop"),
+    ("save", "commit"),
     ("search", "find"),
     ("sessions", "import"),
+    ("share", "export --format html"),
+    ("size", "du"),
+    ("squash", "compact"),
+    ("stats", "status"),
+    ("summarise", "compact"),
     ("summarize", "compact"),
     ("switch", "checkout"),
+    ("tokens", "status"),
+    ("unhide", "restore"),
+    ("usage", "status"),
+    ("verify", "fsck"),
+    ("web", "export --format html"),
+];
+
+/// What other tools do and no command does, though some are spelled alike.
+const NOTHING_DOES: [&str; 6] = ["blame", "cost", "merge", "rebase", "stash", "update"];
+
+/// The commands that hide or remove: nobody comes upon one by a slip of the finger.
+const TAKING_AWAY: [&str; 9] = [
+    "clear", "compact", "drop", "gc", "prune", "purge", "redact", "reset", "truncate",
 ];
 
 /// Version control for the context of conversations with language models
@@ -227,8 +257,12 @@ fn number_wanted(error: &clap::Error, command: &clap::Command) -> Option<(String
 /// What to do about wrong usage of the command with this name, if it was understood.
 fn usage_hint(error: &clap::Error, command: Option<&str>) -> String {
     // Our own search knows which slips people make; clap's thinks `comit` is meant to be `config`.
+    // Below a command it's that command's help that lists what there is.
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
-        return meant(typed);
+        return match command {
+            Some(command) => format!("tract {command} --help"),
+            None => meant(typed),
+        };
     }
     let suggested = [
         ContextKind::SuggestedSubcommand,
@@ -265,10 +299,12 @@ fn meant(typed: &str) -> String {
         return format!("did you mean {ours}?");
     }
     let root = root();
-    let names = root.get_subcommands().map(clap::Command::get_name);
-    match nearest(typed, names) {
-        Some(name) => format!("did you mean {name}?"),
-        None => "tract help --all lists every command".to_owned(),
+    let shown = root.get_subcommands().filter(|one| !one.is_hide_set());
+    let names = shown.map(clap::Command::get_name);
+    let near = nearest(typed, names).filter(|_| !NOTHING_DOES.contains(&typed));
+    match near {
+        Some(name) if !TAKING_AWAY.contains(&name) => format!("did you mean {name}?"),
+        _ => "tract help --all lists every command".to_owned(),
     }
 }
 

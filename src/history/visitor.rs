@@ -2,7 +2,7 @@
 //!
 //! What lies in a repository acts on whoever opens it: its settings name commands, its database may
 //! hold more than tables. So one that belongs to somebody else is opened only where its visitor said
-//! so beforehand. Deliberately absent: how it is found out who runs, and where it is said what is
+//! so beforehand, and so is one that everybody may write to. Deliberately absent: how it is found out who runs, and where it is said what is
 //! safe; that is asked of the system and read by the program, and handed in as a value.
 
 use std::convert::Infallible;
@@ -78,7 +78,8 @@ impl Visitor {
     ///
     /// # Errors
     ///
-    /// [`Error::NotOwned`] for another's that isn't said to be safe; [`Error::Io`] where it can't be
+    /// [`Error::NotOwned`] for another's that isn't said to be safe, [`Error::OpenToAll`] for one that anybody may
+    /// have changed; [`Error::Io`] where it can't be
     /// found out.
     pub(super) fn enter(&self, directory: &Path, database: &Path) -> Result<bool> {
         let Some(users) = &self.users else {
@@ -90,7 +91,11 @@ impl Visitor {
             let strange = owners.into_iter().find(|owner| !users.contains(owner));
             stranger = stranger.or(strange.map(|owner| (path, owner)));
         }
-        let Some((path, owner)) = stranger else {
+        let trouble = match stranger {
+            Some((path, owner)) => Some((path, Some(owner))),
+            None => open_to_all(directory, database)?.map(|path| (path, None)),
+        };
+        let Some((path, owner)) = trouble else {
             return Ok(true);
         };
         let real = fs::canonicalize(directory).map_err(Error::io(directory))?;
@@ -102,10 +107,10 @@ impl Visitor {
             Some(holder) if real.ends_with(DIRECTORY) => holder.to_owned(),
             _ => real,
         };
-        Err(Error::NotOwned {
-            path: path.to_owned(),
-            owner,
-            place,
+        let path = path.to_owned();
+        Err(match owner {
+            Some(owner) => Error::NotOwned { path, owner, place },
+            None => Error::OpenToAll { path, place },
         })
     }
 }
@@ -123,6 +128,30 @@ fn owners(path: &Path) -> Result<Vec<u32>> {
         }
     }
     Ok(owners)
+}
+
+/// What everybody may write to: the directory, or a database in one that everybody may enter.
+#[cfg(unix)]
+fn open_to_all<'a>(directory: &'a Path, database: &'a Path) -> Result<Option<&'a Path>> {
+    use std::os::unix::fs::MetadataExt;
+    let mode = |path: &Path| match fs::metadata(path) {
+        Ok(found) => Ok(found.mode()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(Error::io(path)(error)),
+    };
+    const WRITE: u32 = 0o002;
+    const ENTER: u32 = 0o001;
+    let folder = mode(directory)?;
+    if folder & WRITE != 0 {
+        return Ok(Some(directory));
+    }
+    let is_open = folder & ENTER != 0 && mode(database)? & WRITE != 0;
+    Ok(is_open.then_some(database))
+}
+
+#[cfg(not(unix))]
+fn open_to_all<'a>(_: &'a Path, _: &'a Path) -> Result<Option<&'a Path>> {
+    Ok(None)
 }
 
 /// Where files have no numbered owners everything counts as one's own: who may write to a directory

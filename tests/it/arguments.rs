@@ -142,11 +142,11 @@ fn help_lists_every_command_where_all_is_asked_for() {
             sandbox.tract(&[plumbing, "--help"])
         );
     }
-    insta::assert_snapshot!(sandbox.tract(&["help", "trunkate"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["help", "statsu"]), @r"
     exit code: 2
     --- stderr
-    error: no command 'trunkate'
-    hint: did you mean truncate?
+    error: no command 'statsu'
+    hint: did you mean status?
     ");
 }
 

@@ -437,3 +437,28 @@ fn a_result_of_geminis_with_output_and_error_keeps_both() {
         "{text}"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_round_is_passed_over() {
+    let sandbox = Sandbox::empty();
+    let good = sandbox.write("s/good.json", r#"[{"role":"user","content":"hi"}]"#);
+    let round = good.with_file_name("a.jsonl");
+    std::os::unix::fs::symlink(&round, &round).expect("linked");
+    std::os::unix::fs::symlink(".", good.with_file_name("loop")).expect("linked");
+    let said = sandbox.tract(&["import", "s"]);
+    assert!(
+        said.contains("Passed over 1 file: 1 link that leads nowhere (-v names them)\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains(": 1 message") && !said.contains("exit code"),
+        "{said}"
+    );
+    // Whoever names it is told.
+    let said = sandbox.tract(&["import", "s/a.jsonl"]);
+    assert!(
+        said.contains("error: s/a.jsonl: too many levels of symbolic links"),
+        "{said}"
+    );
+}

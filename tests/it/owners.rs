@@ -189,3 +189,42 @@ fn root_on_behalf_of_a_user_may_open_what_is_that_users() {
         assert_eq!(asked_by(other), Some(1), "{other}");
     }
 }
+
+#[test]
+fn a_repository_that_everybody_may_write_to_is_refused_and_its_command_is_not_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "the task"), ("assistant", "done")]);
+    let trace = sandbox.work().join("trace");
+    let command = format!("compact:touch {}; echo summary", trace.display());
+    sandbox.ok(&["config", "budget.max", "20"]);
+    sandbox.ok(&["config", "budget.action", &command]);
+    let directory = sandbox.work().join(".tract");
+    let allow = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("allowed");
+    };
+    allow(&directory, 0o777);
+    insta::assert_snapshot!(sandbox.tract(&COMMIT), @r"
+    exit code: 1
+    --- stderr
+    error: everybody on this machine can write to [SANDBOX]/work/.tract
+    hint: chmod o-w [SANDBOX]/work/.tract, once you know that nobody has; to open it as another's: TRACT_SAFE_DIRECTORY=[SANDBOX]/work
+    ");
+    let mut trusted = sandbox.command(&COMMIT);
+    trusted.env("TRACT_SAFE_DIRECTORY", sandbox.work());
+    trusted.output().expect("it runs");
+    assert!(!trace.exists(), "anybody's command was run");
+    // Nobody gets at a database through a directory that is closed.
+    let database = directory.join("tract.db");
+    allow(&database, 0o666);
+    allow(&directory, 0o755);
+    let said = sandbox.tract(&["log"]);
+    assert!(
+        said.contains("can write to [SANDBOX]/work/.tract/tract.db"),
+        "{said}"
+    );
+    allow(&directory, 0o700);
+    sandbox.ok(&["log"]);
+}

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
+use clap_complete::env::{EnvCompleter, Fish, Zsh};
 
+use crate::cli::completion::Quoted;
 use crate::cli::{App, Failure};
 
 /// Make your shell complete commands, branches and revisions
@@ -30,7 +31,7 @@ enum Shell {
 
 pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let shell: &dyn EnvCompleter = match args.shell {
-        Shell::Bash => &Bash,
+        Shell::Bash => &Quoted,
         Shell::Zsh => &Zsh,
         Shell::Fish => &Fish,
     };

@@ -114,6 +114,11 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(failure.with_hint("import them one by one, or leave --as out"));
     }
     names(args, app)?;
+    let links = Passed::links(&mut files, args);
+    if files.is_empty() {
+        let failure = Failure::refused("no session files in there");
+        return Err(failure.with_hint(LOOKED_AT));
+    }
     let spools = Spools::of(&files)?;
     if args.strict {
         strict(&files, &spools, args, app)?;
@@ -128,6 +133,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let mut queue = Queue::of(&repo, &files, &before, listings)?;
     let mut intake = Intake::of(args, &repo, &spools, files.len(), app)?;
+    intake.passed = links;
     while let Some(coming) = queue.next() {
         if let Some(report) = intake.take(&coming, app)? {
             queue.agents_of(&repo, &coming.file, &report)?;
@@ -417,6 +423,18 @@ struct Passed {
 }
 
 impl Passed {
+    /// Takes out what was found and is a link that leads round, or to where nobody may look.
+    fn links(files: &mut Vec<PathBuf>, args: &Args) -> Self {
+        let is_lost = |file: &PathBuf| {
+            !is_named(file, args) && file.is_symlink() && std::fs::metadata(file).is_err()
+        };
+        let lost = files.extract_if(.., |file| is_lost(file));
+        let files = lost.map(|file| (file, "a link that leads nowhere"));
+        Self {
+            files: files.collect(),
+        }
+    }
+
     fn note(&mut self, file: &Path, error: &Error) {
         let what = match error {
             Error::UnknownFormat { known, .. } => known.unwrap_or("a file in no known format"),
@@ -439,7 +457,9 @@ impl Passed {
             .iter()
             .map(|(what, count)| {
                 let noun = what.split_once(' ').map_or(*what, |(_, noun)| noun);
-                let (first, rest) = noun.split_at(noun.find(" in ").unwrap_or(noun.len()));
+                let end = noun.find(" in ").or_else(|| noun.find(" that "));
+                let end = end.unwrap_or(noun.len());
+                let (first, rest) = noun.split_at(end);
                 plural(*count, first) + rest
             })
             .collect();

@@ -123,6 +123,8 @@ pub(super) struct Preserved {
 /// All of a file but the text.
 #[derive(Default)]
 pub(super) struct Index {
+    /// Whether it was read from the file's beginning.
+    pub(super) is_whole: bool,
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
     pub(super) by_uuid: HashMap<Name, u32>,
@@ -191,6 +193,7 @@ impl Index {
         };
         let lone_surrogates = each_line_from(input, offset, &mut reader)?;
         let mut index = reader.index;
+        index.is_whole = offset == 0;
         index.end.lone_surrogates = lone_surrogates;
         Ok(index)
     }

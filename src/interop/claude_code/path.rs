@@ -104,7 +104,11 @@ impl<'i> Tree<'i> {
                         let reason = format!(
                             "parent {name} is not in the file; the record before it is taken"
                         );
-                        sink.problem(Problem::new(entry.line, reason))?;
+                        // All the records come in. Who reads the end alone can't tell, and reads the whole.
+                        sink.problem(Problem {
+                            harmless: self.index.is_whole,
+                            ..Problem::new(entry.line, reason)
+                        })?;
                         self.severed.insert(at);
                     }
                     found.or(before)

@@ -499,7 +499,7 @@ fn damage_is_told_and_the_rest_comes_in() {
             (3, false, "uuid u1"),
             (4, false, "bad JSON"),
             (6, true, "several objects"),
-            (7, false, "parent nowhere"),
+            (7, true, "parent nowhere"),
             (8, false, "a tool"),
             (9, false, "not a"),
             (12, true, "the last"),
