@@ -35,6 +35,16 @@ pub fn laws(full: u32) -> Config {
     }
 }
 
+/// How often something is tried whose `full` number of times takes minutes: `.ci/run` a sixteenth of it, `.ci/long`
+/// all.
+#[allow(dead_code)]
+pub fn slowly(full: u32) -> usize {
+    let (times, part) = share();
+    let each = part / times;
+    let each = if each > 1 { each.max(16) } else { 1 };
+    (full * times.div_ceil(part)).div_ceil(each) as usize
+}
+
 /// A number that is another one in each run, unless `PROPTEST_RNG_SEED` holds one.
 #[allow(dead_code)]
 pub fn chance() -> u64 {

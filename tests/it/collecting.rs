@@ -76,14 +76,12 @@ fn told_to_forget_now_it_forgets_all_that_could_be_undone() {
     ");
     sandbox.ok(&["config", "gc.reflogExpire", "never"]);
     assert!(sandbox.tract(&["gc"]).contains("Nothing to delete"));
-    let told = sandbox.tract(&["gc", "--expire", "now"]);
-    let (took, size) = told.split_once("The files have ").expect("it is less");
-    insta::assert_snapshot!(took, @r"
+    // So little makes no file smaller.
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--expire", "now"]), @r"
     --- stderr
     Took out 1 commit and 1 message (61 B)
     Forgot 7 operations: there is nothing left to undo
     ");
-    assert!(size.contains("kB, before "), "{size}");
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
     exit code: 1
     --- stderr

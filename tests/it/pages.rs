@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use pulldown_cmark::{Event, Tag};
 use serde_json::{Value, json};
 
-use crate::conditions::real_sessions;
+use crate::conditions::{real_sessions, sample};
 use crate::importing::with_demo;
 use crate::sandbox::Sandbox;
 
@@ -324,7 +324,9 @@ fn real_sessions_are_pages_in_the_trees_order() {
         .iter()
         .flat_map(|folder| tract::ingest::tool_dirs::walk_directory(folder));
     let mut pages = 0;
-    for file in files {
+    let files: Vec<_> = files.collect();
+    let all = files.len();
+    for file in sample(files) {
         let path = file.display().to_string();
         let viewed = sandbox
             .command(&["view", &path, "--format", "tree"])
@@ -338,7 +340,7 @@ fn real_sessions_are_pages_in_the_trees_order() {
             return;
         }
     }
-    assert!(pages > 40, "{pages}");
+    assert!(pages * 20 > all / 4, "{pages} of {all}");
 }
 
 /// The HTML in a text of Markdown.

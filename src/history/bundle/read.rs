@@ -238,6 +238,8 @@ struct Taken<'a> {
     contents: HashSet<ContentHash>,
     sources: Vec<Kept>,
     tips: Vec<(RefName, CommitHash)>,
+    /// Where each of them is in the list.
+    places: HashMap<RefName, usize>,
     notes: BTreeMap<RefName, TagNote>,
     /// What is read and not written yet.
     waiting: Vec<Object>,
@@ -263,6 +265,7 @@ impl<'a> Taken<'a> {
             contents: HashSet::new(),
             sources: Vec::new(),
             tips: Vec::new(),
+            places: HashMap::new(),
             notes: BTreeMap::new(),
             waiting: Vec::new(),
             waiting_bytes: 0,
@@ -550,7 +553,8 @@ impl<'a> Taken<'a> {
         let [name, commit] = words(rest)?;
         let (name, commit) = (ref_name(name)?, hash(commit)?);
         let is_its = self.commits.contains_key(&commit) || self.needs.contains(&commit);
-        if !is_its || self.tips.iter().any(|(known, _)| *known == name) {
+        let place = self.tips.len();
+        if !is_its || self.places.insert(name.clone(), place).is_some() {
             return Err(broken("a ref leads out of it, or stands in it twice"));
         }
         self.tips.push((name, commit));
@@ -563,9 +567,9 @@ impl<'a> Taken<'a> {
         let (tag, time, text) = (ref_name(next()?)?, next()?, next()?);
         let time = Millis(time.parse().map_err(broken)?);
         let text = serde_json::from_str(text).map_err(broken)?;
-        let tip = self.tips.iter().find(|(name, _)| *name == tag);
-        let (_, commit) = tip.ok_or_else(|| broken("a note on a tag that is not in it"))?;
-        let commit = *commit;
+        let place = self.places.get(&tag);
+        let place = place.ok_or_else(|| broken("a note on a tag that is not in it"))?;
+        let (_, commit) = self.tips[*place];
         self.notes.insert(tag, TagNote { commit, time, text });
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What another repository has, brought here.
 
+use std::collections::HashSet;
+
 use super::carry::{Carried, Load, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, LandedRef, landed};
@@ -137,8 +139,9 @@ impl Landing<'_> {
             }
         }
         if options.prune && options.names.is_empty() {
+            let there: HashSet<&RefName> = named.iter().map(|(name, _)| name).collect();
             for (name, _) in seen(self.tx, options.remote)? {
-                if !named.iter().any(|(there, _)| *there == name) {
+                if !there.contains(&name) {
                     let old = load::tip(self.tx, &name)?;
                     self.put(&name, old, None, Landed::Deleted)?;
                 }
