@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::kept::KeptSource;
 use crate::history::{On, Repo, load};
-use crate::interop::Shape;
-use crate::interop::{Document, Format, Outgoing};
+use crate::interop::{Document, Export, Format, Outgoing, Shape};
 use crate::model::{Message, Millis, RefName, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
@@ -105,7 +104,7 @@ pub fn export(
             Ok(done)
         }
         Found::Anew(messages, document, more) => {
-            let mut remarks = options.format.writer()?(&messages, &document, out)?;
+            let mut remarks = options.format.writer()?(Export::of(&messages, &document, out))?;
             remarks.extend(more);
             Ok(Exported::of(&messages, remarks))
         }
@@ -200,7 +199,7 @@ fn written(
         let mut messages = messages.clone();
         for _ in 0..REWRITES {
             let mut text = Vec::new();
-            let remarks = format.writer()?(&messages, &document, &mut text)?;
+            let remarks = format.writer()?(Export::of(&messages, &document, &mut text))?;
             let wanted: Vec<&Message> = messages.iter().map(|it| &it.message).collect();
             let differs = difference(&&*text, format, origin.stem(), &wanted)?;
             let size = differs.as_ref().map_or((0, 0), Difference::size);
@@ -462,7 +461,8 @@ fn as_it_was(
             after: last_records,
             ..document(view, commit, Some(origin), context, options)?
         };
-        kept.done.remarks = options.format.writer()?(&messages[last..], &document, &mut kept.more)?;
+        kept.done.remarks =
+            options.format.writer()?(Export::of(&messages[last..], &document, &mut kept.more))?;
         kept.done.written = own as u64;
     }
     let wanted: Vec<&Message> = messages.iter().map(|outgoing| &outgoing.message).collect();

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint};
 use crate::history::erase::ERASED;
 use crate::history::{Repo, load};
-use crate::interop::{Action, Format, ImportOptions, Input, Midway, SessionEnd, Sink, Step};
+use crate::interop::{Action, Format, Input, Midway, SessionEnd, Sink, Step};
 use crate::model::{Millis, Sealed, Settings, Span};
 use crate::store::{CommitRow, FileStamp, FollowedFile, SessionRow, SourceRow, Store, View};
 
@@ -237,12 +237,7 @@ impl Growth {
             id: &self.id,
             settings: &self.onward.settings,
         };
-        let options = ImportOptions {
-            stem: &file.stem,
-            folder: &file.folder,
-            bases: None,
-        };
-        go_on(input, midway, options, sink)
+        go_on(file.source(input, None, sink), midway)
     }
 
     /// What a reader that begins there says is absent, if it tells the commits after it, up to what is kept, as

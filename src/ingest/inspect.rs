@@ -9,8 +9,8 @@ use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
 use crate::interop::redacted::RedactedInput;
 use crate::interop::{
-    Action, Bases, BranchStart, Format, ImportOptions, Input, Problem, SessionEnd, SessionStart,
-    Sink, Step, foreign, sniff,
+    Action, Bases, BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Source,
+    Step, foreign, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::{HideKind, Role, preview, reads_as_typed};
@@ -46,7 +46,7 @@ struct Tried {
 impl Tried {
     fn of(input: &FileInput, format: &Format) -> Result<Self> {
         let mut tried = Self::default();
-        (format.read)(input, ImportOptions::default(), &mut tried)?;
+        (format.read)(Source::of(input, &mut tried))?;
         Ok(tried)
     }
 
@@ -142,15 +142,26 @@ impl<'a> SessionInput<'a> {
 
     /// Reads all of it, with what it begins with in other files.
     pub(super) fn read(&self, bases: Option<&dyn Bases>, sink: &mut dyn Sink) -> Result<()> {
-        let options = ImportOptions {
-            stem: &self.stem,
-            folder: &self.folder,
-            bases,
-        };
         for problem in &self.problems {
             sink.problem(problem.clone())?;
         }
-        (self.format.read)(&*self.input, options, sink)
+        (self.format.read)(self.source(&*self.input, bases, sink))
+    }
+
+    /// Its text, or what stands for that, as its reader takes it.
+    pub(super) fn source<'s>(
+        &'s self,
+        input: &'s dyn Input,
+        bases: Option<&'s dyn Bases>,
+        sink: &'s mut dyn Sink,
+    ) -> Source<'s> {
+        Source {
+            input,
+            stem: &self.stem,
+            folder: &self.folder,
+            bases,
+            sink,
+        }
     }
 }
 

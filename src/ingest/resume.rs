@@ -13,7 +13,7 @@ use crate::history::path::session_of;
 use crate::history::{Repo, load};
 use crate::interop::records::each_record;
 use crate::interop::redacted::Sieve;
-use crate::interop::{Action, BranchStart, Document, Format, ImportOptions, Shape, Sink, Step};
+use crate::interop::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::model::secret::Leaving;
 use crate::model::{
     Message, Millis, Operation, Part, Role, Span, preview, reads_as_typed, tombstone,
@@ -106,7 +106,7 @@ pub fn resume(
             ..Document::default()
         };
         let mut bytes = Vec::new();
-        let mut remarks = session.format.writer()?(&messages, &document, &mut bytes)?;
+        let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
         bytes = guarded(&*view, commit, bytes, session.leaving)?;
         match left_out {
             0 => {}
@@ -118,11 +118,10 @@ pub fn resume(
         (bytes, remarks)
     };
     let mut read = Contents::default();
-    let options = ImportOptions {
+    (session.format.read)(Source {
         stem: &session.id,
-        ..ImportOptions::default()
-    };
-    (session.format.read)(&bytes.as_slice(), options, &mut read)?;
+        ..Source::of(&bytes.as_slice(), &mut read)
+    })?;
     let row = ResumeRow {
         commit: *commit,
         messages: read.contents.len() as u64,

@@ -619,7 +619,7 @@ mod tests {
     use crate::hash::HASHED;
     use crate::history::{Call, CommitOptions, On, Repo};
     use crate::ingest::{ImportRequest, import};
-    use crate::interop::{Format, ImportOptions, Input, Sink};
+    use crate::interop::{Format, Source};
     use crate::model::{Encoding, Millis, RefName};
 
     type Step = interop::Step;
@@ -669,7 +669,7 @@ mod tests {
     }
 
     /// What a client that compacts now and then writes: each time all that there is.
-    fn read_compacting(_: &dyn Input, _: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+    fn read_compacting(Source { sink, .. }: Source<'_>) -> Result<()> {
         let record = Span { offset: 0, len: 1 };
         sink.session(SessionStart::new("talk"))?;
         for at in 1..=400 {

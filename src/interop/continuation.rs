@@ -3,9 +3,7 @@
 //! Deliberately absent: where that is, and whether what was read before is still as it was; whoever keeps
 //! sources knows.
 
-use super::{
-    Action, BranchStart, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
-};
+use super::{Action, BranchStart, Problem, SessionEnd, SessionStart, Sink, Source, Step};
 use crate::error::Result;
 use crate::model::Settings;
 
@@ -20,12 +18,12 @@ pub struct Midway<'a> {
     pub settings: &'a Settings,
 }
 
-/// Reads the end of a source into a sink, as [`super::Importer`] would tell it: the steps from the one at
+/// Reads the end of a source, as [`super::Importer`] would tell it: the steps from the one at
 /// [`Midway::offset`] on, numbered from 0. Nothing before it is read. Gives whether that can be told from the
 /// end alone; where anything there reaches further back, or is wrong, what was told counts for nothing.
 ///
 /// What the sink learns of the session as a whole (its title, what it lacks) is that of the end.
-pub type Continuer = fn(&dyn Input, Midway<'_>, ImportOptions<'_>, &mut dyn Sink) -> Result<bool>;
+pub type Continuer = fn(Source<'_>, Midway<'_>) -> Result<bool>;
 
 /// Passes on what is told from the middle on, and sees whether it may be: damage is told with its line, which
 /// only who reads from the beginning knows, and a hide may name anything.

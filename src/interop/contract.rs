@@ -9,7 +9,7 @@ use super::formats::FORMATS;
 use super::lines::mend;
 use super::sniff::sniff;
 use super::{
-    BranchStart, Document, ImportOptions, Outgoing, Problem, SessionEnd, SessionStart, Sink, Step,
+    BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionStart, Sink, Source, Step,
 };
 use super::{Format, Shape};
 use crate::error::Result;
@@ -59,7 +59,7 @@ pub(super) fn written(
 ) -> (Vec<u8>, Vec<String>) {
     let mut out = Vec::new();
     let writer = format.writer().expect("is written");
-    let remarks = writer(messages, document, &mut out).expect("a vector takes all");
+    let remarks = writer(Export::of(messages, document, &mut out)).expect("a vector takes all");
     (out, remarks)
 }
 
@@ -161,11 +161,11 @@ impl Session {
 
 pub(super) fn read(format: &Format, bytes: &[u8]) -> Told {
     let mut told = Told::default();
-    let options = ImportOptions {
+    let source = Source {
         stem: "stem",
-        ..ImportOptions::default()
+        ..Source::of(&bytes, &mut told)
     };
-    (format.read)(&bytes, options, &mut told).expect("bytes can be read");
+    (format.read)(source).expect("bytes can be read");
     assert!(!told.open, "a session without an end");
     told
 }
@@ -335,7 +335,7 @@ fn what_is_exported_untouched_is_equal() {
                 ..Document::default()
             };
             let mut out = Vec::new();
-            write(&messages, &document, &mut out).expect("a vector takes all");
+            write(Export::of(&messages, &document, &mut out)).expect("a vector takes all");
             let told = read(format, &out);
             let again = &told.sessions[0];
             assert_eq!(again.messages(), session.messages(), "{name}");

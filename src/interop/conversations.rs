@@ -10,7 +10,7 @@ use super::head::{Keys, SourceHead};
 use super::records::{Held, Text};
 use super::spans::{elements, skip_value};
 use super::teller::Teller;
-use super::{ImportOptions, Input, Sink};
+use super::{Sink, Source};
 use crate::error::Result;
 
 /// Names of sessions, each of which is given once.
@@ -59,12 +59,8 @@ pub(super) fn sniff<D: Document>(head: &SourceHead<'_>) -> Option<usize> {
 }
 
 /// Tells of each conversation of a source.
-pub(super) fn import<D: Document>(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
+pub(super) fn import<D: Document>(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
     let text = held.text();
     let (conversations, broken) = match text.bytes.get(held.start) {
         Some(b'[') => elements(text.bytes, held.start),
@@ -78,21 +74,21 @@ pub(super) fn import<D: Document>(
     let (mut names, mut records) = (Names::default(), 0);
     for (at, number) in conversations.into_iter().zip(1..) {
         let stem = if is_only {
-            options.stem.to_owned()
+            source.stem.to_owned()
         } else {
-            format!("{}/{number}", options.stem)
+            format!("{}/{number}", source.stem)
         };
         let (start, end) = (at.start, at.end as u64);
-        match tell::<D>(text, &at, &stem, &mut names, sink)? {
+        match tell::<D>(text, &at, &stem, &mut names, source.sink)? {
             Some(more) => records += more,
             None => {
                 let reason = format!("an entry without '{}'", D::RECORDS);
-                sink.problem(text.problem(start, reason))?;
+                source.sink.problem(text.problem(start, reason))?;
             }
         }
-        sink.progress(end, records);
+        source.sink.progress(end, records);
     }
-    held.end(broken, sink)
+    held.end(broken, source.sink)
 }
 
 #[cfg(test)]

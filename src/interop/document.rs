@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::records::{Held, Text};
 use super::spans::{Broken, elements, members};
 use super::teller::Teller;
-use super::{ImportOptions, Input, Sink, Step, StepEntry, parts};
+use super::{Source, Step, StepEntry, parts};
 use crate::error::Result;
 use crate::model::{Message, Millis, Role, Usage};
 use crate::wire::Notes;
@@ -69,13 +69,9 @@ impl Member<'_> {
 }
 
 /// Reads a session.
-pub(super) fn import<D: Document>(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let teller = Teller::of(options.stem, D::LACKING, sink);
+pub(super) fn import<D: Document>(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
+    let teller = Teller::of(source.stem, D::LACKING, source.sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
     let mut opened = Opened::<D>::read(held.start, &mut teller);
     let records = opened.tell(&mut teller)?;

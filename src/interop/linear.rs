@@ -5,7 +5,7 @@
 use super::continuation::Plain;
 use super::records::{LineReader, Record, each_line, each_line_from};
 use super::teller::Teller;
-use super::{ImportOptions, Input, Midway, Sink, Step};
+use super::{Midway, Sink, Source, Step};
 use crate::error::Result;
 use crate::model::{Message, Millis};
 use crate::wire::Notes;
@@ -31,29 +31,19 @@ pub(super) struct Linear {
 
 impl Linear {
     /// Reads a session.
-    pub(super) fn import(
-        &self,
-        input: &dyn Input,
-        options: ImportOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        let mut reader = self.reader(options.stem, sink);
-        reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    pub(super) fn import(&self, source: Source<'_>) -> Result<()> {
+        let mut reader = self.reader(source.stem, source.sink);
+        reader.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
         reader.teller.close()
     }
 
     /// Goes on from the middle.
-    pub(super) fn go_on(
-        &self,
-        input: &dyn Input,
-        from: Midway<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<bool> {
-        let mut found = Plain::of(sink);
+    pub(super) fn go_on(&self, source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+        let mut found = Plain::of(source.sink);
         let mut reader = self.reader(from.id, &mut found);
         // Which session it is has been said.
         reader.teller.open()?;
-        reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+        reader.teller.end.lone_surrogates = each_line_from(source.input, from.offset, &mut reader)?;
         reader.teller.close()?;
         Ok(found.is_plain)
     }

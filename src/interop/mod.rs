@@ -172,18 +172,40 @@ impl Input for &[u8] {
     }
 }
 
-/// What an importer is told.
-#[derive(Clone, Copy, Default)]
-pub struct ImportOptions<'a> {
+/// What an importer reads, with what is known of its place, and who is told of what it finds.
+pub struct Source<'a> {
+    /// Its bytes.
+    pub input: &'a dyn Input,
     /// The file's name without directory and extension, for sessions that hold no id.
     pub stem: &'a str,
     /// The name of the folder that the file is in, for sessions that say who started them by lying there.
     pub folder: &'a str,
     /// Where what a session begins with is, if it stands in another file.
     pub bases: Option<&'a dyn Bases>,
+    /// Who is told.
+    pub sink: &'a mut dyn Sink,
 }
 
-/// Reads all of a source, which the sniffer took for this format, into a sink.
+impl<'a> Source<'a> {
+    /// Bytes that lie nowhere.
+    pub fn of(input: &'a dyn Input, sink: &'a mut dyn Sink) -> Self {
+        Self {
+            input,
+            stem: "",
+            folder: "",
+            bases: None,
+            sink,
+        }
+    }
+
+    /// Whether it begins like this.
+    fn begins(&self, like: fn(front: &[u8]) -> bool) -> Result<bool> {
+        let front = self.input.front(FRONT_BYTES).map_err(Error::io("source"))?;
+        Ok(like(&front))
+    }
+}
+
+/// Reads all of a source, which the sniffer took for this format.
 ///
 /// Calls come in this order, for each session in the source: [`Sink::session`], then steps on the
 /// main path, then for each further branch [`Sink::branch`] and its steps, and [`Sink::end`].
@@ -195,7 +217,7 @@ pub struct ImportOptions<'a> {
 /// # Errors
 ///
 /// Only what the sink returns, and failure to read; what is wrong in the content is a [`Problem`].
-pub type Importer = fn(&dyn Input, ImportOptions<'_>, &mut dyn Sink) -> Result<()>;
+pub type Importer = fn(Source<'_>) -> Result<()>;
 
 /// Receives what an importer finds. What a sink has no use for it leaves as it is here: nothing is
 /// done.
@@ -662,6 +684,27 @@ impl Document {
     }
 }
 
+/// Messages on their way into a file.
+pub struct Export<'a> {
+    /// Those of the context, in order.
+    pub messages: &'a [Outgoing],
+    /// What is known of the file as a whole.
+    pub document: &'a Document,
+    /// Where its text goes.
+    pub out: &'a mut dyn Write,
+}
+
+impl<'a> Export<'a> {
+    /// Of these messages as this document.
+    pub fn of(messages: &'a [Outgoing], document: &'a Document, out: &'a mut dyn Write) -> Self {
+        Self {
+            messages,
+            document,
+            out,
+        }
+    }
+}
+
 /// Writes messages as a file of this format (or, with [`Document::after`], as its continuation).
 /// Untouched messages are written as their records were, JSON-equal; where a link of theirs points
 /// at a record that isn't written, that link alone is mended.
@@ -671,4 +714,4 @@ impl Document {
 /// # Errors
 ///
 /// [`crate::Error::Io`] from the output.
-pub type Exporter = fn(&[Outgoing], &Document, &mut dyn Write) -> Result<Vec<String>>;
+pub type Exporter = fn(Export<'_>) -> Result<Vec<String>>;

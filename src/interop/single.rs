@@ -6,7 +6,7 @@ use super::anthropic::ANTHROPIC;
 use super::openai::OPENAI;
 use super::records::json_error;
 use super::responses::RESPONSES;
-use super::{Action, Format, ImportOptions, Problem, Sink, Step, sniff};
+use super::{Action, Format, Problem, Sink, Source, Step, sniff};
 use crate::error::{Error, Result};
 use crate::model::{Message, Role};
 
@@ -27,7 +27,7 @@ pub fn message(text: &str) -> Result<Message> {
     }
     if let Some(format) = of_response(text) {
         let mut found = Found::default();
-        (format.read)(&text.as_bytes(), ImportOptions::default(), &mut found)?;
+        (format.read)(Source::of(&text.as_bytes(), &mut found))?;
         // A response may repeat what it was told.
         found
             .messages
@@ -42,7 +42,7 @@ pub fn message(text: &str) -> Result<Message> {
         _ => &OPENAI,
     };
     let mut found = Found::default();
-    (format.read)(&input, ImportOptions::default(), &mut found)?;
+    (format.read)(Source::of(&input, &mut found))?;
     found.only()
 }
 

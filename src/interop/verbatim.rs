@@ -1,6 +1,6 @@
 //! What records say where nothing stands beside them: whether they may stand for a message as they are.
 
-use super::{Action, Format, ImportOptions, Sink, Step};
+use super::{Action, Format, Sink, Source, Step};
 use crate::error::Result;
 use crate::model::Message;
 
@@ -9,7 +9,7 @@ pub(super) fn say(format: &Format, records: &[String], message: &Message) -> boo
     let mut found = Found::default();
     let text = records.join("\n");
     // Bytes in memory can be read; what is wrong in them is told to the sink.
-    let read = (format.read)(&text.as_bytes(), ImportOptions::default(), &mut found);
+    let read = (format.read)(Source::of(&text.as_bytes(), &mut found));
     read.is_ok() && matches!(&found.0[..], [only] if only == message)
 }
 

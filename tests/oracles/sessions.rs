@@ -13,8 +13,7 @@ use tract::ingest::{
     tree_of_file,
 };
 use tract::interop::{
-    Action, BranchStart, FORMATS, Format, ImportOptions, Problem, SessionEnd, SessionStart, Sink,
-    Step,
+    Action, BranchStart, FORMATS, Format, Problem, SessionEnd, SessionStart, Sink, Source, Step,
 };
 use tract::model::{Message, Millis, Part, Role, Settings, depth};
 
@@ -67,12 +66,12 @@ impl Sink for Told {
 }
 
 fn read(format: &Format, bytes: &[u8]) -> Told {
-    let options = ImportOptions {
-        stem: "stem",
-        ..ImportOptions::default()
-    };
     let mut told = Told::default();
-    (format.read)(&bytes, options, &mut told).expect("bytes can be read");
+    let source = Source {
+        stem: "stem",
+        ..Source::of(&bytes, &mut told)
+    };
+    (format.read)(source).expect("bytes can be read");
     assert_eq!(
         told.starts.len(),
         told.ends.len(),

@@ -14,7 +14,7 @@ use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::ingest::outgoing::spans;
 use crate::interop::records::each_record;
-use crate::interop::{BranchStart, Format, ImportOptions, Sink, Step};
+use crate::interop::{BranchStart, Format, Sink, Source, Step};
 use crate::model::Span;
 use crate::store::{CommitRow, View};
 
@@ -32,11 +32,10 @@ pub(super) fn asides(
     let known: BTreeSet<Span> = known.flatten().collect();
     let input = KeptSource::new(view, source.id, source.size_bytes);
     let mut told = Told::default();
-    let options = ImportOptions {
+    (format.read)(Source {
         stem: origin.stem(),
-        ..ImportOptions::default()
-    };
-    (format.read)(&input, options, &mut told)?;
+        ..Source::of(&input, &mut told)
+    })?;
     // A path of its own has nothing beside it.
     if known.iter().any(|span| told.apart.contains(span)) {
         return Ok(BTreeMap::new());

@@ -11,7 +11,7 @@ use crate::history::surgery::{Reach, Truncate};
 use crate::history::{Call, CommitOptions, On, Purged, Repo, ResetMode, SurgeryOptions};
 use crate::ingest::slices::GAP;
 use crate::ingest::{ExportOptions, ImportReport, ImportRequest, export, import};
-use crate::interop::{Format, ImportOptions, Input, SessionEnd, SessionStart, Sink, Step};
+use crate::interop::{Format, SessionEnd, SessionStart, Sink, Source, Step};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
 use crate::store::{SessionRow, SourceState};
 
@@ -48,9 +48,10 @@ impl Sink for Telling<'_> {
     }
 }
 
-fn read_telling(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+fn read_telling(source: Source<'_>) -> Result<()> {
     let openai = Format::named("openai")?;
-    (openai.read)(input, options, &mut Telling(sink))
+    let sink = &mut Telling(source.sink);
+    (openai.read)(Source { sink, ..source })
 }
 
 fn bring_in(repo: &Repo, format: &str, path: &Path, seen: &mut dyn FnMut()) -> ImportReport {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::interop::conversations::Names;
 use crate::interop::lines::{Lines, SourceLine};
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Problem, SessionEnd, SessionStart, Sink, Step,
+    Action, Cover, HideStep, Problem, SessionEnd, SessionStart, Sink, Source, Step,
 };
 use crate::model::{HideKind, Message, Part, Role, Settings, Span};
 use crate::wire::json::quoted;
@@ -29,23 +29,19 @@ const MODEL: [&str; 2] = ["Main model: ", "Model: "];
 /// How often progress is told, in lines.
 const PROGRESS_LINES: u64 = 4096;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut telling = Telling {
-        sink,
-        stem: options.stem,
+        sink: source.sink,
+        stem: source.stem,
         names: Names::default(),
         // What stands before the first heading is of no known time.
-        id: format!("{}/start", options.stem),
+        id: format!("{}/start", source.stem),
         run: Run::default(),
         session: Session::default(),
         messages: 0,
         is_told: false,
     };
-    let mut lines = Lines::new(input)?;
+    let mut lines = Lines::new(source.input)?;
     let mut bytes = 0;
     while let Some(line) = lines.next_line()? {
         bytes = line.span.offset + line.span.len;

@@ -24,7 +24,7 @@ pub static ANTHROPIC: Format = Format {
     ..Format::of(
         "anthropic",
         Shape::Document,
-        |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
+        |source| chat::read(&read::DIALECT, source),
         write::export,
     )
 };

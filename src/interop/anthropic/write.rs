@@ -1,23 +1,18 @@
 //! Messages to an Anthropic request: untouched ones as their records were, others anew.
 
-use std::io::Write;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::Result;
 use crate::interop::chat::write::{document_text, joined, write_all};
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Export, Outgoing};
 use crate::wire::Repairs;
 use crate::wire::anthropic::{self, Place, block};
 use crate::wire::json::{Object, array};
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut remarks = Remarks::of(document);
     let leading = messages
         .iter()
@@ -38,7 +33,7 @@ pub(super) fn export(
     }
     let system = ("system", system.as_deref());
     let text = document_text(system, ("messages", &array(items)), &document.settings);
-    write_all(out, &text)?;
+    write_all(export.out, &text)?;
     Ok(remarks.into_words())
 }
 

@@ -41,7 +41,7 @@ pub static ANTHROPIC_STREAM: Format = Format {
             }
         })
     },
-    ..stream::format::<read::MessagesReader>("anthropic-stream", |messages, document, out| {
-        stream::replies(messages, document, "msg_", out, write::new_lines)
+    ..stream::format::<read::MessagesReader>("anthropic-stream", |export| {
+        stream::replies(export, "msg_", write::new_lines)
     })
 };

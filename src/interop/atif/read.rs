@@ -10,20 +10,16 @@ use crate::interop::conversations::Names;
 use crate::interop::document::{Document, Member, ObjectTeller, Opened};
 use crate::interop::records::Held;
 use crate::interop::teller::Teller;
-use crate::interop::{Action, BranchStart, Cover, HideStep, ImportOptions, Input, Sink, Step};
+use crate::interop::{Action, BranchStart, Cover, HideStep, Source, Step};
 use crate::model::{Message, Role, Settings, Span, depth};
 use crate::wire::json::{decode, quoted, string, tight};
 
 /// How deep sub-agents of sub-agents are read: each level is looked through for the next.
 pub(super) const NESTED_MAX: usize = 8;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let teller = Teller::of(options.stem, &[], sink);
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
+    let teller = Teller::of(source.stem, &[], source.sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
     let mut main = Opened::<Trajectory>::read(held.start, &mut teller);
     teller.name(main.document.id().cloned());

@@ -12,7 +12,7 @@ use crate::interop::openai::OPENAI;
 use crate::interop::recorded::RecordedRequest;
 use crate::interop::responses::RESPONSES;
 use crate::interop::spans::members;
-use crate::interop::{Action, Format, ImportOptions, Problem, SessionEnd, Sink, Step};
+use crate::interop::{Action, Format, Problem, SessionEnd, Sink, Source, Step};
 use crate::model::{Message, Part, Role, Settings, Span};
 use crate::wire::json::{decode, string};
 
@@ -85,7 +85,7 @@ impl Body {
             problems: Vec::new(),
             end: SessionEnd::default(),
         };
-        (format.read)(&bytes, ImportOptions::default(), &mut body)?;
+        (format.read)(Source::of(&bytes, &mut body))?;
         for step in &mut body.steps {
             body.settings.append(&mut step.settings);
             for record in &mut step.records {

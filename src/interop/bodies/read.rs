@@ -9,21 +9,17 @@ use super::telling::Telling;
 use crate::error::{Error, Result};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::teller::Teller;
-use crate::interop::{ImportOptions, Input, Problem, Sink, Step};
+use crate::interop::{Input, Problem, Sink, Source, Step};
 use crate::model::{Message, Role};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut reader = Reader {
-        sink,
-        stem: options.stem,
+        sink: source.sink,
+        stem: source.stem,
         joined: Joined::default(),
         said: HashSet::new(),
     };
-    each_line(input, &mut reader)?;
+    each_line(source.input, &mut reader)?;
     let Reader { joined, sink, .. } = reader;
     if joined.unanswering() > 0 {
         let count = joined.unanswering();
@@ -37,7 +33,7 @@ pub(super) fn import(
     let mut threads = joined.threads;
     threads.sort_by_key(|thread| !thread.is_main);
     for thread in threads {
-        tell(input, thread, sink)?;
+        tell(source.input, thread, sink)?;
     }
     Ok(())
 }

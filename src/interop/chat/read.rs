@@ -10,7 +10,7 @@ use crate::interop::document::ObjectTeller;
 use crate::interop::records::{Held, LineReader, Record, Text, each_line};
 use crate::interop::spans::{Broken, elements, members, skip_value};
 use crate::interop::teller::Teller;
-use crate::interop::{BranchStart, ImportOptions, Input, Sink, Step};
+use crate::interop::{BranchStart, Sink, Source, Step};
 use crate::model::{Message, Settings, depth};
 use crate::wire::Notes;
 
@@ -18,27 +18,22 @@ use crate::wire::Notes;
 const ROW_SETTINGS: [&str; 4] = ["tools", "parallel_tool_calls", "functions", "function_call"];
 
 /// Reads a source of either chat format.
-pub(crate) fn read(
-    dialect: &Dialect,
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(crate) fn read(dialect: &Dialect, source: Source<'_>) -> Result<()> {
     let mut reader = Reader {
         dialect,
-        sink,
-        stem: options.stem,
+        sink: source.sink,
+        stem: source.stem,
         records: 0,
         names: Names::default(),
     };
-    if is_lines(input)? {
-        return each_line(input, &mut reader).map(drop);
+    if is_lines(source.input)? {
+        return each_line(source.input, &mut reader).map(drop);
     }
-    let held = Held::read(input)?;
+    let held = Held::read(source.input)?;
     let text = held.text();
     match text.bytes.get(held.start) {
         Some(b'[') => reader.list(text, held.start)?,
-        _ => reader.value(text, held.start, options.stem, false)?,
+        _ => reader.value(text, held.start, source.stem, false)?,
     }
     held.end(None, reader.sink)?;
     let records = reader.records.max(1);

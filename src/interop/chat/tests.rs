@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::interop::contract::{anew, fresh};
+use crate::interop::contract::{anew, fresh, written};
 use crate::interop::sniff::sniff;
 use crate::interop::{
-    Action, BranchStart, Document, Format, ImportOptions, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step,
+    Action, BranchStart, Document, Format, Outgoing, Problem, SessionEnd, SessionStart, Sink,
+    Source, Step,
 };
 use crate::interop::{
     aider, amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, cursor,
@@ -67,11 +67,11 @@ impl Sink for Collected {
 
 fn import(format: &Format, bytes: &[u8]) -> Collected {
     let mut collected = Collected::default();
-    let options = ImportOptions {
+    let source = Source {
         stem: "f",
-        ..ImportOptions::default()
+        ..Source::of(&bytes, &mut collected)
     };
-    (format.read)(&bytes, options, &mut collected).expect("bytes can be read");
+    (format.read)(source).expect("bytes can be read");
     collected
 }
 
@@ -106,9 +106,7 @@ fn export(format: &Format, messages: &[Outgoing], settings: Settings) -> (String
         settings,
         ..Document::default()
     };
-    let mut out = Vec::new();
-    let remarks = format.writer().expect("is written")(messages, &document, &mut out)
-        .expect("a vector takes all");
+    let (out, remarks) = written(format, messages, &document);
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }
 

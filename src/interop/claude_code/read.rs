@@ -17,8 +17,8 @@ use crate::interop::continuation::Plain;
 use crate::interop::parts::time;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    BranchStart, ImportOptions, Input, Midway, SessionEnd, SessionStart, Sink, Step, StepEntry,
-    StepId, again,
+    BranchStart, Input, Midway, SessionEnd, SessionStart, Sink, Source, Step, StepEntry, StepId,
+    again,
 };
 use crate::model::{Message, Millis, Part, Role, Usage, depth};
 use crate::wire::anthropic;
@@ -62,14 +62,11 @@ struct Piece {
     attached: Option<String>,
 }
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let index = Index::read(input, sink)?;
-    let tree = Tree::new(&index, sink)?;
-    let mut reader = Reader::new(&index, input, session(&index, &tree, options), sink)?;
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let index = Index::read(source.input, source.sink)?;
+    let tree = Tree::new(&index, source.sink)?;
+    let start = session(&index, &tree, source.stem);
+    let mut reader = Reader::new(&index, source.input, start, source.sink)?;
     let (items, severed) = tree.main();
     reader.teller.end.severed = severed;
     let main = reader.path(items, Vec::new())?;
@@ -97,20 +94,15 @@ pub(super) fn import(
 
 /// Goes on from the middle: what is there must be one path, which hangs on its first record and neither
 /// compacts nor takes anything back. All else is for whoever knows the whole tree.
-pub(super) fn go_on(
-    input: &dyn Input,
-    from: Midway<'_>,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool> {
-    let mut found = Plain::of(sink);
-    let index = Index::read_from(input, from.offset, &mut found)?;
+pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+    let mut found = Plain::of(source.sink);
+    let index = Index::read_from(source.input, from.offset, &mut found)?;
     let tree = Tree::new(&index, &mut found)?;
-    if !found.is_plain || !tree.is_one_path() || session(&index, &tree, options).id != from.id {
+    if !found.is_plain || !tree.is_one_path() || session(&index, &tree, source.stem).id != from.id {
         return Ok(false);
     }
     let start = SessionStart::new(from.id);
-    let mut reader = Reader::new(&index, input, start, &mut found)?;
+    let mut reader = Reader::new(&index, source.input, start, &mut found)?;
     let (items, _) = tree.main();
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
@@ -125,25 +117,25 @@ pub(super) fn go_on(
     Ok(found.is_plain)
 }
 
-fn session(index: &Index, tree: &Tree<'_>, options: ImportOptions<'_>) -> SessionStart {
+fn session(index: &Index, tree: &Tree<'_>, stem: &str) -> SessionStart {
     let recorded = index.session_id.clone();
     if tree.agent_file {
         let parent = recorded.unwrap_or_default();
         let id = match (&index.agent_id, parent.is_empty()) {
             (Some(agent), false) => agents_id(&parent, agent),
             (Some(agent), true) => format!("agent-{agent}"),
-            (None, _) => options.stem.to_owned(),
+            (None, _) => stem.to_owned(),
         };
         return SessionStart::new(id);
     }
-    if uuid::Uuid::try_parse(options.stem).is_ok() {
+    if uuid::Uuid::try_parse(stem).is_ok() {
         return SessionStart {
-            id: options.stem.to_owned(),
-            forked_from: recorded.filter(|id| id != options.stem),
+            id: stem.to_owned(),
+            forked_from: recorded.filter(|id| id != stem),
             ..SessionStart::default()
         };
     }
-    SessionStart::new(recorded.unwrap_or_else(|| options.stem.to_owned()))
+    SessionStart::new(recorded.unwrap_or_else(|| stem.to_owned()))
 }
 
 impl<'a> Reader<'a> {

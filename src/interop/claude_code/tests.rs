@@ -7,8 +7,8 @@ use super::*;
 use crate::conditions::real_sessions;
 use crate::error::Result;
 use crate::interop::{
-    Action, BranchStart, Document, HideStep, ImportOptions, Input, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step, StepEntry,
+    Action, BranchStart, Document, HideStep, Input, Outgoing, Problem, SessionEnd, SessionStart,
+    Sink, Source, Step, StepEntry,
 };
 use crate::model::{HideKind, Message, Part, Role};
 
@@ -54,15 +54,11 @@ impl Kept {
 
 fn import(bytes: &[u8], stem: &str) -> Kept {
     let mut kept = Kept::default();
-    (CLAUDE_CODE.read)(
-        &bytes,
-        ImportOptions {
-            stem,
-            ..ImportOptions::default()
-        },
-        &mut kept,
-    )
-    .expect("reads");
+    let source = Source {
+        stem,
+        ..Source::of(&bytes, &mut kept)
+    };
+    (CLAUDE_CODE.read)(source).expect("reads");
     kept
 }
 

@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
 
 use serde::Serialize;
 use serde_json::json;
@@ -19,7 +18,7 @@ use crate::hash::fingerprint;
 use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Export, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
 use crate::wire::json::{array, decode, is_true, quoted, string};
@@ -32,11 +31,8 @@ const VERSION: &str = "2.1.7";
 /// How its maker's models are called.
 const OWN_MODELS: &str = "claude";
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut writer = Writer::new(messages, document);
     // What is sent in front of a summary belongs to it.
     let is_front = |one: &Outgoing| one.is_summary && one.message.is_attached();
@@ -63,7 +59,7 @@ pub(super) fn export(
         writer.lines.push(title.to_string());
     }
     for line in &writer.lines {
-        write_line(out, line)?;
+        write_line(export.out, line)?;
     }
     Ok(writer.remarks.into_words())
 }

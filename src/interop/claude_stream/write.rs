@@ -1,22 +1,17 @@
 //! The exporter: kept lines as they were, whole messages for new ones.
 
-use std::io::Write;
-
 use crate::error::Result;
 use crate::interop::records::rewritten;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, stream};
+use crate::interop::{Document, Export, Outgoing, stream};
 use crate::model::Role;
 use crate::wire::anthropic;
 use crate::wire::json::Object;
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    stream::export(messages, document, out, |at, kept, remarks| match kept {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
+    stream::export(export, |at, kept, remarks| match kept {
         Some(records) => records.to_vec(),
         None => {
             let new = new_line(&messages[at], at + 1, document, remarks);

@@ -45,7 +45,7 @@ impl Reader<'_> {
 
     /// Reads the records of a base, those that it begins with itself first.
     fn read_base(&mut self, base: &Base, depth: usize) -> Result<()> {
-        let bases = self.options.bases;
+        let bases = self.bases;
         let input = bases.map(|bases| bases.find(base)).transpose()?.flatten();
         let Some(input) = input else {
             self.lacks(base, 0);

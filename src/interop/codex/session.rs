@@ -13,38 +13,29 @@ use crate::interop::continuation::Plain;
 use crate::interop::current::Current;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
-use crate::interop::{
-    Action, ImportOptions, Input, Midway, SessionStart, Sink, Step, StepEntry, StepId, parts,
-};
+use crate::interop::{Action, Bases, Midway, Sink, Source, Step, StepEntry, StepId, parts};
 use crate::model::{Message, Millis, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::json::{Raw, decode, string, word};
 use crate::wire::responses::{self, Meaning};
 
 /// Reads a rollout in one pass over its lines.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let mut reader = Reader::new(Teller::of(options.stem, &[], sink), options);
-    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let teller = Teller::of(source.stem, &[], source.sink);
+    let mut reader = Reader::new(teller, source.bases);
+    reader.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
     reader.finish()
 }
 
 /// Goes on from the middle: no compaction and no rollback, which reach back as far as they like.
-pub(super) fn go_on(
-    input: &dyn Input,
-    from: Midway<'_>,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool> {
-    let mut found = Plain::of(sink);
-    let mut reader = Reader::new(Teller::of(from.id, &[], &mut found), options);
+pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+    let mut found = Plain::of(source.sink);
+    let teller = Teller::of(from.id, &[], &mut found);
+    let mut reader = Reader::new(teller, source.bases);
     reader.teller.open()?;
     reader.started = true;
     from.id.clone_into(&mut reader.id);
     reader.teller.settings.clone_from(from.settings);
-    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.end.lone_surrogates = each_line_from(source.input, from.offset, &mut reader)?;
     let reaches_back = reader.reaches_back;
     reader.finish()?;
     Ok(found.is_plain && !reaches_back)
@@ -84,7 +75,8 @@ pub(super) struct Path {
 
 pub(super) struct Reader<'s> {
     pub(super) teller: Teller<'s>,
-    pub(super) options: ImportOptions<'s>,
+    /// Where what it begins with is.
+    pub(super) bases: Option<&'s dyn Bases>,
     /// How far another file is read, while it is one.
     pub(super) inherited: Option<Inherited>,
     pub(super) current: Current,
@@ -106,10 +98,10 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(teller: Teller<'s>, options: ImportOptions<'s>) -> Self {
+    fn new(teller: Teller<'s>, bases: Option<&'s dyn Bases>) -> Self {
         Self {
             teller,
-            options,
+            bases,
             inherited: None,
             current: Current::default(),
             is_named: false,
@@ -200,11 +192,9 @@ impl<'s> Reader<'s> {
             }
         } else {
             self.setting("dynamic_tools", meta.dynamic_tools)?;
-            self.teller.start = SessionStart {
-                id: id.unwrap_or_else(|| self.options.stem.to_owned()),
-                forked_from: string(meta.forked_from_id),
-                descent: meta.descent(),
-            };
+            self.teller.name(id);
+            self.teller.start.forked_from = string(meta.forked_from_id);
+            self.teller.start.descent = meta.descent();
             self.spawned_by = meta.spawned_by();
         }
         if system.is_none() || self.own_system.is_some() {

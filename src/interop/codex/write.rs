@@ -10,22 +10,19 @@ use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
 use crate::error::{Error, Result};
 use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Export, Outgoing};
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 use crate::wire::json::Object;
 use crate::wire::responses::{self, OutputPairs};
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut remarks = Remarks::default();
     let said = messages.iter().map(|outgoing| &outgoing.message);
     let pairs = OutputPairs::of(said, calls(&document.after), |_, _| true);
     let mut writer = Writer {
-        out,
+        out: export.out,
         document,
         legacy: !document.fresh && is_legacy(messages, document),
         time: document.now.unwrap_or(Millis(0)),

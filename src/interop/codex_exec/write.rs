@@ -1,22 +1,17 @@
 //! The exporter: kept lines as they were, completed items for new messages.
 
-use std::io::Write;
-
 use serde_json::{Value, from_str, json};
 
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, stream, writing};
+use crate::interop::{Export, Outgoing, stream, writing};
 use crate::model::{Part, Role};
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let messages = export.messages;
     let mut items = 0;
-    stream::export(messages, document, out, |at, kept, remarks| {
+    stream::export(export, |at, kept, remarks| {
         let mut lines = Vec::new();
         // Two replies side by side would be read as one.
         let is_reply = |at: usize| messages[at].message.role == Role::Assistant;

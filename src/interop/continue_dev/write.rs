@@ -1,8 +1,6 @@
 //! Messages as items of a history: an item that still says what the context says is written as it was,
 //! others are made anew.
 
-use std::io::Write;
-
 use serde_json::{Value, json};
 
 use super::item::{Item, Told, told};
@@ -11,7 +9,7 @@ use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
 use crate::interop::records::replaced;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, writing};
+use crate::interop::{Export, Outgoing, writing};
 use crate::model::{Part, Role};
 use crate::wire::Notes;
 use crate::wire::anthropic;
@@ -19,11 +17,8 @@ use crate::wire::json::{Object, array, text_at};
 use crate::wire::media::image_url;
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut remarks = Remarks::of(document);
     let mut items = Vec::new();
     let summary = messages.split_first();
@@ -53,7 +48,7 @@ pub(super) fn export(
             .string("workspaceDirectory", &document.cwd)
             .raw("history", &history),
     };
-    write_all(out, &session.finish())?;
+    write_all(export.out, &session.finish())?;
     Ok(remarks.into_words())
 }
 

@@ -18,19 +18,15 @@ use crate::interop::parts::{said, time};
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, BranchStart, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
+    Action, BranchStart, HideStep, Input, Midway, Sink, Source, Step, StepEntry, again,
 };
 use crate::model::{Message, Part, Role, Settings, Span, depth};
 use crate::wire::json::{Raw, decode, is_true, quoted, string, word};
 
 /// Reads a session.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let mut reader = Reader::new(input, options.stem, sink);
-    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let mut reader = Reader::new(source.input, source.stem, source.sink);
+    reader.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
     let end = &mut reader.teller.end;
     end.title = end.title.take().or(reader.title.take());
     reader.finish()
@@ -38,17 +34,12 @@ pub(super) fn import(
 
 /// Goes on from the middle, where nothing there hides, speaks of a sub-agent, or says again what may
 /// have been said before.
-pub(super) fn go_on(
-    input: &dyn Input,
-    from: Midway<'_>,
-    _: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool> {
-    let mut found = Plain::of(sink);
-    let mut reader = Reader::new(input, from.id, &mut found);
+pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+    let mut found = Plain::of(source.sink);
+    let mut reader = Reader::new(source.input, from.id, &mut found);
     reader.teller.open()?;
     reader.teller.settings.clone_from(from.settings);
-    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.end.lone_surrogates = each_line_from(source.input, from.offset, &mut reader)?;
     let reaches_back = reader.reaches_back;
     reader.finish()?;
     Ok(found.is_plain && !reaches_back)

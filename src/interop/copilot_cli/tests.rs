@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use super::COPILOT_CLI;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
-use crate::interop::{
-    Action, Cover, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step,
-};
+use crate::interop::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
 use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/plain.jsonl");
@@ -356,7 +354,7 @@ fn goes_on(bytes: &[u8], offset: usize, settings: &Settings) -> Option<Vec<Step>
         settings,
     };
     let go_on = COPILOT_CLI.go_on.expect("it can");
-    let done = go_on(&bytes, from, ImportOptions::default(), &mut found).expect("readable");
+    let done = go_on(Source::of(&bytes, &mut found), from).expect("readable");
     done.then_some(found.0)
 }
 

@@ -10,7 +10,7 @@ use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::{FOREIGN, Remarks};
 use crate::interop::writing::{self, seal, texts};
-use crate::interop::{Document, Outgoing, verbatim};
+use crate::interop::{Document, Export, Outgoing, verbatim};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
 use crate::wire::json::{Object, array};
 
@@ -21,13 +21,10 @@ const VERSION: &str = "1.0.60";
 const BETWEEN: &str = "\n\n";
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut writer = Writer {
-        out,
+        out: export.out,
         document,
         time: document.now.unwrap_or(Millis(0)),
         made: 0,

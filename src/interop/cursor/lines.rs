@@ -7,22 +7,18 @@ use crate::interop::document::Document;
 use crate::interop::parts::{call, checked, opaque, role};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::teller::Teller;
-use crate::interop::{ImportOptions, Input, Sink, Step};
+use crate::interop::{Sink, Source, Step};
 use crate::model::{Message, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string, tight, word};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut reader = Reader {
-        teller: Teller::of(options.stem, super::chat::Chat::LACKING, sink),
+        teller: Teller::of(source.stem, super::chat::Chat::LACKING, source.sink),
         calls: 0,
     };
     reader.teller.open()?;
-    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    reader.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
     if reader.calls > 0 {
         reader.teller.end.absent.push("results".to_owned());
     }

@@ -18,9 +18,8 @@ mod rows;
 mod tests;
 
 use super::document;
-use super::format::{FRONT_BYTES, Format, Home, Shape};
+use super::format::{Format, Home, Shape};
 use super::head::{Keys, first_line};
-use crate::error::Error;
 
 /// The members of a chat's object: what is known of it, and its bubbles.
 const CHAT: &str = "cursor_chat";
@@ -50,12 +49,11 @@ pub static CURSOR: Format = Format {
         ..Home::of(".cursor", "projects", 3, is_transcript)
     }),
     tables: Some(rows::TABLES),
-    ..Format::only_read("cursor", Shape::Lines, |input, options, sink| {
-        let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-        if is_document(&front) {
-            document::import::<chat::Chat>(input, options, sink)
+    ..Format::only_read("cursor", Shape::Lines, |source| {
+        if source.begins(is_document)? {
+            document::import::<chat::Chat>(source)
         } else {
-            lines::import(input, options, sink)
+            lines::import(source)
         }
     })
 };

@@ -29,7 +29,7 @@ pub static DROID: Format = Format {
             record.is("type", "session_start") || is_message && !is_others(record)
         })
     },
-    go_on: Some(|input, from, _, sink| LINES.go_on(input, from, sink)),
+    go_on: Some(|source, from| LINES.go_on(source, from)),
     home: Some(Home {
         belongs: |name, cwd, first_line| {
             let first = first_line().filter(|_| is_session(name));
@@ -38,9 +38,7 @@ pub static DROID: Format = Format {
         descent: |first_line, _| Some((opening(first_line)?.id?, super::Descent::default())),
         ..Home::of(".factory", "sessions", 1, is_session)
     }),
-    ..Format::only_read("droid", Shape::Lines, |input, options, sink| {
-        LINES.import(input, options, sink)
-    })
+    ..Format::only_read("droid", Shape::Lines, |source| LINES.import(source))
 };
 
 static LINES: Linear = Linear {

@@ -4,7 +4,7 @@ use super::DROID;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{Told, read, sound, values};
 use crate::interop::sniff::sniff;
-use crate::interop::{ImportOptions, Midway};
+use crate::interop::{Midway, Source};
 use crate::model::{Millis, Part, Role, Settings};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/droid/plain.jsonl");
@@ -69,7 +69,7 @@ fn what_has_grown_is_read_from_its_middle() {
         };
         let mut found = Told::default();
         let go_on = DROID.go_on.expect("it can");
-        assert!(go_on(&PLAIN, from, ImportOptions::default(), &mut found).expect("readable"));
+        assert!(go_on(Source::of(&PLAIN, &mut found), from).expect("readable"));
         let session = &found.sessions[0];
         assert_eq!(session.start.id, whole.sessions[0].start.id);
         assert_eq!(session.steps, whole.sessions[0].steps[at..]);

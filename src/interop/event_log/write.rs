@@ -1,24 +1,19 @@
 //! The exporter: kept records as they were, new ones in the newer generation.
 
-use std::io::Write;
-
 use crate::error::Result;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, stream, writing};
+use crate::interop::{Document, Export, Outgoing, stream, writing};
 use crate::model::{Part, Role};
 use crate::wire::json::Object;
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let mut writer = LogWriter {
         document,
         number: 0,
     };
-    stream::export(messages, document, out, |at, kept, remarks| match kept {
+    stream::export(export, |at, kept, remarks| match kept {
         Some(records) => records.to_vec(),
         None => writer.records(&messages[at], remarks),
     })

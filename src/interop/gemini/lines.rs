@@ -19,7 +19,7 @@ use crate::interop::parts::{self, time};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::spans::{elements_at, members};
 use crate::interop::teller::Teller;
-use crate::interop::{Descent, ImportOptions, Input, Sink};
+use crate::interop::{Descent, Sink, Source};
 use crate::wire::json::{decode, string};
 
 lazy! {
@@ -48,19 +48,15 @@ impl Head<'_> {
     }
 }
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut lines = Lines {
-        telling: Telling::new(Teller::of(options.stem, &LACKING, sink)),
-        folder: options.folder,
+        telling: Telling::new(Teller::of(source.stem, &LACKING, source.sink)),
+        folder: source.folder,
         about: About::default(),
         is_beginning: false,
         parked: None,
     };
-    lines.telling.teller.end.lone_surrogates = each_line(input, &mut lines)?;
+    lines.telling.teller.end.lone_surrogates = each_line(source.input, &mut lines)?;
     lines.finish()
 }
 

@@ -5,34 +5,28 @@ use serde_json::value::RawValue;
 use super::about::{About, LACKING};
 use super::record::said;
 use super::{is_document, lines};
-use crate::error::{Error, Result};
-use crate::interop::format::FRONT_BYTES;
+use crate::error::Result;
+use crate::interop::Source;
 use crate::interop::list::{Change, Listed, Telling};
 use crate::interop::records::Held;
 use crate::interop::spans::{elements, members};
 use crate::interop::teller::Teller;
-use crate::interop::{ImportOptions, Input, Sink};
 use crate::wire::json::string;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-    if is_document(&front) {
-        document(input, options, sink)
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    if source.begins(is_document)? {
+        document(source)
     } else {
-        lines::import(input, options, sink)
+        lines::import(source)
     }
 }
 
 /// Reads a session that is one document.
-fn document(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
-    let held = Held::read(input)?;
+fn document(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
     let text = held.text();
     let (keys, broken) = members(text.bytes, held.start);
-    let mut teller = Teller::of(options.stem, &LACKING, sink);
+    let mut teller = Teller::of(source.stem, &LACKING, source.sink);
     let mut about = About::default();
     let (mut messages, mut torn) = (Vec::new(), None);
     for (key, at) in keys {

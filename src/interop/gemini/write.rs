@@ -9,33 +9,24 @@ use crate::error::Result;
 use crate::interop::chat::write::{Answered, with_results, write_all};
 use crate::interop::records::{replaced, without, write_line};
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing, Step};
+use crate::interop::{Document, Export, Step};
 use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::gemini::{PROVIDER, args, write_answer, write_part};
 use crate::wire::json::{Object, array, string};
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    match &document.source {
-        Some(source) => whole(messages, document, source, out),
-        None => lines(messages, document, out),
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    match &export.document.source {
+        Some(source) => whole(source, export),
+        None => lines(export),
     }
 }
 
 /// Writes the document that a session was again.
-fn whole(
-    messages: &[Outgoing],
-    document: &Document,
-    source: &str,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let mut writing = Writing::of(document, Remarks::of(document));
+fn whole(source: &str, export: Export<'_>) -> Result<Vec<String>> {
+    let mut writing = Writing::of(export.document, Remarks::of(export.document));
     let mut records = Vec::new();
-    for answered in with_results(messages, &mut writing.remarks) {
+    for answered in with_results(export.messages, &mut writing.remarks) {
         let Answered {
             outgoing, parts, ..
         } = &answered;
@@ -51,38 +42,38 @@ fn whole(
     }
     let messages = array(&records);
     let session = replaced(source.trim_start_matches('\u{feff}'), "messages", &messages);
-    write_all(out, &session.finish())?;
+    write_all(export.out, &session.finish())?;
     Ok(writing.remarks.into_words())
 }
 
 /// Writes a line for each message, as newer versions do.
-fn lines(messages: &[Outgoing], document: &Document, out: &mut dyn Write) -> Result<Vec<String>> {
-    let mut writing = Writing::of(document, Remarks::default());
+fn lines(export: Export<'_>) -> Result<Vec<String>> {
+    let mut writing = Writing::of(export.document, Remarks::default());
     let mut asides = Asides {
-        document,
-        has_opening: !document.after.is_empty(),
+        document: export.document,
+        has_opening: !export.document.after.is_empty(),
         next: 0,
     };
-    let answered = with_results(messages, &mut writing.remarks);
+    let answered = with_results(export.messages, &mut writing.remarks);
     if !asides.holds_opening() {
         asides.has_opening = true;
-        write_line(out, &writing.opening())?;
+        write_line(export.out, &writing.opening())?;
     }
     for answered in &answered {
-        asides.write_up_to(answered.at, out)?;
+        asides.write_up_to(answered.at, export.out)?;
         writing.time = answered.outgoing.time.unwrap_or(writing.time);
         match untouched(answered) {
-            None => write_line(out, &writing.anew(answered))?,
+            None => write_line(export.out, &writing.anew(answered))?,
             Some((record, own)) => {
-                write_line(out, record)?;
+                write_line(export.out, record)?;
                 for (at, record) in own {
-                    asides.write_up_to(at, out)?;
-                    write_line(out, record)?;
+                    asides.write_up_to(at, export.out)?;
+                    write_line(export.out, record)?;
                 }
             }
         }
     }
-    asides.write_up_to(messages.len(), out)?;
+    asides.write_up_to(export.messages.len(), export.out)?;
     Ok(writing.remarks.into_words())
 }
 

@@ -6,40 +6,32 @@ use serde_json::Value;
 
 use super::record::{Kind, Said, kind, said};
 use super::{MESSAGES, is_document};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::interop::document::{self, Document, Member, ObjectTeller};
-use crate::interop::format::FRONT_BYTES;
 use crate::interop::records::{LineReader, Record, Text, each_line};
 use crate::interop::teller::Teller;
-use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, SessionEnd, Sink, Step, StepEntry,
-};
+use crate::interop::{Action, Cover, HideStep, SessionEnd, Sink, Source, Step, StepEntry};
 use crate::model::{HideKind, Message, Role, Span};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let front = input.front(FRONT_BYTES).map_err(Error::io("source"))?;
-    if is_document(&front) {
-        document::import::<Session>(input, options, sink)
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    if source.begins(is_document)? {
+        document::import::<Session>(source)
     } else {
-        lines(input, options, sink)
+        lines(source)
     }
 }
 
 /// Reads a session of lines.
-fn lines(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
+fn lines(source: Source<'_>) -> Result<()> {
     let mut kinds = Kinds(Vec::new());
-    each_line(input, &mut kinds)?;
+    each_line(source.input, &mut kinds)?;
     let mut lines = Lines {
         session: Session::default(),
-        teller: Teller::of(options.stem, Session::LACKING, sink),
+        teller: Teller::of(source.stem, Session::LACKING, source.sink),
     };
     lines.session.fates = plan(&kinds.0);
     lines.teller.open()?;
-    lines.teller.end.lone_surrogates = each_line(input, &mut lines)?;
+    lines.teller.end.lone_surrogates = each_line(source.input, &mut lines)?;
     lines.session.hide(&mut lines.teller)?;
     lines.teller.close()
 }

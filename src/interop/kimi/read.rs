@@ -15,7 +15,7 @@ use crate::interop::parts;
 use crate::interop::records::{self, LineReader, each_line, each_line_from};
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Descent, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, again,
+    Action, Descent, HideStep, Input, Midway, Sink, Source, Step, StepEntry, again,
 };
 use crate::model::{Message, Part, Role, Span, depth};
 use crate::wire::json::{Object, Raw, array, decode, is_true, quoted, string, word};
@@ -32,33 +32,24 @@ pub(super) const CUT_OFF: &str = "Tool execution was interrupted before its resu
 const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// Reads a log.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let known = called(options.stem);
-    let (id, descent) = known.unwrap_or_else(|| (options.stem.to_owned(), Descent::default()));
-    let mut teller = Teller::of(&id, &[], sink);
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let known = called(source.stem);
+    let (id, descent) = known.unwrap_or_else(|| (source.stem.to_owned(), Descent::default()));
+    let mut teller = Teller::of(&id, &[], source.sink);
     teller.start.descent = descent;
-    let mut reader = Reader::new(input, &id, teller)?;
-    reader.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    let mut reader = Reader::new(source.input, &id, teller)?;
+    reader.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
     reader.finish().map(drop)
 }
 
 /// Goes on from the middle, where nothing there hides, or reaches back.
-pub(super) fn go_on(
-    input: &dyn Input,
-    from: Midway<'_>,
-    _: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool> {
-    let mut found = Plain::of(sink);
+pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+    let mut found = Plain::of(source.sink);
     let teller = Teller::of(from.id, &[], &mut found);
-    let mut reader = Reader::new(input, from.id, teller)?;
+    let mut reader = Reader::new(source.input, from.id, teller)?;
     reader.teller.settings.clone_from(from.settings);
     reader.midway = Some(from.offset);
-    reader.teller.end.lone_surrogates = each_line_from(input, from.offset, &mut reader)?;
+    reader.teller.end.lone_surrogates = each_line_from(source.input, from.offset, &mut reader)?;
     let reaches_back = reader.finish()?;
     Ok(found.is_plain && !reaches_back)
 }

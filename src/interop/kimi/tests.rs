@@ -6,7 +6,7 @@ use super::{KIMI, called, folder_of};
 use crate::conditions::real_sessions;
 use crate::interop::contract::{Session, Told, read, texts, values};
 use crate::interop::sniff::sniff;
-use crate::interop::{ImportOptions, Midway};
+use crate::interop::{Midway, Source};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/kimi/plain.jsonl");
@@ -352,7 +352,7 @@ fn what_has_grown_is_read_from_its_middle_or_as_a_whole() {
                 settings: &settings,
             };
             let mut found = Told::default();
-            if !go_on(&bytes, from, ImportOptions::default(), &mut found).expect("readable") {
+            if !go_on(Source::of(&bytes, &mut found), from).expect("readable") {
                 continue;
             }
             plain += 1;

@@ -27,7 +27,7 @@ pub static OPENAI: Format = Format {
     ..Format::of(
         "openai",
         Shape::Document,
-        |input, options, sink| chat::read(&read::DIALECT, input, options, sink),
+        |source| chat::read(&read::DIALECT, source),
         write::export,
     )
 };

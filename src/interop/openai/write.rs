@@ -1,25 +1,20 @@
 //! Messages to an OpenAI request: untouched ones as their records were, others anew.
 
 use std::collections::HashSet;
-use std::io::Write;
 
 use crate::error::Result;
+use crate::interop::Export;
 use crate::interop::chat::write::{document_text, write_all};
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{Object, array};
 use crate::wire::openai::{MessageWriter, PROVIDER, function, result_content, tool_message};
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let mut remarks = Remarks::of(document);
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(export.document);
     let mut legacy = HashSet::new();
     let mut items = Vec::new();
-    for (index, outgoing) in messages.iter().enumerate() {
+    for (index, outgoing) in export.messages.iter().enumerate() {
         for part in &outgoing.message.parts {
             if let Part::ToolCall { id, kind, .. } = part {
                 match kind.as_deref() {
@@ -37,8 +32,8 @@ pub(super) fn export(
         }
     }
     let said = ("messages", &*array(items));
-    let text = document_text(("system", None), said, &document.settings);
-    write_all(out, &text)?;
+    let text = document_text(("system", None), said, &export.document.settings);
+    write_all(export.out, &text)?;
     Ok(remarks.into_words())
 }
 

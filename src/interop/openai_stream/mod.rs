@@ -32,7 +32,7 @@ pub static OPENAI_STREAM: Format = Format {
             record.is("object", OBJECT) || has_delta()
         })
     },
-    ..stream::format::<read::ChunkReader>("openai-stream", |messages, document, out| {
-        stream::replies(messages, document, "chatcmpl-", out, write::new_lines)
+    ..stream::format::<read::ChunkReader>("openai-stream", |export| {
+        stream::replies(export, "chatcmpl-", write::new_lines)
     })
 };

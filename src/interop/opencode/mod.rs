@@ -71,9 +71,7 @@ pub static OPENCODE: Format = Format {
         parts: "part",
         document: storage::document,
     }),
-    ..format("opencode", |messages, document, out| {
-        write::export(messages, document, VERSION, out)
-    })
+    ..format("opencode", |export| write::export(VERSION, export))
 };
 
 /// The format of a tool that was made from it.
@@ -88,9 +86,7 @@ pub static KILO: Format = Format {
     },
     home: Some(home(".local/share/kilo", None)),
     tables: Some(rows::tables("kilo.db")),
-    ..format("kilo", |messages, document, out| {
-        write::export(messages, document, KILO_VERSION, out)
-    })
+    ..format("kilo", |export| write::export(KILO_VERSION, export))
 };
 
 const fn format(name: &'static str, write: Exporter) -> Format {

@@ -1,7 +1,5 @@
 //! The exporter: a reply and what its calls gave back as one record, the session around them.
 
-use std::io::Write;
-
 use serde_json::{Value, json};
 
 use super::PROVIDER;
@@ -13,7 +11,7 @@ use crate::interop::chat::write::{Answered, with_results, write_all};
 use crate::interop::records::{rewritten, without};
 use crate::interop::remarks::{FOREIGN, Remarks};
 use crate::interop::spans::members;
-use crate::interop::{Action, Document, Outgoing, Step, writing};
+use crate::interop::{Action, Document, Export, Outgoing, Step, writing};
 use crate::model::{Media, Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::json::{Object, array, quoted, text_at};
@@ -26,12 +24,8 @@ const ANYBODY: &str = "anthropic";
 
 /// Writes `messages`, as a session of a version of the tool where it is a new one; returns what the format could
 /// not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    version: &str,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(version: &str, export: Export<'_>) -> Result<Vec<String>> {
+    let document = export.document;
     let mut remarks = Remarks::of(document);
     let mut writing = Writing {
         document,
@@ -42,7 +36,7 @@ pub(super) fn export(
     };
     let mut renewing = document.fresh.then(|| Renewing::of(document));
     let mut records = Vec::new();
-    for (number, answered) in (0..).zip(with_results(messages, &mut remarks)) {
+    for (number, answered) in (0..).zip(with_results(export.messages, &mut remarks)) {
         let Answered {
             outgoing, parts, ..
         } = answered;
@@ -73,7 +67,7 @@ pub(super) fn export(
             .raw("info", &writing.session(version))
             .raw("messages", &messages),
     };
-    write_all(out, &session.finish())?;
+    write_all(export.out, &session.finish())?;
     Ok(remarks.into_words())
 }
 

@@ -10,36 +10,28 @@ use crate::interop::continuation::Plain;
 use crate::interop::parts;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Midway, Sink, Step, StepEntry, StepId, again,
+    Action, Cover, HideStep, Input, Midway, Source, Step, StepEntry, StepId, again,
 };
 use crate::model::{HideKind, Message, Millis};
 use crate::wire::json::{quoted, string};
 
 /// Reads a session.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let index = Index::read(input, 0, options.stem, sink)?;
-    Reader::new(index, input, None, Teller::of(options.stem, &[], sink)).tell()
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let index = Index::read(source.input, 0, source.stem, source.sink)?;
+    let teller = Teller::of(source.stem, &[], source.sink);
+    Reader::new(index, source.input, None, teller).tell()
 }
 
 /// Goes on from the middle, where each entry follows the one before and nothing is summed up.
-pub(super) fn go_on(
-    input: &dyn Input,
-    from: Midway<'_>,
-    _: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<bool> {
-    let mut found = Plain::of(sink);
-    let index = Index::read(input, from.offset, from.id, &mut found)?;
+pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
+    let mut found = Plain::of(source.sink);
+    let index = Index::read(source.input, from.offset, from.id, &mut found)?;
     if !index.is_one_way || index.start.is_some() {
         return Ok(false);
     }
     let model = from.settings.get("model").map(|model| Rc::from(&**model));
     let teller = Teller::of(from.id, &[], &mut found);
-    Reader::new(index, input, model, teller).tell()?;
+    Reader::new(index, source.input, model, teller).tell()?;
     Ok(found.is_plain)
 }
 

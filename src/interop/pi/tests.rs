@@ -6,9 +6,7 @@ use super::{PI, SUMMED_UP};
 use crate::conditions::real_sessions;
 use crate::interop::NewFile;
 use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
-use crate::interop::{
-    Action, Cover, Document, HideStep, ImportOptions, Midway, Outgoing, Sink, Step,
-};
+use crate::interop::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
 use crate::model::{Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
@@ -375,7 +373,7 @@ fn what_has_grown_is_gone_on_with_where_it_is_one_way() {
             settings: &settings,
         };
         let go_on = PI.go_on.expect("it can");
-        let done = go_on(&bytes, from, ImportOptions::default(), &mut found).expect("readable");
+        let done = go_on(Source::of(&bytes, &mut found), from).expect("readable");
         done.then_some(found.0)
     };
     let told = read(&PI, PLAIN);

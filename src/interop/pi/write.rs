@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
-use crate::interop::{Document, Outgoing, verbatim, writing};
+use crate::interop::{Document, Export, Outgoing, verbatim, writing};
 use crate::model::{Media, MediaSource, Millis, Part, Role};
 use crate::wire::json::{Object, array, quoted, text_at};
 
@@ -25,16 +25,13 @@ pub(super) fn is_state(record: &str) -> bool {
 }
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
     let known = messages.iter().flat_map(|one| one.records.iter());
     let mut known = document.after.iter().chain(known).peekable();
     let is_plain = |record: &String| Fields::parse(record).is_some_and(|it| it.get("id").is_none());
     let mut writer = Writer {
-        out,
+        out: export.out,
         document,
         // The first version has no ids; all of a file is of one version.
         first_version: !document.fresh && known.peek().is_some() && known.all(is_plain),

@@ -11,7 +11,7 @@ use crate::interop::parts::time;
 use crate::interop::records::{self, LineReader, each_line};
 use crate::interop::spans::elements_at;
 use crate::interop::teller::Teller;
-use crate::interop::{ImportOptions, Input, Problem, Sink, Step};
+use crate::interop::{Input, Problem, Sink, Source, Step};
 use crate::model::{Role, Span};
 use crate::wire::Notes;
 use crate::wire::json::{decode, string};
@@ -22,21 +22,17 @@ pub(super) const fn most_read_again(bytes: u64) -> u64 {
     bytes.saturating_mul(16).saturating_add(1 << 20)
 }
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+pub(super) fn import(source: Source<'_>) -> Result<()> {
     let lacking = ["system prompt", "tool definitions"];
     let mut reader = Reader {
-        input,
-        list: Telling::new(Teller::of(options.stem, &lacking, sink)),
+        input: source.input,
+        list: Telling::new(Teller::of(source.stem, &lacking, source.sink)),
         nodes: HashMap::new(),
         last: None,
         named: Named::default(),
         bytes_again: 0,
     };
-    reader.list.teller.end.lone_surrogates = each_line(input, &mut reader)?;
+    reader.list.teller.end.lone_surrogates = each_line(source.input, &mut reader)?;
     reader.list.teller.open()?;
     reader.list.settle()?;
     reader.list.teller.close()

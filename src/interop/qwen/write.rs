@@ -7,7 +7,7 @@ use super::record::Record;
 use crate::error::Result;
 use crate::interop::records::{replaced, rewritten, write_line};
 use crate::interop::remarks::{Remarks, SYSTEM};
-use crate::interop::{Document, Outgoing, Step, writing};
+use crate::interop::{Document, Export, Outgoing, Step, writing};
 use crate::model::{Millis, Part, Role, Span};
 use crate::wire::Notes;
 use crate::wire::gemini::write_message;
@@ -16,14 +16,10 @@ use crate::wire::json::{Object, quoted, string, text_at};
 /// The version that a record bears where no other of the session has one.
 const VERSION: &str = "unknown";
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let mut writing = Writing::of(document);
-    for (at, outgoing) in messages.iter().enumerate() {
-        writing.asides(at, out)?;
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let mut writing = Writing::of(export.document);
+    for (at, outgoing) in export.messages.iter().enumerate() {
+        writing.asides(at, export.out)?;
         if outgoing.message.role.is_system() {
             writing.remarks.add(SYSTEM);
             continue;
@@ -33,9 +29,9 @@ pub(super) fn export(
             Some(record) => record.clone(),
             None => writing.anew(outgoing),
         };
-        write_line(out, &writing.linked(&record))?;
+        write_line(export.out, &writing.linked(&record))?;
     }
-    writing.asides(messages.len(), out)?;
+    writing.asides(export.messages.len(), export.out)?;
     Ok(writing.remarks.into_words())
 }
 

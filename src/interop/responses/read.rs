@@ -11,7 +11,7 @@ use crate::interop::parts::{seconds, usage as counted};
 use crate::interop::records::Held;
 use crate::interop::spans::{elements, members};
 use crate::interop::teller::Teller;
-use crate::interop::{Action, ImportOptions, Input, Sink, Step};
+use crate::interop::{Action, Source, Step};
 use crate::model::{Message, Role, Settings, depth};
 use crate::wire::json::string;
 use crate::wire::responses::{self, Meaning};
@@ -30,15 +30,11 @@ const OF_A_RESPONSE: [&str; 9] = [
 ];
 
 /// Reads a body.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
     let text = held.text();
     let mut reader = Reader {
-        teller: ObjectTeller::of(text, Teller::of(options.stem, &[], sink)),
+        teller: ObjectTeller::of(text, Teller::of(source.stem, &[], source.sink)),
         held: None,
         is_reply: false,
         settings: Settings::new(),

@@ -1,27 +1,21 @@
 //! Messages to a request of the Responses API: untouched ones as their items were, others anew.
 
-use std::io::Write;
-
 use crate::error::Result;
+use crate::interop::Export;
 use crate::interop::chat::write::{document_text, write_all};
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
 use crate::model::Role;
 use crate::wire::json::{Object, array};
 use crate::wire::responses::{OutputPairs, items};
 
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let mut remarks = Remarks::of(document);
-    let said = messages.iter().map(|outgoing| &outgoing.message);
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(export.document);
+    let said = export.messages.iter().map(|outgoing| &outgoing.message);
     let pairs = OutputPairs::of(said, Vec::new(), |_, _| true);
     let mut instructions = None;
     let mut input = Vec::new();
     let mut prompt = None;
-    for (at, outgoing) in messages.iter().enumerate() {
+    for (at, outgoing) in export.messages.iter().enumerate() {
         let message = &outgoing.message;
         let text = outgoing
             .records
@@ -47,7 +41,7 @@ pub(super) fn export(
     let said = prompt.filter(|_| input.len() == 1);
     let said = said.unwrap_or_else(|| array(&input));
     let instructions = ("instructions", instructions.as_deref());
-    let text = document_text(instructions, ("input", &said), &document.settings);
-    write_all(out, &text)?;
+    let text = document_text(instructions, ("input", &said), &export.document.settings);
+    write_all(export.out, &text)?;
     Ok(remarks.into_words())
 }

@@ -32,7 +32,7 @@ pub static RESPONSES_STREAM: Format = Format {
             kind.starts_with("response.") && record.has_any(&of_response)
         })
     },
-    ..stream::format::<read::ResponsesReader>("responses-stream", |messages, document, out| {
-        stream::replies(messages, document, "resp_", out, write::new_lines)
+    ..stream::format::<read::ResponsesReader>("responses-stream", |export| {
+        stream::replies(export, "resp_", write::new_lines)
     })
 };

@@ -15,7 +15,7 @@ use crate::interop::parts::{checked, opaque, thought};
 use crate::interop::records::Held;
 use crate::interop::spans::elements;
 use crate::interop::teller::Teller;
-use crate::interop::{ImportOptions, Input, Sink, Step};
+use crate::interop::{Source, Step};
 use crate::model::{Message, Millis, Part, Role, Usage};
 use crate::wire::json::type_of;
 use crate::wire::{Notes, anthropic};
@@ -23,23 +23,20 @@ use crate::wire::{Notes, anthropic};
 /// How long a title may be, in characters.
 const TITLE_CHARS: usize = 80;
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
     let text = held.text();
     if text
         .bytes
         .get(held.start)
         .is_some_and(|first| *first != b'[')
     {
-        return sink.problem(text.problem(held.start, "not a list of messages"));
+        let problem = text.problem(held.start, "not a list of messages");
+        return source.sink.problem(problem);
     }
     let (spans, broken) = elements(text.bytes, held.start);
     let lacking = ["system prompt", "tool definitions"];
-    let teller = Teller::of(options.stem, &lacking, sink);
+    let teller = Teller::of(source.stem, &lacking, source.sink);
     let mut teller = ObjectTeller::of(text, teller);
     teller.open()?;
     let mut found = Found::default();

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::ROO;
 use crate::error::Result;
-use crate::interop::contract::anew;
+use crate::interop::contract::{anew, written};
 use crate::interop::sniff::sniff;
 use crate::interop::{
-    Action, BranchStart, Cover, Document, Format, HideStep, ImportOptions, Moment, Outgoing,
-    Problem, SessionEnd, SessionStart, Sink, Step,
+    Action, BranchStart, Cover, Document, Format, HideStep, Moment, Outgoing, Problem, SessionEnd,
+    SessionStart, Sink, Source, Step,
 };
 use crate::model::{Message, Millis, Part, Role, Settings, Usage};
 
@@ -45,11 +45,11 @@ impl Sink for Read {
 
 fn read(text: &str) -> Read {
     let mut read = Read::default();
-    let options = ImportOptions {
+    let told = (ROO.read)(Source {
         stem: "task",
-        ..ImportOptions::default()
-    };
-    (ROO.read)(&text.as_bytes(), options, &mut read).expect("it can be read");
+        ..Source::of(&text.as_bytes(), &mut read)
+    });
+    told.expect("it can be read");
     read
 }
 
@@ -307,9 +307,7 @@ fn outgoing(role: Role, text: &str) -> Outgoing {
 }
 
 fn export(messages: &[Outgoing]) -> (Value, Vec<String>) {
-    let mut bytes = Vec::new();
-    let remarks = ROO.writer().expect("is written")(messages, &Document::default(), &mut bytes)
-        .expect("written");
+    let (bytes, remarks) = written(&ROO, messages, &Document::default());
     (serde_json::from_slice(&bytes).expect("JSON"), remarks)
 }
 

@@ -1,7 +1,5 @@
 //! The exporter: records as they were with the tags that still hold, others anew.
 
-use std::io::Write;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -10,29 +8,25 @@ use crate::error::Result;
 use crate::interop::chat::write::{joined, write_all};
 use crate::interop::records::rewritten;
 use crate::interop::remarks::{Remarks, SYSTEM};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Export, Outgoing};
 use crate::wire::anthropic::written;
 use crate::wire::json::array;
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
-    let mut remarks = Remarks::of(document);
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let mut remarks = Remarks::of(export.document);
     let mut records = Vec::new();
-    for (number, outgoing, message) in joined(messages) {
+    for (number, outgoing, message) in joined(export.messages) {
         if !outgoing.records.is_empty() {
             records.extend(outgoing.records.iter().cloned());
         } else if message.role.is_system() {
             remarks.add(SYSTEM);
         } else if let Some(built) = written(&message, number, &mut remarks.repairs) {
-            records.push(anew(outgoing, &built, document));
+            records.push(anew(outgoing, &built, export.document));
         }
     }
     take_tags_off(&mut records);
-    write_all(out, &array(&records))?;
+    write_all(export.out, &array(&records))?;
     Ok(remarks.into_words())
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::interop::records::write_line;
 use crate::interop::remarks::Remarks;
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Export, Outgoing};
 use crate::model::{Message, Role};
 
 /// A reply that has no records to go as, with what every provider's first event says of one.
@@ -24,34 +24,32 @@ pub(in crate::interop) struct NewReply<'a> {
 /// Writes the lines of each message: `lines` is given its place, the records that it may go as, and what is remarked.
 /// Returns what the format could not hold.
 pub(in crate::interop) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
+    export: Export<'_>,
     mut lines: impl FnMut(usize, Option<&[String]>, &mut Remarks) -> Vec<String>,
 ) -> Result<Vec<String>> {
+    let messages = export.messages;
     let mut remarks = Remarks::default();
     for (at, outgoing) in messages.iter().enumerate() {
-        asides(at, document, out)?;
+        asides(at, export.document, export.out)?;
         let kept = kept(outgoing, at.checked_sub(1).map(|before| &messages[before]));
         for line in lines(at, kept, &mut remarks) {
-            write_line(out, &line)?;
+            write_line(export.out, &line)?;
         }
     }
-    asides(messages.len(), document, out)?;
-    out.flush().map_err(Error::io("export"))?;
+    asides(messages.len(), export.document, export.out)?;
+    export.out.flush().map_err(Error::io("export"))?;
     Ok(remarks.into_words())
 }
 
 /// The same of a format that holds nothing but replies: `new` makes the lines of one that has no records to go as, whose
 /// id begins with `prefix`.
 pub(in crate::interop) fn replies(
-    messages: &[Outgoing],
-    document: &Document,
+    export: Export<'_>,
     prefix: &str,
-    out: &mut dyn Write,
     new: fn(NewReply<'_>, &mut Remarks) -> Vec<String>,
 ) -> Result<Vec<String>> {
-    export(messages, document, out, |at, kept, remarks| {
+    let (messages, document) = (export.messages, export.document);
+    self::export(export, |at, kept, remarks| {
         let (outgoing, number) = (&messages[at], at + 1);
         if let Some(records) = kept {
             return records.to_vec();

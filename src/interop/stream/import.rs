@@ -9,8 +9,8 @@ use super::reader::{EventReader, Telling};
 use crate::error::Result;
 use crate::interop::records::{LineReader, Record, each_line_from};
 use crate::interop::{
-    Action, Cover, Exporter, Format, HideStep, ImportOptions, Input, Problem, SessionEnd,
-    SessionStart, Shape, Sink, Step,
+    Action, Cover, Exporter, Format, HideStep, Input, Problem, SessionEnd, SessionStart, Shape,
+    Sink, Source, Step,
 };
 use crate::model::{Millis, Span, Usage, depth};
 use crate::tree::{Event, Fold, NodeId, Sequence};
@@ -26,24 +26,15 @@ pub(in crate::interop) const fn format<R: EventReader + Default + 'static>(
     }
 }
 
-fn import<R: EventReader + Default + 'static>(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    read(Box::new(R::default()), input, options, sink)
+fn import<R: EventReader + Default + 'static>(source: Source<'_>) -> Result<()> {
+    read(Box::new(R::default()), source)
 }
 
 /// Reads a whole stream and tells its messages. Its events are held in memory: a late one may
 /// belong to an early message.
-fn read(
-    reader: Box<dyn EventReader>,
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
+fn read(reader: Box<dyn EventReader>, source: Source<'_>) -> Result<()> {
     let mut records = Records::of(reader);
-    let events = records.read(input, 0, sink)?;
+    let events = records.read(source.input, 0, source.sink)?;
     let mut fold = Fold::default();
     for (line, event) in in_order(events) {
         let before = fold.last();
@@ -64,15 +55,15 @@ fn read(
                     gave.any(|(before, last)| *before < first && first <= *last)
                 });
                 let line = told.map_or(0, |line| line.number);
-                sink.problem(Problem::new(line, error.to_string()))?;
+                source.sink.problem(Problem::new(line, error.to_string()))?;
             }
         }
     }
-    sink.session(records.start(options.stem))?;
+    source.sink.session(records.start(source.stem))?;
     for step in steps(said, 0, &records.lines) {
-        sink.step(step)?;
+        source.sink.step(step)?;
     }
-    sink.end(records.end)
+    source.sink.end(records.end)
 }
 
 /// What is known of a record beside its events.

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use super::*;
 use crate::conditions::{laws, real_sessions};
-use crate::interop::contract::{Told, read};
+use crate::interop::contract::{Told, read, written};
 use crate::interop::{Action, Document, FORMATS, Format, Outgoing, sniff, sse};
 use crate::model::{Message, Part, Role, Settings, Span};
 use crate::tree::{Event, Fold, json};
@@ -267,13 +267,11 @@ fn what_was_cut_is_written_so_that_it_is_read_as_cut() {
     };
     for name in ["event-log", "anthropic-stream", "openai-stream"] {
         let format = Format::named(name).expect("known");
-        let mut out = Vec::new();
         // A provider's stream holds no prompt.
         let holds = |message: &&Message| name == "event-log" || message.role == Role::Assistant;
         let messages: Vec<Message> = messages.iter().filter(holds).cloned().collect();
         let outgoing: Vec<Outgoing> = messages.iter().map(outgoing).collect();
-        format.writer().expect("is written")(&outgoing, &Document::default(), &mut out)
-            .expect("written");
+        let (out, _) = written(format, &outgoing, &Document::default());
         let told = read(format, &out);
         let read: Vec<Message> = told.sessions[0].messages().into_iter().cloned().collect();
         assert_eq!(read, messages, "{name}");

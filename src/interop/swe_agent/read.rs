@@ -14,18 +14,14 @@ use crate::interop::parts::said;
 use crate::interop::records::{Held, Text};
 use crate::interop::spans::{elements, members};
 use crate::interop::teller::Teller;
-use crate::interop::{Action, BranchStart, HideStep, ImportOptions, Input, Sink, Step, StepEntry};
+use crate::interop::{Action, BranchStart, HideStep, Source, Step, StepEntry};
 use crate::model::{Message, Role, Settings};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, quoted, string};
 
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let held = Held::read(input)?;
-    let teller = Teller::of(options.stem, &[], sink);
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let held = Held::read(source.input)?;
+    let teller = Teller::of(source.stem, &[], source.sink);
     let mut teller = ObjectTeller::of(held.text(), teller);
     let mut main = Opened::<Run>::read(held.start, &mut teller);
     let broken = main.broken;

@@ -11,23 +11,17 @@ use crate::error::Result;
 use crate::interop::document::{self, Document, Member, ObjectTeller};
 use crate::interop::records::first_line;
 use crate::interop::teller::Teller;
-use crate::interop::{
-    Action, Cover, HideStep, ImportOptions, Input, Moment, Sink, Step, StepEntry,
-};
+use crate::interop::{Action, Cover, HideStep, Moment, Source, Step, StepEntry};
 use crate::model::{Message, Millis, Role, Span, Usage};
 use crate::wire::json::{decode, quoted};
 
 /// Reads a session in either layout.
-pub(super) fn import(
-    input: &dyn Input,
-    options: ImportOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<()> {
-    let first = first_line(input)?.unwrap_or_default();
+pub(super) fn import(source: Source<'_>) -> Result<()> {
+    let first = first_line(source.input)?.unwrap_or_default();
     if log::is_log(first.trim_start_matches('\u{feff}')) {
-        import_log(input, options, sink)
+        import_log(source)
     } else {
-        document::import::<Session>(input, options, sink)
+        document::import::<Session>(source)
     }
 }
 
@@ -50,9 +44,9 @@ impl Place<'_> {
     }
 }
 
-fn import_log(input: &dyn Input, options: ImportOptions<'_>, sink: &mut dyn Sink) -> Result<()> {
-    let replayed = log::replay(input, sink)?;
-    let mut teller = Teller::of(options.stem, Session::LACKING, sink);
+fn import_log(source: Source<'_>) -> Result<()> {
+    let replayed = log::replay(source.input, source.sink)?;
+    let mut teller = Teller::of(source.stem, Session::LACKING, source.sink);
     let mut session = Session::default();
     teller.end.lone_surrogates = replayed.lone_surrogates;
     if replayed.other() > 0 {

@@ -1,8 +1,6 @@
 //! Messages as requests of a session's object: a request that still says what the context says is
 //! written as it was, the others are made anew. A log of changes becomes the object that it makes.
 
-use std::io::Write;
-
 use serde_json::{Map, Value, json};
 
 use super::message::{Said, said};
@@ -12,7 +10,7 @@ use crate::interop::chat::write::write_all;
 use crate::interop::records::replaced;
 use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
 use crate::interop::writing::{seal, texts};
-use crate::interop::{Document, Outgoing};
+use crate::interop::{Document, Export, Outgoing};
 use crate::model::{Media, MediaSource, Message, Millis, Part, Role};
 use crate::wire::Notes;
 use crate::wire::json::{Object, array};
@@ -22,11 +20,8 @@ use crate::wire::media::image_url;
 const VERSION: u64 = 3;
 
 /// Writes `messages`; returns what the format could not hold.
-pub(super) fn export(
-    messages: &[Outgoing],
-    document: &Document,
-    out: &mut dyn Write,
-) -> Result<Vec<String>> {
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let document = export.document;
     let mut writing = Writing {
         document,
         time: document.now.unwrap_or(Millis(0)),
@@ -35,7 +30,7 @@ pub(super) fn export(
         new: None,
         remarks: Remarks::of(document),
     };
-    let mut rest = messages;
+    let mut rest = export.messages;
     while let Some(first) = rest.first() {
         let count = kept(rest);
         if count > 0 {
@@ -58,7 +53,7 @@ pub(super) fn export(
             writing.session(made, &requests)
         }
     };
-    write_all(out, &session.finish())?;
+    write_all(export.out, &session.finish())?;
     Ok(writing.remarks.into_words())
 }
 

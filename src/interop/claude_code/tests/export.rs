@@ -1,6 +1,7 @@
 //! The way back.
 
 use super::*;
+use crate::interop::contract;
 use crate::model::{Media, MediaSource, Millis};
 
 /// The context at the end of the main path, as it goes to an exporter.
@@ -65,10 +66,7 @@ fn document() -> Document {
 }
 
 fn written(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
-    let mut out = Vec::new();
-    let remarks =
-        CLAUDE_CODE.writer().expect("is written")(messages, document, &mut out).expect("writes");
-    (out, remarks)
+    contract::written(&CLAUDE_CODE, messages, document)
 }
 
 fn records(bytes: &[u8]) -> Vec<Value> {

@@ -7,8 +7,8 @@ mod writing;
 use super::CODEX;
 use crate::error::Result;
 use crate::interop::{
-    Action, BranchStart, Document, HideStep, ImportOptions, Outgoing, Problem, SessionEnd,
-    SessionStart, Sink, Step,
+    Action, BranchStart, Document, HideStep, Outgoing, Problem, SessionEnd, SessionStart, Sink,
+    Source, Step, contract,
 };
 use crate::model::{Message, Role, Settings, Span};
 
@@ -52,11 +52,11 @@ impl Sink for Collected {
 impl Collected {
     fn of(bytes: &[u8]) -> Self {
         let mut collected = Self::default();
-        let options = ImportOptions {
+        let source = Source {
             stem: "stem",
-            ..ImportOptions::default()
+            ..Source::of(&bytes, &mut collected)
         };
-        (CODEX.read)(&bytes, options, &mut collected).expect("bytes can be read");
+        (CODEX.read)(source).expect("bytes can be read");
         assert_eq!((collected.sessions.len(), collected.ends.len()), (1, 1));
         collected
     }
@@ -129,8 +129,6 @@ fn outgoing(bytes: &[u8], collected: &Collected) -> Vec<Outgoing> {
 }
 
 fn export(messages: &[Outgoing], document: &Document) -> (String, Vec<String>) {
-    let mut out = Vec::new();
-    let remarks = CODEX.writer().expect("is written")(messages, document, &mut out)
-        .expect("a vector takes everything");
+    let (out, remarks) = contract::written(&CODEX, messages, document);
     (String::from_utf8(out).expect("JSON is UTF-8"), remarks)
 }
