@@ -32,7 +32,7 @@ use super::conversation::{WINDOW, Which};
 use super::follow::{self, Followed, Step};
 use super::pause::Pause;
 use super::talk::Talk;
-use super::{App, Cli, Failure, command};
+use super::{App, Cli, Failure, Result, command};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;
@@ -54,7 +54,7 @@ pub fn can_draw(app: &App) -> bool {
 }
 
 /// A talk on the whole screen: it is read as any conversation, and said on.
-pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
+pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<()> {
     let repo = talk.repo;
     let pause = Pause::begin()?;
     let mut terminal = Terminal::enter()?;
@@ -74,7 +74,7 @@ pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Opens a conversation, or, where none is named and there are several, lets one be chosen.
-pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failure> {
+pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
     if !can_draw(app) {
         let what = "-i needs a terminal to draw on and to read keys from";
         return Err(Failure::usage(what).with_hint("tract view --follow goes on in a pipe"));
@@ -137,12 +137,7 @@ struct Place {
 }
 
 impl Place {
-    fn at(
-        what: Option<&str>,
-        which: Which,
-        terminal: &Terminal,
-        app: &App,
-    ) -> Result<Self, Failure> {
+    fn at(what: Option<&str>, which: Which, terminal: &Terminal, app: &App) -> Result<Self> {
         Ok(Self {
             size: terminal.size()?,
             paint: Paint {
@@ -162,7 +157,7 @@ impl Place {
         pause: &Pause,
         terminal: &mut Terminal,
         app: &mut App,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let here = app.cwd()?;
         let mut chooser = Chooser::open(repo, app.calendar(), self.size)?;
         let is_first = self.what == "HEAD" && !app.names_a_branch();
@@ -205,7 +200,7 @@ impl Place {
     }
 
     /// From here on commands act on this branch; a session is only read.
-    fn chose(&mut self, name: &RefName, repo: &Repo, app: &mut App) -> Result<(), Failure> {
+    fn chose(&mut self, name: &RefName, repo: &Repo, app: &mut App) -> Result<()> {
         self.is_tip = name.is_branch();
         let is_head = repo.head(&On::Head)?.branch() == Some(name);
         app.globals.on = (self.is_tip && !is_head).then(|| name.short().to_owned());
@@ -225,7 +220,7 @@ impl Place {
         terminal: &mut Terminal,
         speaker: Option<&mut Speaker<'_, '_>>,
         app: &mut App,
-    ) -> Result<End, Failure> {
+    ) -> Result<End> {
         let mut session = self.begin(repo, pause, speaker, app)?;
         let mut is_drawn = false;
         while !pause.is_over() {
@@ -271,7 +266,7 @@ impl Place {
         pause: &'r Pause,
         speaker: Option<&'s mut Speaker<'t, 'a>>,
         app: &App,
-    ) -> Result<Session<'r, 's, 't, 'a>, Failure> {
+    ) -> Result<Session<'r, 's, 't, 'a>> {
         let on = app.on()?;
         let window = match self.which {
             Which::Window(Some(size)) => size,
@@ -302,7 +297,7 @@ impl Place {
         session: &mut Session<'_, '_, '_, '_>,
         terminal: &mut Terminal,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let reader = &mut session.reader;
         match wish {
             Wish::None | Wish::Quit => {}
@@ -376,7 +371,7 @@ impl Place {
         session: &mut Session<'_, '_, '_, '_>,
         terminal: &mut Terminal,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let (reader, Some(speaker)) = (&mut session.reader, &mut session.speaker) else {
             return Ok(());
         };
@@ -440,7 +435,7 @@ impl Place {
         session: &mut Session<'_, '_, '_, '_>,
         terminal: &mut Terminal,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let reader = &mut session.reader;
         let name = words.first().map(String::as_str).unwrap_or_default();
         if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
@@ -479,7 +474,7 @@ impl Place {
     }
 
     /// Shows what a command said since it was listened to.
-    fn tell(&self, name: &str, done: Result<(), Failure>, reader: &mut Reader, app: &mut App) {
+    fn tell(&self, name: &str, done: Result<()>, reader: &mut Reader, app: &mut App) {
         let is_done = done.is_ok();
         if let Err(failure) = done {
             failure.report(&mut app.ui);
@@ -498,7 +493,7 @@ impl Place {
         }
     }
 
-    fn title(&self, repo: &Repo, on: &On) -> Result<Line, Failure> {
+    fn title(&self, repo: &Repo, on: &On) -> Result<Line> {
         let head = repo.head(on)?;
         let name = match (self.is_tip, head.branch()) {
             (true, Some(branch)) => Label::Branch.of(branch.short()),
@@ -570,7 +565,7 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
 }
 
 /// The command that the repository's budget has make summaries, if it is one's own.
-fn summariser(repo: &Repo) -> Result<Option<String>, Failure> {
+fn summariser(repo: &Repo) -> Result<Option<String>> {
     let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
     Ok(match budget.map(|budget| budget.action) {
         Some(BudgetAction::Compact(command)) => Some(command),
@@ -579,7 +574,7 @@ fn summariser(repo: &Repo) -> Result<Option<String>, Failure> {
 }
 
 /// The operations, newest first, as `tract reflog` lists them.
-fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
+fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>> {
     let calendar = app.calendar();
     let line = |entry: tract::history::OperationEntry| {
         let what = entry.operation.what.as_str();

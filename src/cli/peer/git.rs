@@ -12,7 +12,7 @@ use tract::history::sync::{OnShelf, Peer, Shelf, Shelved};
 use tract::model::RefName;
 
 use super::strange;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// Where tract's refs stand among git's, there.
 const THERE: &str = "refs/tract/";
@@ -28,8 +28,8 @@ pub fn with<T>(
     remote: &str,
     mine: &Repo,
     app: &mut App,
-    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
+) -> Result<T> {
     let git = Git {
         remote: remote.to_owned(),
     };
