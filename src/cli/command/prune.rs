@@ -71,7 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = what(args, args.turns, args.protect);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let done = repo.prune(call, &prune, &options)?;
+    let done = repo.carry_out(call, &prune, &options)?;
     if done.is_nothing() {
         if let Some(budget) = budget.filter(|budget| outcome::left(&done, *budget) <= budget.tokens)
         {

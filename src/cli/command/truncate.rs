@@ -86,7 +86,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let done = if args.dry_run {
         repo.compare(call, &options, &plans)?
     } else {
-        vec![repo.truncate(call, &truncate, &options)]
+        vec![repo.carry_out(call, &truncate, &options)]
     };
     let mut done = done.into_iter();
     let (done, gentler) = (done.next().expect("one for each plan"), done.next());

@@ -117,12 +117,13 @@ enum End {
 }
 
 /// What is read for a while, and said on where somebody answers.
-struct Session<'r, 's, 't, 'a> {
+struct Session<'r, 't, 'a> {
     repo: &'r Repo,
     pause: &'r Pause,
+    terminal: &'r mut Terminal,
     followed: Followed<'r>,
     reader: Reader,
-    speaker: Option<&'s mut Speaker<'t, 'a>>,
+    speaker: Option<&'r mut Speaker<'t, 'a>>,
 }
 
 /// What is read, and on which screen.
@@ -221,13 +222,13 @@ impl Place {
         speaker: Option<&mut Speaker<'_, '_>>,
         app: &mut App,
     ) -> Result<End> {
-        let mut session = self.begin(repo, pause, speaker, app)?;
+        let mut session = self.begin(repo, pause, terminal, speaker, app)?;
         let mut is_drawn = false;
         while !pause.is_over() {
             let reader = &mut session.reader;
             if !is_drawn {
                 self.paint.sought.clone_from(&reader.sought);
-                self.draw(reader.picture(), terminal)?;
+                self.draw(reader.picture(), session.terminal)?;
                 is_drawn = true;
             }
             let wait = match (reader.is_busy(), reader.answer.is_some()) {
@@ -235,17 +236,17 @@ impl Place {
                 (false, true) => ANSWER_POLL,
                 (false, false) => POLL,
             };
-            match terminal.wait(wait)? {
+            match session.terminal.wait(wait)? {
                 Some(Told::Key(key)) => {
                     is_drawn = false;
                     match tried(reader.take(&key, repo), Wish::None, reader) {
                         Wish::Quit => break,
                         Wish::Choose if session.speaker.is_none() => return Ok(End::Choose),
-                        wish => self.grant(wish, &mut session, terminal, app)?,
+                        wish => self.grant(wish, &mut session, app)?,
                     }
                 }
                 Some(Told::Resized) => {
-                    self.size = terminal.size()?;
+                    self.size = session.terminal.size()?;
                     tried(reader.resize(repo, self.size), (), reader);
                     is_drawn = false;
                 }
@@ -260,13 +261,14 @@ impl Place {
     }
 
     /// What is read, before the first look at the keys.
-    fn begin<'r, 's, 't, 'a>(
+    fn begin<'r, 't, 'a>(
         &self,
         repo: &'r Repo,
         pause: &'r Pause,
-        speaker: Option<&'s mut Speaker<'t, 'a>>,
+        terminal: &'r mut Terminal,
+        speaker: Option<&'r mut Speaker<'t, 'a>>,
         app: &App,
-    ) -> Result<Session<'r, 's, 't, 'a>> {
+    ) -> Result<Session<'r, 't, 'a>> {
         let on = app.on()?;
         let window = match self.which {
             Which::Window(Some(size)) => size,
@@ -284,6 +286,7 @@ impl Place {
         Ok(Session {
             repo,
             pause,
+            terminal,
             followed,
             reader,
             speaker,
@@ -291,13 +294,7 @@ impl Place {
     }
 
     /// Does what the reader cannot do itself.
-    fn grant(
-        &self,
-        wish: Wish,
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
-        app: &mut App,
-    ) -> Result<()> {
+    fn grant(&self, wish: Wish, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
         let reader = &mut session.reader;
         match wish {
             Wish::None | Wish::Quit => {}
@@ -305,7 +302,7 @@ impl Place {
             Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.answer.is_some() => {
                 reader.say("an answer is on its way; esc cancels it");
             }
-            Wish::Ask(prompt) => self.ask(&prompt, session, terminal, app)?,
+            Wish::Ask(prompt) => self.ask(&prompt, session, app)?,
             Wish::Save(place) => {
                 if let Some(speaker) = &mut session.speaker {
                     app.ui.capture();
@@ -319,11 +316,11 @@ impl Place {
                 reader.lay(Sheet::new(OPERATIONS, lines));
             }
             Wish::Copy(text, what) => {
-                terminal.send(&clipboard(&text))?;
+                session.terminal.send(&clipboard(&text))?;
                 reader.say(what);
             }
             Wish::Run(words) => {
-                self.act(&words, session, terminal, app)?;
+                self.act(&words, session, app)?;
                 let speaker = session.speaker.as_mut();
                 if let Some(Err(failure)) = speaker.map(|to| to.talk.save_on(app)) {
                     session.reader.say(failure.line());
@@ -340,7 +337,7 @@ impl Place {
 
     /// Goes on with what takes long, listens, and looks whether anybody has written; whether there is
     /// anything new to see.
-    fn go_on(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) -> bool {
+    fn go_on(&self, session: &mut Session<'_, '_, '_>, app: &mut App) -> bool {
         let Session { repo, reader, .. } = session;
         let mut is_new = reader.is_busy();
         if is_new {
@@ -365,13 +362,7 @@ impl Place {
     }
 
     /// Commits what the user says, and begins to listen.
-    fn ask(
-        &self,
-        prompt: &str,
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
-        app: &mut App,
-    ) -> Result<()> {
+    fn ask(&self, prompt: &str, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
         let (reader, Some(speaker)) = (&mut session.reader, &mut session.speaker) else {
             return Ok(());
         };
@@ -379,7 +370,7 @@ impl Place {
         let asked = match reader.summariser {
             // The budget may have one made, which can be interrupted.
             Some(_) => {
-                let asked = terminal.lend(|| speaker.ask(prompt, app))?;
+                let asked = session.terminal.lend(|| speaker.ask(prompt, app))?;
                 session.pause.forget();
                 asked
             }
@@ -394,7 +385,7 @@ impl Place {
     }
 
     /// Keeps what was answered.
-    fn close(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) {
+    fn close(&self, session: &mut Session<'_, '_, '_>, app: &mut App) {
         let Some(speaker) = &mut session.speaker else {
             return;
         };
@@ -406,7 +397,7 @@ impl Place {
     }
 
     /// What this process has done is seen.
-    fn look_again(&self, session: &mut Session<'_, '_, '_, '_>) {
+    fn look_again(&self, session: &mut Session<'_, '_, '_>) {
         match session.followed.look_again() {
             Ok(Some(step)) => self.went(&step, session, false),
             Ok(None) => {}
@@ -415,7 +406,7 @@ impl Place {
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
-    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_, '_>, is_told: bool) {
+    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool) {
         let Session { repo, reader, .. } = session;
         tried(reader.show(repo, step.tip, step.moved.came), (), reader);
         if is_told {
@@ -432,8 +423,7 @@ impl Place {
     fn act(
         &self,
         words: &[String],
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
+        session: &mut Session<'_, '_, '_>,
         app: &mut App,
     ) -> Result<()> {
         let reader = &mut session.reader;
@@ -464,10 +454,12 @@ impl Place {
             ""
         };
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
-        self.draw(reader.picture(), terminal)?;
+        self.draw(reader.picture(), session.terminal)?;
         app.ui.capture();
         // A command that runs another one can be interrupted.
-        let done = terminal.lend(|| command::run(parsed.command, app))?;
+        let done = session
+            .terminal
+            .lend(|| command::run(parsed.command, app))?;
         session.pause.forget();
         self.tell(name, done, reader, app);
         Ok(())
