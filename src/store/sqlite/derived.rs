@@ -129,8 +129,7 @@ impl DerivationsMut for Session<'_> {
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         counts.iter().try_for_each(|(key, count)| {
             self.execute(
-                "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated, seal)
-                 VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
+                "INSERT OR REPLACE INTO sealed!(counts)",
                 params![
                     self.must_content_id(&key.content)?,
                     encoding,
@@ -145,8 +144,7 @@ impl DerivationsMut for Session<'_> {
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
         let place = self.must_place(commit)?;
         self.execute(
-            "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data, seal)
-             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
+            "INSERT OR REPLACE INTO sealed!(checkpoints)",
             params![place.id, place.lineage, place.depth, encode(self, context)?],
         )
     }
