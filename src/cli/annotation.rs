@@ -3,7 +3,7 @@
 use tract::model::{EntryId, Priority};
 use tract::render::plural;
 
-use super::{App, Failure, Typed, outcome};
+use super::{App, Result, Typed, outcome};
 
 // Which messages, and why. No doc comment: it would be the help of the commands.
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub struct Whom {
 }
 
 /// Gives messages a priority.
-pub fn set(whom: &Whom, priority: Priority, app: &mut App) -> Result<(), Failure> {
+pub fn set(whom: &Whom, priority: Priority, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let named = whom.named.iter().map(|text| repo.resolve_entry(&on, text));
     let named: Vec<EntryId> = named.collect::<Result<_, _>>()?;

@@ -23,7 +23,7 @@ use tract::render::Calendar;
 
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
-use super::{Failure, Globals};
+use super::{Failure, Globals, Result};
 
 /// All of the environment that the program looks at.
 #[derive(Clone, Debug, Default)]
@@ -221,12 +221,12 @@ impl App {
     }
 
     /// The working directory.
-    pub fn cwd(&self) -> Result<PathBuf, Failure> {
+    pub fn cwd(&self) -> Result<PathBuf> {
         std::env::current_dir().map_err(|error| Error::io(".")(error).into())
     }
 
     /// A path as it was typed: a leading `~` or `~/` is the home directory.
-    pub fn path(&self, typed: &Path) -> Result<PathBuf, Failure> {
+    pub fn path(&self, typed: &Path) -> Result<PathBuf> {
         let Some(text) = typed.to_str().filter(|text| text.starts_with('~')) else {
             return Ok(typed.to_owned());
         };
@@ -249,7 +249,7 @@ impl App {
     }
 
     /// Where the tools keep their sessions.
-    pub fn tool_dirs(&self) -> Result<ToolDirs, Failure> {
+    pub fn tool_dirs(&self) -> Result<ToolDirs> {
         let mut dirs = Vec::new();
         for format in FORMATS {
             let Some(home) = &format.home else { continue };
@@ -263,7 +263,7 @@ impl App {
     }
 
     /// The repository's place, where `--repo` or `TRACT_REPO` names one.
-    pub fn named_repo(&self) -> Result<Option<PathBuf>, Failure> {
+    pub fn named_repo(&self) -> Result<Option<PathBuf>> {
         let named = self.globals.repo.as_ref().or(self.env.repo.as_ref());
         named.map(|path| self.path(path)).transpose()
     }
@@ -285,7 +285,7 @@ impl App {
     }
 
     /// The repository: in memory, the one that was named, or the one here or above.
-    pub fn repo(&self) -> Result<Rc<Repo>, Failure> {
+    pub fn repo(&self) -> Result<Rc<Repo>> {
         if self.globals.ephemeral {
             if let Some(repo) = self.memory.get() {
                 return Ok(Rc::clone(repo));
@@ -305,7 +305,7 @@ impl App {
 
     /// Who opens repositories, and which of others' they call safe: by their own configuration, or
     /// for this one run. What lies in a repository has no say in it.
-    pub fn visitor(&self) -> Result<Visitor, Failure> {
+    pub fn visitor(&self) -> Result<Visitor> {
         let config = self.user_config()?;
         let mut safe = Vec::new();
         let this_time = self.env.safe_directory.as_deref();
@@ -319,25 +319,25 @@ impl App {
     }
 
     /// What the user set for all repositories.
-    pub fn user_config(&self) -> Result<UserConfig, Failure> {
+    pub fn user_config(&self) -> Result<UserConfig> {
         UserConfig::load(self.env.user_config.clone())
     }
 
     /// What finds secrets: all that is known but for what the user allows.
-    pub fn secrets(&self) -> Result<Secrets, Failure> {
+    pub fn secrets(&self) -> Result<Secrets> {
         let config = self.user_config()?;
         let allowed: Vec<&str> = config.values(SECRETS_ALLOW).collect();
         Ok(Secrets::allowing(&allowed)?)
     }
 
     /// Whether the user lets secrets go on in a session of a tool on this machine.
-    pub fn resumes_secrets(&self) -> Result<bool, Failure> {
+    pub fn resumes_secrets(&self) -> Result<bool> {
         let config = self.user_config()?;
         Ok(config.values(SECRETS_RESUME).any(|value| value == ALLOW))
     }
 
     /// The repository, made where it is missing. The flag says whether it is new.
-    pub fn repo_or_init(&self) -> Result<(Rc<Repo>, bool), Failure> {
+    pub fn repo_or_init(&self) -> Result<(Rc<Repo>, bool)> {
         let place = match self.named_repo()? {
             Some(place) => place,
             None => self.cwd()?,
@@ -368,7 +368,7 @@ impl App {
     }
 
     /// The line of history to act on: HEAD, unless `--on` or `TRACT_BRANCH` names a branch.
-    pub fn on(&self) -> Result<On, Failure> {
+    pub fn on(&self) -> Result<On> {
         match self.globals.on.as_ref().or(self.env.branch.as_ref()) {
             Some(name) => Ok(On::Branch(RefName::branch(name)?)),
             None => Ok(On::Head),
@@ -386,17 +386,17 @@ impl App {
     }
 
     /// The tokens that a context should not exceed, if that is set.
-    pub fn budget_max(&self, repo: &Repo) -> Result<Option<u64>, Failure> {
+    pub fn budget_max(&self, repo: &Repo) -> Result<Option<u64>> {
         Ok(repo.config()?.budget_max()?)
     }
 
     /// What tokens are counted in.
-    pub fn encoding(&self, repo: &Repo) -> Result<Encoding, Failure> {
+    pub fn encoding(&self, repo: &Repo) -> Result<Encoding> {
         Ok(repo.config()?.encoding()?)
     }
 
     /// The form of a request: as asked, else as configured, else the usual one.
-    pub fn provider(&self, repo: &Repo, asked: Option<Provider>) -> Result<Provider, Failure> {
+    pub fn provider(&self, repo: &Repo, asked: Option<Provider>) -> Result<Provider> {
         match asked {
             Some(provider) => Ok(provider),
             None => Ok(repo.config()?.format()?),

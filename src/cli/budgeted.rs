@@ -9,7 +9,7 @@ use tract::model::Draft;
 use tract::render::{Label, Line, grouped, plural, tokens};
 
 use super::shell::shell_word;
-use super::{App, Exit, Failure, Summariser, failure, outcome, summariser};
+use super::{App, Exit, Failure, Result, Summariser, failure, outcome, summariser};
 
 /// What was committed, and what the budget made of it.
 #[derive(Default)]
@@ -32,7 +32,7 @@ pub fn commit(
     drafts: &[Draft],
     options: &CommitOptions<'_>,
     app: &App,
-) -> Result<Held, Failure> {
+) -> Result<Held> {
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let Some(budget) = repo.config()?.budget()? else {
         let commits = repo.commit(call, drafts, options)?;
@@ -67,7 +67,7 @@ impl Held {
     /// # Errors
     ///
     /// Where what it asks for did not keep it: the commit stands, and all has been said.
-    pub fn tell(&mut self, repo: &Repo, on: &On, app: &mut App) -> Result<(), Failure> {
+    pub fn tell(&mut self, repo: &Repo, on: &On, app: &mut App) -> Result<()> {
         let (Some((verdict, max)), Some(last)) = (&self.verdict, self.commits.last()) else {
             return Ok(());
         };
@@ -175,12 +175,7 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
 /// # Errors
 ///
 /// Why it was not done; that is said already.
-fn compact(
-    repo: &Repo,
-    on: &On,
-    command: &str,
-    app: &mut App,
-) -> Result<Option<CommitHash>, Failure> {
+fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<Option<CommitHash>> {
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
         let seconds = repo.config()?.budget_timeout()?;
@@ -209,7 +204,7 @@ fn within_turn(
     on: &On,
     command: &str,
     app: &App,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     if !matches!(why, Failure::Tract(Error::Refused(Refusal::OnlyTheTurn))) {
         return Ok(None);
     }

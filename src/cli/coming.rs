@@ -8,7 +8,7 @@ use tract::ingest::database::Listings;
 use tract::ingest::{ImportReport, kin};
 use tract::model::Head;
 
-use super::Failure;
+use super::Result;
 
 /// A file that is to come in.
 pub struct Coming {
@@ -31,12 +31,7 @@ pub struct Queue {
 
 impl Queue {
     /// The files, with those that they need; HEAD is to be on the first of them if it is on nothing.
-    pub fn of(
-        repo: &Repo,
-        files: &[PathBuf],
-        head: &Head,
-        mut listings: Listings,
-    ) -> Result<Self, Failure> {
+    pub fn of(repo: &Repo, files: &[PathBuf], head: &Head, mut listings: Listings) -> Result<Self> {
         let order = kin::in_order(repo, files, &mut listings)?;
         let first = order.iter().position(|file| files.first() == Some(file));
         let first = first.filter(|_| head.commit().is_none()).unwrap_or(0);
@@ -63,12 +58,7 @@ impl Queue {
     }
 
     /// Puts the files of the sub-agents next that a session's agent has started.
-    pub fn agents_of(
-        &mut self,
-        repo: &Repo,
-        file: &Path,
-        report: &ImportReport,
-    ) -> Result<(), Failure> {
+    pub fn agents_of(&mut self, repo: &Repo, file: &Path, report: &ImportReport) -> Result<()> {
         let sessions = report.sessions.iter();
         let ids: Vec<String> = sessions
             .flat_map(|session| session.end.started.iter().cloned())

@@ -13,7 +13,7 @@ use tract::tree::{NodeId, Tree, json};
 
 use super::page::{self, numbered};
 use super::shell::shell_word;
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// How many messages a window shows, where nobody says.
 pub const WINDOW: usize = 50;
@@ -57,7 +57,7 @@ pub enum Which {
 }
 
 impl Which {
-    pub fn scope(self, form: Form, repo: &Repo) -> Result<Scope, Failure> {
+    pub fn scope(self, form: Form, repo: &Repo) -> Result<Scope> {
         Ok(match self {
             Self::Transcript => Scope::Transcript,
             Self::All => Scope::All,
@@ -69,7 +69,7 @@ impl Which {
 }
 
 /// Shows what stands at a commit, or in a file.
-pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<(), Failure> {
+pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<()> {
     let repo = match app.repo() {
         Ok(repo) => repo,
         Err(Failure::Tract(Error::NoRepository { .. })) if what != "HEAD" => {
@@ -127,14 +127,14 @@ fn no_file(what: &str, app: &App) -> Failure {
 }
 
 /// Draws what is to be shown of a conversation, with what stands above it.
-fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<(), Failure> {
+fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<()> {
     header(conversation, app)?;
     let from = conversation.first();
     parts(conversation, repo, from, false, &mut Pen::default(), app)
 }
 
 /// How many messages are not shown, if any.
-pub fn header(conversation: &Conversation, app: &mut App) -> Result<(), Failure> {
+pub fn header(conversation: &Conversation, app: &mut App) -> Result<()> {
     if conversation.earlier() > 0 {
         let earlier = plural(conversation.earlier() as u64, "earlier message");
         let line = format!("↑ {earlier} (--transcript shows them)");
@@ -153,7 +153,7 @@ pub fn parts(
     is_open: bool,
     pen: &mut Pen,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (mut at, mut start) = (from, Start::Alone);
     while at < conversation.len() {
         let part = conversation.part_from(repo, at, PartSize::default())?;
@@ -170,7 +170,7 @@ pub fn parts(
     Ok(())
 }
 
-fn of_file(what: &str, form: Form, app: &mut App) -> Result<(), Failure> {
+fn of_file(what: &str, form: Form, app: &mut App) -> Result<()> {
     let path = app.path(Path::new(what))?;
     let found = tree_of_file(&path, None).map_err(|error| match error {
         Error::InvalidInput { .. } => {
@@ -191,7 +191,7 @@ fn chat(
     message_of: &dyn Fn(NodeId) -> Option<ChatMessage>,
     pen: &mut Pen,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let chat = Chat {
         message_of,
         ..Chat::new(OUTPUT_LINES, app.ui.width_cols())
@@ -204,7 +204,7 @@ fn chat(
     Ok(())
 }
 
-fn tree(tree: &Tree, app: &mut App) -> Result<(), Failure> {
+fn tree(tree: &Tree, app: &mut App) -> Result<()> {
     for text in json::pieces(tree) {
         app.ui.write_json(&text)?;
     }

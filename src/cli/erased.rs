@@ -3,10 +3,10 @@
 use tract::history::{Purged, Unfinished};
 use tract::render::{bytes, plural};
 
-use super::{App, Exit, Failure};
+use super::{App, Exit, Failure, Result};
 
 /// Says what is gone and what is not.
-pub fn tell(purged: &Purged, app: &mut App) -> Result<(), Failure> {
+pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
     let messages = match (purged.contents, purged.sources + purged.words) {
         (0, 1..) => None,
         (count, _) => {

@@ -38,6 +38,9 @@ pub enum Failure {
     Stopped(i32),
 }
 
+/// What comes of something in the program that can fail.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {

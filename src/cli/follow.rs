@@ -11,7 +11,7 @@ use tract::render::{Label, Line, plural};
 
 use super::conversation::{self, Form, Which};
 use super::pause::{Over, Pause};
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// How often it is asked whether somebody has written: that costs a few microseconds.
 const POLL: Duration = Duration::from_millis(150);
@@ -52,7 +52,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Looks whether it has moved. Where nobody has written, that is no work.
-    pub fn look(&mut self) -> Result<Option<Step>, Failure> {
+    pub fn look(&mut self) -> Result<Option<Step>> {
         let version = self.repo.version()?;
         if self.version == Some(version) {
             return Ok(None);
@@ -62,7 +62,7 @@ impl<'a> Followed<'a> {
     }
 
     /// The same after this process has written itself.
-    pub fn look_again(&mut self) -> Result<Option<Step>, Failure> {
+    pub fn look_again(&mut self) -> Result<Option<Step>> {
         let tip = match self.repo.resolve(&self.on, &self.what) {
             Ok(tip) => Some(tip),
             Err(Error::EmptyBranch { .. }) if self.what == "HEAD" => None,
@@ -86,7 +86,7 @@ impl<'a> Followed<'a> {
 
 /// Prints what is there and then what comes, until a signal asks for the end or nobody reads any
 /// more.
-pub fn follow(what: &str, which: Which, app: &mut App) -> Result<(), Failure> {
+pub fn follow(what: &str, which: Which, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let scope = which.scope(Form::Plain, &repo)?;
     let mut followed = Followed::new(&repo, on, what);
@@ -115,13 +115,7 @@ pub fn follow(what: &str, which: Which, app: &mut App) -> Result<(), Failure> {
     }
 }
 
-fn tell(
-    step: &Step,
-    repo: &Repo,
-    scope: Scope,
-    pen: &mut Pen,
-    app: &mut App,
-) -> Result<(), Failure> {
+fn tell(step: &Step, repo: &Repo, scope: Scope, pen: &mut Pen, app: &mut App) -> Result<()> {
     for line in changes(step) {
         app.ui.print("")?;
         app.ui.print(line)?;

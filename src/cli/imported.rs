@@ -12,7 +12,7 @@ use tract::model::{Head, HideKind, RefName};
 use tract::render::{Label, Line, columns, grouped, plural, table, tokens};
 
 use crate::cli::counted::counted;
-use crate::cli::{App, Failure, listing};
+use crate::cli::{App, Result, listing};
 
 /// Sessions of one file beyond which they are not listed one by one.
 const LISTED: usize = 5;
@@ -28,7 +28,7 @@ pub fn tell_all(
     reports: &[(PathBuf, ImportReport)],
     (is_verbose, is_kin): (bool, &dyn Fn(&Path) -> bool),
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if reports.len() > FILES_LISTED && !is_verbose {
         sum(reports, app);
         for (file, report) in reports {
@@ -109,7 +109,7 @@ fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
 }
 
 /// Says where HEAD went from a branch without commits.
-pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<(), Failure> {
+pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<()> {
     let after = repo.head(&tract::history::On::Head)?;
     if before.commit().is_none()
         && let (Some(was), Some(branch)) = (before.branch(), after.branch())
@@ -131,7 +131,7 @@ fn tell(
     report: &ImportReport,
     (alone, is_verbose): (bool, bool),
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let sessions = &report.sessions;
     let listed = match sessions.len() {
         count if count > LISTED => {
@@ -203,12 +203,7 @@ fn size(session: &ImportedSession) -> String {
 }
 
 /// Says what a recording took in, so many commits of it new; returns how much was wrong.
-pub fn recorded(
-    repo: &Repo,
-    report: &ImportReport,
-    new: u64,
-    app: &mut App,
-) -> Result<u64, Failure> {
+pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> Result<u64> {
     for session in &report.sessions {
         let before = if new > 0 {
             "Recorded"
@@ -230,12 +225,7 @@ pub fn recorded(
     Ok(report.problem_count)
 }
 
-fn headline(
-    repo: &Repo,
-    format: &Format,
-    session: &ImportedSession,
-    app: &App,
-) -> Result<Line, Failure> {
+fn headline(repo: &Repo, format: &Format, session: &ImportedSession, app: &App) -> Result<Line> {
     let size = size(session);
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
@@ -269,7 +259,7 @@ fn headline(
 }
 
 /// Why a branch does not follow its session.
-fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String, Failure> {
+fn stays(repo: &Repo, session: &ImportedSession, branch: &RefName) -> Result<String> {
     let why = if repo.is_fork(branch, &session.name)? {
         "left the session earlier"
     } else {
@@ -375,12 +365,7 @@ fn problems(file: &Path, report: &ImportReport, app: &mut App) {
 }
 
 /// What saves someone time next.
-fn hints(
-    repo: &Repo,
-    format: &Format,
-    session: &ImportedSession,
-    app: &mut App,
-) -> Result<(), Failure> {
+fn hints(repo: &Repo, format: &Format, session: &ImportedSession, app: &mut App) -> Result<()> {
     let hides = session.hides.iter();
     let mut compactions = hides.filter(|(kind, ..)| *kind == HideKind::Compaction);
     if let Some((_, _, Some(before))) = compactions.next_back() {
@@ -401,7 +386,7 @@ fn hints(
 }
 
 /// Where a session is, if that is not where HEAD is.
-fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(), Failure> {
+fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<()> {
     match &session.branch {
         // What comes in on a path that one has left is no news for it.
         BranchOutcome::Stays(branch) if repo.is_fork(branch, &session.name)? => {
@@ -429,6 +414,6 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
 }
 
 /// Whether HEAD is on this branch.
-fn is_here(repo: &Repo, branch: &RefName) -> Result<bool, Failure> {
+fn is_here(repo: &Repo, branch: &RefName) -> Result<bool> {
     Ok(repo.head(&tract::history::On::Head)?.branch() == Some(branch))
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use tract::Error;
 
 use super::shell::shell;
-use super::{App, Failure, named, private};
+use super::{App, Failure, Result, named, private};
 
 /// The text of a file, or of standard input where the path is `-`.
-pub fn read(app: &App, path: &Path) -> Result<String, Failure> {
+pub fn read(app: &App, path: &Path) -> Result<String> {
     if path == Path::new(named::STDIN) {
         return named::text(std::io::stdin().lock(), &named::name(path));
     }
@@ -17,7 +17,7 @@ pub fn read(app: &App, path: &Path) -> Result<String, Failure> {
 }
 
 /// Lets the user write the text in their editor, from `old` on.
-pub fn edited(app: &App, old: &str) -> Result<String, Failure> {
+pub fn edited(app: &App, old: &str) -> Result<String> {
     let Some(editor) = app.env.editor.clone() else {
         let failure = Failure::usage("no text was given, and neither VISUAL nor EDITOR is set");
         return Err(failure.with_hint("tract commit -r user -m TEXT"));

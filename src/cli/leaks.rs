@@ -9,7 +9,7 @@ use tract::interop::redacted::{FoundSecrets, Sieve};
 use tract::model::secret::{Leaving, SecretCounts, Secrets};
 
 use super::counted::counted;
-use super::{App, Failure};
+use super::{App, Result};
 
 /// What is held in memory of something that is looked at before it is written; more is made twice.
 const HELD_BYTES: usize = 32 << 20;
@@ -51,7 +51,7 @@ pub fn guard<T>(
     leaving: Leaving<'_>,
     make: &mut dyn FnMut(&mut dyn Write) -> tract::error::Result<T>,
     out: &mut dyn Write,
-) -> Result<(T, SecretCounts), Failure> {
+) -> Result<(T, SecretCounts)> {
     let Some(secrets) = leaving.secrets() else {
         return Ok((make(out)?, SecretCounts::new()));
     };
@@ -86,7 +86,7 @@ fn refuse(
     commit: &CommitHash,
     leaving: Leaving<'_>,
     found: &FoundSecrets,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Leaving::Refused(secrets) = leaving else {
         return Ok(());
     };
@@ -101,7 +101,7 @@ pub fn check_page(
     (repo, commit): (&Repo, &CommitHash),
     secrets: &Secrets,
     page: &[Vec<u8>],
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut found = FoundSecrets::default();
     for read in page {
         let mut one = FoundSecrets::default();

@@ -8,7 +8,7 @@ use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
 use tract::render::{self, Calendar, Label, Line, plural, setting, signed, table, tokens};
 
-use super::Failure;
+use super::{Failure, Result};
 
 /// The fewest columns that names of refs leave to the preview.
 const PREVIEW: usize = 16;
@@ -281,7 +281,7 @@ pub fn extras(row: &LogRow) -> String {
 const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", "move"];
 
 /// Refuses a word that no operation or kind of hide goes by.
-pub fn known_operations(words: &[String]) -> Result<(), Failure> {
+pub fn known_operations(words: &[String]) -> Result<()> {
     let commands = HideKind::ALL.map(HideKind::verb);
     let kinds = HideKind::ALL.map(HideKind::as_str);
     let all = [&OPERATIONS[..], &commands, &kinds].concat();

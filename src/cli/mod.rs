@@ -60,7 +60,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use tract::model::nearest;
 
 use app::{App, Environment};
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, Result};
 use help::{root, shown};
 use listing::Listing;
 use shell::shell_word;

@@ -4,14 +4,10 @@ use tract::model::Millis;
 use tract::render::Calendar;
 use tract::render::calendar::Edge;
 
-use super::Failure;
+use super::{Failure, Result};
 
 /// What was typed, if anything was; a date alone means this end of its day.
-pub fn read(
-    calendar: &Calendar,
-    text: Option<&str>,
-    edge: Edge,
-) -> Result<Option<Millis>, Failure> {
+pub fn read(calendar: &Calendar, text: Option<&str>, edge: Edge) -> Result<Option<Millis>> {
     let Some(text) = text else {
         return Ok(None);
     };

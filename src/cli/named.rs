@@ -13,7 +13,7 @@ use tract::Error;
 use tract::ingest::{database, stream_name};
 
 use super::failure::STANDARD_INPUT;
-use super::{Failure, private};
+use super::{Failure, Result, private};
 
 /// What stands for standard input.
 pub const STDIN: &str = "-";
@@ -27,7 +27,7 @@ const PIPE_MAX: u64 = 1 << 30;
 const WRITER_WAIT: Duration = Duration::from_secs(5);
 
 /// Opens what is at `path` to read a text.
-pub fn open(path: &Path) -> Result<File, Failure> {
+pub fn open(path: &Path) -> Result<File> {
     let kind = fs::metadata(path).map_err(Error::io(path))?.file_type();
     if is_pipe(kind) {
         open_pipe(path)
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<File, Failure> {
 }
 
 /// All that is read, which must be a text of no more than [`TEXT_MAX`] bytes.
-pub fn text(from: impl Read, name: &str) -> Result<String, Failure> {
+pub fn text(from: impl Read, name: &str) -> Result<String> {
     let mut bytes = Vec::new();
     let read = from.take(TEXT_MAX + 1).read_to_end(&mut bytes);
     read.map_err(Error::io(name))?;
@@ -72,7 +72,7 @@ pub struct Spool {
 
 impl Spool {
     /// Reads a pipe to its end; none if `path` is no pipe. A device or a socket is refused.
-    pub fn of(path: &Path) -> Result<Option<Self>, Failure> {
+    pub fn of(path: &Path) -> Result<Option<Self>> {
         if path == Path::new(STDIN) {
             return Self::read(std::io::stdin().lock(), path).map(Some);
         }
@@ -92,7 +92,7 @@ impl Spool {
     }
 
     /// Reads all that comes from the pipe at `path`.
-    fn read(from: impl Read, path: &Path) -> Result<Self, Failure> {
+    fn read(from: impl Read, path: &Path) -> Result<Self> {
         let kept_as = path.file_name().unwrap_or_default();
         let folder = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
         private::create_directory(&folder).map_err(Error::io(&folder))?;
@@ -149,7 +149,7 @@ fn is_nameless(path: &Path) -> bool {
 }
 
 /// Waits for a writer, but not for ever.
-fn open_pipe(path: &Path) -> Result<File, Failure> {
+fn open_pipe(path: &Path) -> Result<File> {
     let (told, opened) = mpsc::channel();
     let name = path.to_owned();
     // Where nobody comes it is left behind: it ends with the program.

@@ -7,7 +7,7 @@ use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touch
 use tract::model::{EntryId, ProviderCount, Total};
 use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
 
-use super::{App, Failure, Ui};
+use super::{App, Failure, Result, Ui};
 
 /// How many messages of a kind a dry run lists on a terminal.
 const LINES: usize = 20;
@@ -16,7 +16,7 @@ const LINES: usize = 20;
 type Gentler = Vec<(&'static str, Surgery)>;
 
 /// How this command is to be carried out. Of what it touches only a dry run lists more than the first.
-pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, Failure> {
+pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> {
     Ok(SurgeryOptions {
         encoding: app.encoding(repo)?,
         dry_run,
@@ -29,12 +29,7 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions, 
 }
 
 /// What `--to-budget` and `--by-our-count` ask for.
-pub fn budget(
-    app: &App,
-    repo: &Repo,
-    share: Share,
-    as_counted: bool,
-) -> Result<TokenBudget, Failure> {
+pub fn budget(app: &App, repo: &Repo, share: Share, as_counted: bool) -> Result<TokenBudget> {
     let tokens = match (share, app.budget_max(repo)?) {
         (Share::Tokens(tokens), _) => tokens,
         (Share::Percent(percent), Some(max)) => max * percent / 100,
@@ -88,7 +83,7 @@ pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
 }
 
 /// What makes the context at `on` fit its budget again: commands that would do so if they were given.
-pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String, Failure> {
+pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
     let otherwise = "tract compact puts a summary in place of what is old".to_owned();
     let Some(max) = app.budget_max(repo)? else {
         return Ok(otherwise);
@@ -134,7 +129,7 @@ pub fn foretell(
     command: &str,
     surgery: &Surgery,
     gentler: &[(&str, Surgery)],
-) -> Result<(), Failure> {
+) -> Result<()> {
     let repo = app.repo()?;
     let ui = &mut app.ui;
     let how = List {
@@ -185,7 +180,7 @@ pub fn foresee(
     repo: &Repo,
     call: Call<'_>,
     plan: &dyn Plan,
-) -> Result<(Surgery, Gentler), Failure> {
+) -> Result<(Surgery, Gentler)> {
     let as_counted = false;
     let (name, reach) = match app.budget_max(repo)? {
         Some(tokens) => (
@@ -231,13 +226,7 @@ pub struct List {
 }
 
 /// The messages one to a line, a tool's result with its call.
-pub fn list(
-    repo: &Repo,
-    ui: &mut Ui,
-    told: &[Touched],
-    all: Total,
-    list: &List,
-) -> Result<(), Failure> {
+pub fn list(repo: &Repo, ui: &mut Ui, told: &[Touched], all: Total, list: &List) -> Result<()> {
     let listed = &told[..told.len().min(list.limit)];
     let entries: Vec<EntryId> = listed.iter().map(|one| one.id).collect();
     let calls = repo.calls_of(&entries)?;

@@ -15,7 +15,7 @@ use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
 
-use super::{App, Failure, as_read, leaks};
+use super::{App, Result, as_read, leaks};
 
 /// How much of a prompt is a title.
 const TITLE_CHARS: usize = 90;
@@ -36,12 +36,7 @@ impl Kind {
         Self::from_str(name, false).ok()
     }
 
-    fn write(
-        self,
-        page: &ConversationPage<'_>,
-        tree: &Tree,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
+    fn write(self, page: &ConversationPage<'_>, tree: &Tree, out: &mut dyn Write) -> Result<()> {
         match self {
             Self::Html => html::write(page, &tree.items, out)?,
             Self::Markdown => markdown::write(page, &tree.items, out)?,
@@ -67,7 +62,7 @@ pub struct Gathered {
 
 impl Gathered {
     /// Of what stands at a commit.
-    pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, app: &App) -> Result<Self, Failure> {
+    pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, app: &App) -> Result<Self> {
         let found = replay(repo, tip, scope)?;
         let options = LogOptions {
             limit: 0,
@@ -87,7 +82,7 @@ impl Gathered {
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<(), Failure> {
+    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<()> {
         let entries = self.found.entries.iter();
         let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
         let page = ConversationPage {
@@ -120,7 +115,7 @@ impl Guarded {
         kind: Kind,
         leaving: Leaving<'_>,
         app: &App,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         // What is drawn is not what is stored, so that what is stored is drawn without them.
         let copy = match leaving {
             Leaving::Redacted(secrets) => Some(repo.without_secrets(tip, secrets)?),
@@ -155,7 +150,7 @@ pub fn to_output(
     kind: Kind,
     leaving: Leaving<'_>,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let page = Guarded::of((repo, tip), scope, kind, leaving, app)?;
     app.ui.out().write_all(&page.bytes)?;
     leaks::tell(&page.redacted, app);
@@ -163,7 +158,7 @@ pub fn to_output(
 }
 
 /// The page of a file's tree, as data.
-pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<(), Failure> {
+pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     let title = title_of(tree);
     let page = ConversationPage {
         title: &title,
@@ -199,7 +194,7 @@ fn facts(
     found: &Replay,
     rows: &[LogRow],
     app: &App,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let mut facts = Vec::new();
     if let Some(format) = session_format(repo, tip)? {
         facts.push(format.tools.first().unwrap_or(&format.name).to_string());

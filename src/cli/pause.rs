@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::unregister;
 use signal_hook::{SigId, flag};
 
-use super::Failure;
+use super::{Failure, Result};
 
 /// From when it is made until it is dropped, signals that ask for the end are noted, not obeyed.
 pub struct Pause {
@@ -58,7 +58,7 @@ impl Pause {
     }
 
     /// Ends the program by the signal that asks for it, if one does.
-    pub fn obey(&self) -> Result<(), Failure> {
+    pub fn obey(&self) -> Result<()> {
         self.signal()
             .map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
     }

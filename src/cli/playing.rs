@@ -9,7 +9,7 @@ use super::conversation::{self, Form, Which};
 use super::live::Live;
 use super::page::numbered;
 use super::pause::{Over, Pause};
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// The longest pause: nobody waits for what the user thought about.
 const PAUSE_MAX: Duration = Duration::from_secs(3);
@@ -17,7 +17,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(3);
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 
 /// Plays what stands at a commit, so many times as fast as it was. A signal ends it.
-pub fn play(what: &str, which: Which, speed: f64, app: &mut App) -> Result<(), Failure> {
+pub fn play(what: &str, which: Which, speed: f64, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let tip = repo.resolve(&app.on()?, what)?;
     let conversation = Conversation::open(&repo, &tip, which.scope(Form::Plain, &repo)?)?;
@@ -30,12 +30,7 @@ pub fn play(what: &str, which: Which, speed: f64, app: &mut App) -> Result<(), F
 }
 
 /// Plays it; `times` are those of its messages, for records that have none.
-fn run(
-    mut player: Player,
-    times: &[Option<Millis>],
-    speed: f64,
-    app: &mut App,
-) -> Result<(), Failure> {
+fn run(mut player: Player, times: &[Option<Millis>], speed: f64, app: &mut App) -> Result<()> {
     let pause = Pause::begin()?;
     let mut live = Live::default();
     let (mut last, mut owed) = (None, Duration::ZERO);
@@ -60,7 +55,7 @@ fn run(
     Ok(live.finish(&found.tree, &number, &mut app.ui)?)
 }
 
-fn draw(player: &mut Player, live: &mut Live, app: &mut App) -> Result<(), Failure> {
+fn draw(player: &mut Player, live: &mut Live, app: &mut App) -> Result<()> {
     player.mark();
     let number = |node| player.entry_of(node).map(numbered);
     Ok(live.draw_numbered(player.tree(), &number, &mut app.ui)?)

@@ -6,7 +6,7 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, grouped};
 use tract::store::ReflogRow;
 
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// The columns that a preview may take within a sentence.
 const PREVIEW: usize = 40;
@@ -15,7 +15,7 @@ const PREVIEW: usize = 40;
 const MOVES: usize = 8;
 
 /// `a1b2c3d ("Please use the streaming…")`.
-pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line, Failure> {
+pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line> {
     let hash = Label::Hash.of(commit.short());
     let preview = Line::from(repo.preview(commit)?).cut(PREVIEW);
     Ok(if preview.is_empty() {
@@ -26,7 +26,7 @@ pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line, Failure> {
 }
 
 /// Where HEAD is, on a line of its own.
-pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
+pub fn head(repo: &Repo, app: &mut App) -> Result<()> {
     let line = match repo.head(&On::Head)? {
         Head::Attached { branch, tip } => {
             let on = Line::from("On ") + Label::Branch.of(branch.short());
@@ -42,7 +42,7 @@ pub fn head(repo: &Repo, app: &mut App) -> Result<(), Failure> {
 }
 
 /// The branch that `on` names, where it has no commit: whoever commits there begins a history.
-pub fn begun(repo: &Repo, on: &On) -> Result<Option<RefName>, Failure> {
+pub fn begun(repo: &Repo, on: &On) -> Result<Option<RefName>> {
     let On::Branch(branch) = on else {
         return Ok(None);
     };
@@ -78,7 +78,7 @@ pub fn value(value: Option<&RefValue>) -> String {
 
 /// Refuses `--on`: an undo is of all refs. A branch that the environment names stays unsaid, for all
 /// that is done in that shell would be done without it.
-pub fn refuse_on(command: &str, hint: &str, app: &App) -> Result<(), Failure> {
+pub fn refuse_on(command: &str, hint: &str, app: &App) -> Result<()> {
     if app.globals.on.is_none() {
         return Ok(());
     }
@@ -88,12 +88,7 @@ pub fn refuse_on(command: &str, hint: &str, app: &App) -> Result<(), Failure> {
 
 /// Says which operation was undone, or done again, when it was, and what went elsewhere, unless that
 /// is where HEAD is, which is said anyway.
-pub fn undone(
-    verb: &str,
-    done: &OperationEntry,
-    repo: &Repo,
-    app: &mut App,
-) -> Result<(), Failure> {
+pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> Result<()> {
     let operation = &done.operation;
     let ago = app.calendar().ago(operation.time);
     let what = &operation.what;
@@ -138,7 +133,7 @@ pub fn delete(
     reference: &RefName,
     more: Option<&str>,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if let Some(rev) = more {
         let what = format!("-d takes one name, not '{rev}' too");
         return Err(Failure::usage(what));

@@ -4,11 +4,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::Failure;
+use super::{Failure, Result};
 use tract::Error;
 
 /// A name that nobody could have guessed, of so many bytes in hex.
-pub fn random_name<const BYTES: usize>() -> Result<String, Failure> {
+pub fn random_name<const BYTES: usize>() -> Result<String> {
     let mut name = [0u8; BYTES];
     getrandom::fill(&mut name).map_err(|error| Failure::refused(error.to_string()))?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -34,10 +34,7 @@ pub fn create_directory(path: &Path) -> io::Result<()> {
 
 /// Writes over what is at `path`, if anything: a file is made anew and takes the old one's place
 /// when it is whole, so what was there stays if writing fails. A pipe or a device is written to.
-pub fn replace<T>(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+pub fn replace<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     // Where a link leads, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let failed = |error| Failure::from(Error::io(&path)(error));
@@ -60,9 +57,9 @@ pub fn replace<T>(
 pub fn write<T>(
     path: &Path,
     force: bool,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let write = |file: &mut dyn Write| -> Result<T, Failure> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let write = |file: &mut dyn Write| -> Result<T> {
         let mut out = BufWriter::new(file);
         let done = write(&mut out)?;
         out.flush().map_err(Error::io(path))?;
@@ -90,11 +87,7 @@ fn taken(path: &Path) -> Failure {
 
 /// Lets `make` fill a new file under another name, which then gets its own: whoever looks sees all of
 /// it or what was there before. Over a file that is there only with `force`.
-pub fn place<T>(
-    path: &Path,
-    force: bool,
-    make: impl FnOnce(&Path) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+pub fn place<T>(path: &Path, force: bool, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let failed = |error| Failure::from(Error::io(path)(error));
     if !force && fs::symlink_metadata(path).is_ok() {
         return Err(taken(path));

@@ -12,7 +12,7 @@ use tract::tree::Tree;
 use super::incoming::{Came, Incoming};
 use super::live::Live;
 use super::pause::Pause;
-use super::{App, Exit, Failure, private};
+use super::{App, Exit, Failure, Result, private};
 
 /// How long it is waited at most until something else is looked after.
 const TICK: Duration = Duration::from_millis(50);
@@ -51,7 +51,7 @@ pub struct Opening {
 
 impl Opening {
     /// Reads on until the format shows.
-    pub fn read(incoming: &Incoming, pause: &Pause) -> Result<Self, Failure> {
+    pub fn read(incoming: &Incoming, pause: &Pause) -> Result<Self> {
         let mut opening = Self {
             bytes: Vec::new(),
             format: None,
@@ -89,7 +89,7 @@ impl Opening {
     }
 
     /// The format to read it in: the one that was asked for, if it is not another.
-    pub fn stream(&self, asked: Option<&'static Format>) -> Result<&'static Format, Failure> {
+    pub fn stream(&self, asked: Option<&'static Format>) -> Result<&'static Format> {
         let names = formats::stream_names();
         match (asked, self.format) {
             (Some(asked), Some(found)) if asked != found => {
@@ -144,7 +144,7 @@ impl<'a, 'r> Recording<'a, 'r> {
         pause: &Pause,
         cancelled: &mut dyn FnMut() -> bool,
         app: &mut App,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended> {
         let mut ended = opening.ended;
         let mut changed = self.recorder.push(&opening.bytes)?;
         let mut quiet = Instant::now();
@@ -201,7 +201,7 @@ impl<'a, 'r> Recording<'a, 'r> {
     }
 
     /// Commits the rest, draws it as it stays, and gives the tree.
-    pub fn finish(self, app: &mut App) -> Result<Tree, Failure> {
+    pub fn finish(self, app: &mut App) -> Result<Tree> {
         let done = self.recorder.finish(app.now()).map(|_| ());
         let tree = self.recorder.settled();
         let drawn = self.live.finish(&tree, &|_| None, &mut app.ui);
@@ -232,7 +232,7 @@ fn save(bytes: &[u8], app: &mut App) {
 }
 
 /// What a recording with so much wrong in it ends with.
-pub fn verdict(problems: u64, ended: Ended) -> Result<(), Failure> {
+pub fn verdict(problems: u64, ended: Ended) -> Result<()> {
     match ended {
         Ended::Asked(signal) => Err(Failure::Stopped(signal)),
         _ if problems > 0 => Err(Failure::Quiet(Exit::Damaged)),

@@ -5,7 +5,7 @@ use tract::hash::CommitHash;
 use tract::history::{Repo, Stored};
 use tract::ingest::{as_running, said, sent};
 
-use super::Failure;
+use super::Result;
 
 /// The request, and what should be known about it; with the settings of the reply to it, if that is
 /// known.
@@ -14,7 +14,7 @@ pub fn payload(
     commit: &CommitHash,
     reply: Option<&CommitHash>,
     options: &RequestOptions,
-) -> Result<(String, Vec<String>), Failure> {
+) -> Result<(String, Vec<String>)> {
     let context = repo.context(commit)?;
     // A reply brings the settings that it was made with.
     let settings = match reply {

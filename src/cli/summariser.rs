@@ -12,7 +12,7 @@ use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Settings};
 use tract::render::{plural, tokens};
 
-use super::{App, Failure, exec, outcome, progress};
+use super::{App, Failure, Result, exec, outcome, progress};
 
 /// How long a summariser may take unless something else is said, in seconds.
 pub const TIMEOUT_SECONDS: NonZeroU64 = NonZeroU64::new(600).expect("not zero");
@@ -45,7 +45,7 @@ impl<'a> Summariser<'a> {
         span: &Extent,
         options: &SurgeryOptions,
         app: &mut App,
-    ) -> Result<Compaction, Failure> {
+    ) -> Result<Compaction> {
         let failed = RefCell::new(None);
         let mut make = |messages: &[Message]| -> tract::Result<String> {
             let request = RequestOptions {

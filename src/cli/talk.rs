@@ -15,7 +15,7 @@ use tract::render::plural;
 use tract::tree::Tree;
 
 use super::exec::Failed;
-use super::{App, Failure, budgeted, request};
+use super::{App, Failure, Result, budgeted, request};
 
 /// A conversation with a command.
 pub struct Talk<'a> {
@@ -51,7 +51,7 @@ impl Talk<'_> {
     }
 
     /// Commits what the user says; gives it, and what the command is to get.
-    pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String), Failure> {
+    pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(Vec<Part>, String)> {
         let asked = Message::text(Role::User, prompt);
         let draft = Draft::append(asked.clone());
         let call = app.call(&self.on, &self.what);
@@ -71,7 +71,7 @@ impl Talk<'_> {
     }
 
     /// Commits an answer, but for so many messages that stand above it; returns of how many it is.
-    pub fn keep(&self, tree: &Tree, above: usize, app: &mut App) -> Result<usize, Failure> {
+    pub fn keep(&self, tree: &Tree, above: usize, app: &mut App) -> Result<usize> {
         let messages = messages_of(tree).into_iter();
         let messages: Vec<Message> = messages.skip(above).collect();
         let count = messages.len();
@@ -91,7 +91,7 @@ impl Talk<'_> {
         cancelled: bool,
         answered: usize,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         match failed {
             Some(_) if cancelled => {
                 app.ui.status("Cancelled; what was said is kept");
@@ -114,7 +114,7 @@ impl Talk<'_> {
     }
 
     /// Where the conversation was saved, it goes on there, too.
-    pub fn save_on(&mut self, app: &App) -> Result<(), Failure> {
+    pub fn save_on(&mut self, app: &App) -> Result<()> {
         if let Some(saved) = self.saved.clone() {
             let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
             self.saved = Some(self.copy(&kept, saved, app)?);
@@ -124,7 +124,7 @@ impl Talk<'_> {
 
     /// Commits the messages that a copy does not have to its branch, or to another one where the
     /// conversation has become shorter meanwhile.
-    fn copy(&self, kept: &Repo, mut saved: Saved, app: &App) -> Result<Saved, Failure> {
+    fn copy(&self, kept: &Repo, mut saved: Saved, app: &App) -> Result<Saved> {
         let context = match self.repo.head(&self.on)?.commit() {
             Some(tip) => self.repo.context(&tip)?,
             None => Context::default(),
@@ -147,7 +147,7 @@ impl Talk<'_> {
 
     /// Keeps a conversation that is in memory alone: its messages, on a branch of their own where
     /// there are others.
-    pub fn save(&mut self, place: &str, app: &mut App) -> Result<(), Failure> {
+    pub fn save(&mut self, place: &str, app: &mut App) -> Result<()> {
         if self.repo.place().is_some() {
             app.ui.status("It is kept already");
             return Ok(());
@@ -183,7 +183,7 @@ impl Talk<'_> {
 }
 
 /// main, where it has no commit, or else the first free `chat-N`.
-fn free_branch(repo: &Repo) -> Result<RefName, Failure> {
+fn free_branch(repo: &Repo) -> Result<RefName> {
     let names = std::iter::once("main".to_owned()).chain((1..).map(|n| format!("chat-{n}")));
     for name in names {
         let branch = RefName::branch(&name)?;

@@ -4,7 +4,7 @@ use tract::history::LogRow;
 use tract::model::{Millis, Operation};
 use tract::render::escape;
 
-use super::{Failure, listing};
+use super::{Failure, Result, listing};
 
 /// A template, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn field(letter: char) -> Option<Piece> {
 impl Template {
     /// Takes `%X` fields, `%n` (a new line), `%x00` (any byte below 80, in hex) and `%%` apart from
     /// the text around them.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut letters = text.chars();

@@ -12,7 +12,7 @@ use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
 
-use super::{App, Failure, listing, progress};
+use super::{App, Failure, Result, listing, progress};
 
 /// How many a listing shows.
 pub const LISTED: usize = 20;
@@ -28,7 +28,7 @@ pub fn tools() -> String {
 
 /// The sessions of the working directory, of the repository's and of git's above it, or those of
 /// every directory, newest first; at least one.
-pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure> {
+pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>> {
     let found = if is_everywhere {
         app.tool_dirs()?.sessions()
     } else {
@@ -50,7 +50,7 @@ pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>, Failure
     Ok(found)
 }
 
-fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
+fn here(app: &App) -> Result<Vec<SessionFile>> {
     let cwd = app.cwd()?;
     let mut places = vec![cwd.clone()];
     let repo = app.repo().ok();
@@ -78,7 +78,7 @@ fn here(app: &App) -> Result<Vec<SessionFile>, Failure> {
 /// # Errors
 ///
 /// Where several are.
-pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>, Failure> {
+pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>> {
     let Some(typed) = typed.to_str() else {
         return Ok(None);
     };
@@ -138,7 +138,7 @@ fn id_of(session: &SessionFile) -> Option<String> {
 }
 
 /// Lists so many of them; 0: all.
-pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<(), Failure> {
+pub fn list(is_everywhere: bool, limit: usize, app: &mut App) -> Result<()> {
     let found = found(is_everywhere, app)?;
     let repo = match app.repo() {
         Ok(repo) => Some(repo),
@@ -240,7 +240,7 @@ fn row(
     is_everywhere: bool,
     repo: Option<&Repo>,
     app: &App,
-) -> Result<[String; 7], Failure> {
+) -> Result<[String; 7]> {
     let since = session.modified.duration_since(UNIX_EPOCH);
     let modified = Millis(since.unwrap_or(Duration::ZERO).as_millis() as i64);
     let age = app.calendar().listed(Some(modified));
@@ -282,7 +282,7 @@ fn row(
 }
 
 /// How many messages of a session are here; none if it is not.
-fn messages(repo: &Repo, name: &RefName) -> Result<Option<u64>, Failure> {
+fn messages(repo: &Repo, name: &RefName) -> Result<Option<u64>> {
     let references = repo.references(name.as_str())?;
     let own = references.into_iter().find(|(other, _)| other == name);
     let Some((_, RefValue::Commit(tip))) = own else {

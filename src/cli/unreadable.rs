@@ -6,7 +6,7 @@ use tract::history::Repo;
 use tract::ingest;
 use tract::render::{Label, Line, grouped, plural};
 
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// How many a status names.
 const NAMED: usize = 5;
@@ -29,7 +29,7 @@ pub fn named(file: &Path, why: &str, app: &App) -> String {
 }
 
 /// The files that could not be read and are still there, for a status.
-pub fn lines(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
+pub fn lines(repo: &Repo, app: &App) -> Result<Vec<Line>> {
     let files = ingest::unread(repo)?;
     if files.is_empty() {
         return Ok(Vec::new());

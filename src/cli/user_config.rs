@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use tract::Error;
 
-use super::{Failure, private};
+use super::{Failure, Result, private};
 
 /// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
 pub const SAFE_DIRECTORY: &str = "safe.directory";
@@ -33,7 +33,7 @@ impl UserConfig {
     pub const KEYS: [&str; 3] = [SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME];
 
     /// Reads the file; one that isn't there, or is kept from us, is empty.
-    pub fn load(path: Option<PathBuf>) -> Result<Self, Failure> {
+    pub fn load(path: Option<PathBuf>) -> Result<Self> {
         let Some(file) = &path else {
             return Ok(Self::default());
         };
@@ -71,7 +71,7 @@ impl UserConfig {
     }
 
     /// Adds a value, unless it is there, and keeps it.
-    pub fn add(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+    pub fn add(&mut self, key: &str, value: &str) -> Result<()> {
         if value.chars().any(char::is_control) || value.trim() != value || value.is_empty() {
             let what = format!("{key}: '{value}' can't be kept: it doesn't fit into a line");
             return Err(Failure::usage(what));
@@ -84,14 +84,14 @@ impl UserConfig {
     }
 
     /// Removes all values of a key.
-    pub fn remove(&mut self, key: &str) -> Result<(), Failure> {
+    pub fn remove(&mut self, key: &str) -> Result<()> {
         self.lines
             .retain(|line| setting(line).is_none_or(|(of, _)| of != key));
         self.save()
     }
 
     /// Writes the file anew.
-    fn save(&self) -> Result<(), Failure> {
+    fn save(&self) -> Result<()> {
         let Some(path) = &self.path else {
             return Err(Failure::refused(
                 "HOME is not set, so there is no place to keep it",

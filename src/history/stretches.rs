@@ -15,7 +15,7 @@ use crate::hash::{CommitHash, ContentHash, fingerprint};
 use crate::model::{
     Commit, Encoding, EntryId, HideKind, Millis, Operation, Priority, Settings, TokenCount,
 };
-use crate::store::{Appended, CommitRow, CountKey, Facts, View};
+use crate::store::{Appended, CommitRow, CountKey, Facts, View, Visit};
 
 /// The entries at a commit, in order: all that stand, hidden ones included.
 #[derive(Clone, Debug)]
@@ -321,7 +321,7 @@ pub(crate) fn each_appended(
     tip: &CommitHash,
     depths: Range<u64>,
     facts: Facts,
-    visit: &mut dyn FnMut(Appended) -> Result<()>,
+    visit: Visit<'_, Appended>,
 ) -> Result<()> {
     let damaged = || Error::damaged(format!("the path to {tip:.10} is not what its index tells"));
     let mut next = depths.start;

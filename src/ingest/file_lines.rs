@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
+use super::plain::cut;
 use crate::interop::Input;
 
 /// Files, each a line. None of them is held.
@@ -42,16 +43,14 @@ impl Line {
             };
             return text.as_bytes().read_at(from, buffer);
         }
-        let left = usize::try_from(end - at).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        let text = &mut buffer[..want];
+        let text = cut(buffer, end, at);
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(at - before))?;
         // A file that was cut since it was listed is an error, never a source of other bytes.
         file.read_exact(text)?;
         let breaks = text.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r'));
         breaks.for_each(|byte| *byte = b' ');
-        Ok(want)
+        Ok(text.len())
     }
 }
 

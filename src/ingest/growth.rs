@@ -14,7 +14,7 @@ use super::bases::descent_of;
 use super::file::FileInput;
 use super::inspect::SessionInput;
 use super::outgoing::spans;
-use super::plain::absolute;
+use super::plain::{absolute, cut};
 use super::report::REDACTED;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint};
@@ -315,9 +315,8 @@ impl Input for UpTo<'_> {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.size_bytes.saturating_sub(offset);
-        let want = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        self.input.read_at(offset, &mut buffer[..want])
+        self.input
+            .read_at(offset, cut(buffer, self.size_bytes, offset))
     }
 }
 

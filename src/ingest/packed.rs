@@ -11,7 +11,7 @@
 use std::cell::RefCell;
 use std::io::{self, BufReader, Read};
 
-use super::plain::PlainFile;
+use super::plain::{PlainFile, cut};
 use crate::interop::{Input, Problem};
 
 /// How many bytes tell a compressed file.
@@ -64,9 +64,8 @@ impl Input for Packed {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        if want == 0 {
+        let wanted = cut(buffer, self.size_bytes, offset);
+        if wanted.is_empty() {
             return Ok(0);
         }
         let mut open = self.reader.borrow_mut();
@@ -75,7 +74,7 @@ impl Input for Packed {
             _ => Reader::of(&self.file)?,
         };
         reader.pass(offset)?;
-        let got = reader.read(&mut buffer[..want])?;
+        let got = reader.read(wanted)?;
         *open = Some(reader);
         Ok(got)
     }

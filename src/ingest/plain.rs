@@ -68,6 +68,13 @@ pub(super) fn absolute(path: &Path) -> Option<String> {
     real?.to_str().map(str::to_owned)
 }
 
+/// As much of a buffer as an input of so many bytes fills from a place on.
+pub(super) fn cut(buffer: &mut [u8], size_bytes: u64, offset: u64) -> &mut [u8] {
+    let left = usize::try_from(size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let want = buffer.len().min(left);
+    &mut buffer[..want]
+}
+
 impl PlainFile {
     /// What it was to whoever looked at it when it was opened.
     pub(super) fn stamp(&self) -> FileStamp {
@@ -122,20 +129,14 @@ impl Input for PlainFile {
         self.size_bytes
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        let got = std::os::unix::fs::FileExt::read_at(&*self.file, &mut buffer[..want], offset)?;
+        let wanted = cut(buffer, self.size_bytes, offset);
+        #[cfg(unix)]
+        let got = std::os::unix::fs::FileExt::read_at(&*self.file, wanted, offset)?;
+        #[cfg(windows)]
+        let got = std::os::windows::fs::FileExt::seek_read(&*self.file, wanted, offset)?;
         #[cfg(test)]
         READ_BYTES.set(READ_BYTES.get() + got as u64);
         Ok(got)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let want = buffer.len().min(left);
-        std::os::windows::fs::FileExt::seek_read(&*self.file, &mut buffer[..want], offset)
     }
 }

@@ -3,11 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::codec::unpack_spans;
 use super::columns::{Columns, get};
+use super::grams::Terms;
+use super::rows::{self, Shown};
 use super::{Checked, Fault};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Commit, Operation, Span};
+use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone};
 
 /// Who is told of faults and of progress.
 pub(super) type Tell<'a> = &'a mut dyn FnMut(Checked, Option<Fault>);
@@ -44,7 +47,7 @@ impl RefLogs {
     }
 
     /// What is wrong, of refs that were deleted too.
-    pub(super) fn faults(self) -> Vec<Fault> {
+    fn faults(self) -> Vec<Fault> {
         let names: BTreeSet<&String> = self.refs.keys().chain(self.logs.keys()).collect();
         let nowhere = At::default();
         let faults = names.into_iter().filter_map(|name| {
@@ -63,49 +66,157 @@ impl RefLogs {
     }
 }
 
-/// A commit beside its parent, as a check reads them: its hash, text and depth, its parent's hash and depth, the
-/// hash of what its row says it appends, and whether its lineage goes on where the parent's does, or began there.
-pub(super) struct Judged {
-    pub(super) hash: CommitHash,
-    /// None where its text is not what was written.
-    pub(super) commit: Option<Commit>,
-    /// Whether it stands where its parent says.
-    pub(super) is_placed: bool,
-    /// Whether it appends what its row says.
-    pub(super) appends: bool,
+/// A check under way.
+pub(super) struct Check<'t> {
+    /// How far it is.
+    pub(super) done: Checked,
+    tell: Tell<'t>,
+    /// After how many objects it is told how far it is; none where the engine says so itself.
+    step: Option<u64>,
+    /// Whether the engine repairs what is damaged of objects.
+    mends: bool,
+    terms: Terms,
+    /// Rows of the search index that are not as they should be.
+    pub(super) astray: u64,
 }
 
-impl Judged {
-    pub(super) fn read(row: &impl Columns, first: usize) -> Result<Self> {
+impl<'t> Check<'t> {
+    pub(super) fn new(tell: Tell<'t>, step: Option<u64>, mends: bool) -> Self {
+        Self {
+            done: Checked::default(),
+            tell,
+            step,
+            mends,
+            terms: Terms::new(),
+            astray: 0,
+        }
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault) {
+        (self.tell)(self.done, Some(fault));
+    }
+
+    /// Tells how far it is.
+    pub(super) fn progress(&mut self) {
+        (self.tell)(self.done, None);
+    }
+
+    fn step(&mut self) {
+        let done = self.done.contents + self.done.commits + self.done.sources;
+        if self.step.is_some_and(|step| done.is_multiple_of(step)) {
+            self.progress();
+        }
+    }
+
+    /// A content: its body, unpacked if there is one and it can be; what its row shows, if that is as it was
+    /// written; and whether what is indexed of it are the terms of its message.
+    pub(super) fn content(
+        &mut self,
+        hash: ContentHash,
+        body: Option<Option<Vec<u8>>>,
+        shown: Option<Shown>,
+        is_indexed: impl FnOnce(&mut Terms, &Message) -> bool,
+    ) {
+        self.done.contents += 1;
+        self.step();
+        let (why, mends) = match body {
+            Some(_) => ("its body is not what was written", self.mends),
+            None => ("its body is missing", false),
+        };
+        let Some((message, size_bytes)) = body.flatten().and_then(|body| message(&hash, &body))
+        else {
+            return self.fault(Fault::Content { hash, why, mends });
+        };
+        // What a purge erased may be indexed or not.
+        let is_right = is_indexed(&mut self.terms, &message)
+            || is_tombstone(&hash, message.canonical().as_bytes());
+        self.astray += u64::from(!is_right);
+        if shown != Some(Shown::of_size(&message, size_bytes)) {
+            self.fault(Fault::Listing { hash });
+        }
+    }
+
+    /// What is astray in the search index, once all contents were told.
+    pub(super) fn indexed(&mut self) {
+        let (what, rows) = ("the search index", self.astray);
+        if rows > 0 {
+            self.fault(Fault::Derived { what, rows });
+        }
+    }
+
+    /// A commit beside its parent, from a column on: its hash, text and depth, its parent's hash and depth, the
+    /// hash of what its row says it appends, and whether its lineage goes on where the parent's does, or began
+    /// there.
+    pub(super) fn commit(
+        &mut self,
+        row: &impl Columns,
+        first: usize,
+        is_sealed: bool,
+        mut is_here: impl FnMut(&ContentHash) -> bool,
+    ) -> Result<()> {
+        self.done.commits += 1;
+        self.step();
         let hash: CommitHash = get(row, first)?;
         let text = row.text(first + 1).ok();
         let text = text.filter(|text| hash.names(text.as_bytes()));
-        let mut judged = Self {
-            hash,
-            commit: text.and_then(|text| Commit::from_canonical(text).ok()),
-            is_placed: false,
-            appends: false,
-        };
-        let Some(commit) = &judged.commit else {
-            return Ok(judged);
+        let commit = text.and_then(|text| Commit::from_canonical(text).ok());
+        let may_mend = self.mends;
+        let mut wrong = |why, mends| self.fault(Fault::Commit { hash, why, mends });
+        let Some(commit) = commit else {
+            // Its name may be what is wrong.
+            wrong("its text is not what was written", !is_sealed);
+            return Ok(());
         };
         let parent: Option<CommitHash> = get(row, first + 3)?;
         let above: Option<i64> = get(row, first + 4)?;
         let depth = above.map_or(0, |above| above + 1);
-        judged.is_placed =
-            parent == commit.parent && row.number(first + 2)? == depth && row.flag(first + 6)?;
         let appended: Option<ContentHash> = get(row, first + 5)?;
         let named = match commit.operation {
             Operation::Append { content } => Some(content),
             _ => None,
         };
-        judged.appends = appended == named;
-        Ok(judged)
+        if parent != commit.parent || row.number(first + 2)? != depth || !row.flag(first + 6)? {
+            wrong("it does not stand where its parent says", may_mend);
+        } else if appended != named || !is_sealed {
+            wrong("its row is not as it was written", may_mend);
+        }
+        for content in commit.operation.contents() {
+            if !is_here(&content) {
+                wrong("a message that it names is missing", false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Each ref against the log of its moves, those that were deleted too.
+    pub(super) fn refs(&mut self, logs: RefLogs) {
+        for fault in logs.faults() {
+            self.fault(fault);
+        }
+    }
+
+    /// A kept source, whose bytes are what was imported or not, and which holds all records behind commits or not.
+    pub(super) fn source(&mut self, session: Option<RefName>, is_whole: bool, holds_all: bool) {
+        let why = match (is_whole, holds_all) {
+            (true, true) => return,
+            (true, false) => "a record behind a commit is not in it",
+            (false, _) => "its bytes are not what was imported",
+        };
+        self.fault(Fault::Source { session, why });
     }
 }
 
-/// Whether a record lies within a source of so many bytes.
-pub(super) fn is_inside(span: &Span, size_bytes: u64) -> bool {
-    let end = span.offset.checked_add(span.len);
-    end.is_some_and(|end| end <= size_bytes)
+/// The message of a body, which must be that of its name, and the size of its text.
+pub(super) fn message(hash: &ContentHash, body: &[u8]) -> Option<(Message, usize)> {
+    let canonical = rows::canonical(hash, body).ok()?;
+    Some((Message::from_canonical(canonical).ok()?, canonical.len()))
+}
+
+/// Whether the records of packed spans lie within a source of so many bytes.
+pub(super) fn are_inside(spans: &[u8], size_bytes: u64) -> bool {
+    let is_inside = |span: &Span| {
+        let end = span.offset.checked_add(span.len);
+        end.is_some_and(|end| end <= size_bytes)
+    };
+    unpack_spans(spans).is_ok_and(|spans| spans.iter().all(is_inside))
 }

@@ -4,13 +4,12 @@
 //! with rows in place of hashes. Deliberately absent: which rows there are, which each engine asks its
 //! own tables.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use imbl::Vector;
 
 use super::codec::{Packer, Unpacker};
-use super::columns::{Columns, damaged, get};
-use super::lineage::Settings;
+use super::columns::{Column, Columns, damaged, get};
 use crate::context::{Context, Entry, Mask, MaskedPart};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -31,6 +30,9 @@ pub(super) struct Run {
     /// How many entries.
     pub(super) len: usize,
 }
+
+/// For each request setting the commit that set it.
+pub(super) type Settings = BTreeMap<String, CommitHash>;
 
 /// A commit, and the content that it appends.
 pub(super) type Append = (CommitHash, ContentHash);
@@ -138,38 +140,44 @@ pub(super) fn whole_runs(
     whole.collect()
 }
 
-/// The names behind rows.
-pub(super) trait Named {
-    fn commits_of(&self, rows: &[i64]) -> Result<HashMap<i64, CommitHash>>;
+/// Checkpoints as an engine keeps them, and the names behind their rows.
+pub(super) trait Checkpoints {
+    /// The newest checkpoint on the path to `tip` of which `read` can make anything, with its commit.
+    fn newest_data<T>(
+        &self,
+        tip: &CommitHash,
+        read: impl Fn(&[u8]) -> Result<Option<T>>,
+    ) -> Result<Option<(CommitHash, T)>>;
 
-    fn contents_of(&self, rows: &[i64]) -> Result<HashMap<i64, ContentHash>>;
+    /// The names of a table's rows.
+    fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>>;
 
     /// Of each run, the appends among its commits, see [`whole_runs`].
     fn appends_of(&self, runs: &[[i64; 3]]) -> Result<Vec<Vec<Append>>>;
 }
 
 /// The context of a checkpoint; none of bytes that make no sense.
-pub(super) fn decode(named: &impl Named, data: &[u8]) -> Result<Option<Context>> {
+pub(super) fn decode(named: &impl Checkpoints, data: &[u8]) -> Result<Option<Context>> {
     let mut rows = Decoder::of(data, None);
     if rows.context().is_none() {
         return Ok(None);
     }
     let names = Names {
-        commits: named.commits_of(&rows.commits)?,
-        contents: named.contents_of(&rows.contents)?,
+        commits: named.names("commits", &rows.commits)?,
+        contents: named.names("contents", &rows.contents)?,
         runs: named.appends_of(&rows.runs)?,
     };
     Ok(Decoder::of(data, Some(&names)).context())
 }
 
 /// What it says of settings, without its entries.
-pub(super) fn decode_settings(named: &impl Named, data: &[u8]) -> Result<Option<Settings>> {
+pub(super) fn decode_settings(named: &impl Checkpoints, data: &[u8]) -> Result<Option<Settings>> {
     let mut rows = Decoder::of(data, None);
     if rows.head().is_none() {
         return Ok(None);
     }
     let names = Names {
-        commits: named.commits_of(&rows.commits)?,
+        commits: named.names("commits", &rows.commits)?,
         ..Names::default()
     };
     let head = Decoder::of(data, Some(&names)).head();

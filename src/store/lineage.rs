@@ -2,13 +2,13 @@
 //!
 //! Deliberately absent: how an engine finds the lineages of a path, or reads the commits of one.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::checkpoint::{Checkpoints, Settings, decode_settings};
 use super::codec::number;
 use super::columns::{damaged, missing};
-use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths};
+use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths, Visit};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Encoding, RefName, RefValue};
@@ -124,7 +124,7 @@ impl Links {
 pub(super) type Path = Rc<Vec<(i64, i64)>>;
 
 /// What an engine tells of lineages. What follows of paths is said once, below.
-pub(super) trait Lineages {
+pub(super) trait Lineages: Checkpoints {
     /// Where a commit stands, if it is here.
     fn place(&self, commit: &CommitHash) -> Result<Option<Place>>;
 
@@ -141,18 +141,14 @@ pub(super) trait Lineages {
     fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>>;
 
     /// Reads these parts of a path, oldest first.
-    fn scan_commits(
-        &self,
-        parts: &[Stretch],
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
-    ) -> Result<()>;
+    fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()>;
 
     /// The same with what a listing shows of the messages.
     fn scan_listed(
         &self,
         parts: &[Stretch],
         encoding: Encoding,
-        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+        visit: Visit<'_, ListedCommit>,
     ) -> Result<()>;
 
     /// The same of what they append; there is a row at each depth.
@@ -160,18 +156,15 @@ pub(super) trait Lineages {
         &self,
         parts: &[Stretch],
         facts: Facts,
-        visit: &mut dyn FnMut(Appended) -> Result<()>,
+        visit: Visit<'_, Appended>,
     ) -> Result<()>;
-
-    /// What the newest checkpoint on the path to `tip` says of settings, and its commit.
-    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>>;
 
     /// Tells the commits of the path to `tip` after `after` that set anything; it may tell others.
     fn scan_setting(
         &self,
         tip: &CommitHash,
         after: Option<&CommitHash>,
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+        visit: Visit<'_, CommitRow>,
     ) -> Result<()>
     where
         Self: Sized,
@@ -218,9 +211,6 @@ pub(super) trait Lineages {
     }
 }
 
-/// For each request setting the commit that set it.
-pub(super) type Settings = BTreeMap<String, CommitHash>;
-
 impl<E: Lineages> Paths for E {
     fn along(
         &self,
@@ -228,7 +218,7 @@ impl<E: Lineages> Paths for E {
         after: Option<&CommitHash>,
         limit: usize,
         shows: Option<Encoding>,
-        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+        visit: Visit<'_, ListedCommit>,
     ) -> Result<()> {
         let parts = self.parts(tip, after, limit)?;
         let Some(first) = parts.first() else {
@@ -251,14 +241,15 @@ impl<E: Lineages> Paths for E {
         tip: &CommitHash,
         depths: Range<u64>,
         facts: Facts,
-        visit: &mut dyn FnMut(Appended) -> Result<()>,
+        visit: Visit<'_, Appended>,
     ) -> Result<()> {
         let (first, last) = (number(depths.start), number(depths.end) - 1);
         self.scan_appended(&between(&self.path(tip)?, first, last), facts, visit)
     }
 
     fn settings_at(&self, tip: &CommitHash) -> Result<Settings> {
-        let (base, mut settings) = match self.checkpointed_settings(tip)? {
+        let newest = self.newest_data(tip, |data| decode_settings(self, data))?;
+        let (base, mut settings) = match newest {
             Some((base, settings)) => (Some(base), settings),
             None => (None, Settings::new()),
         };

@@ -48,7 +48,7 @@ pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
 pub use foreign::{ForeignTables, is_database, read_foreign};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
-pub use paths::{Appended, Facts, ListedCommit, Paths};
+pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 pub use refs::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,

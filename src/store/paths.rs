@@ -65,6 +65,9 @@ pub struct Facts {
     pub counts: Option<Encoding>,
 }
 
+/// Who is told of rows, one at a time.
+pub type Visit<'a, T> = &'a mut dyn FnMut(T) -> Result<()>;
+
 /// Reading paths.
 pub trait Paths {
     /// Tells the newest `limit` commits of the path that ends in `tip`, oldest first, one at a time: those
@@ -76,7 +79,7 @@ pub trait Paths {
         after: Option<&CommitHash>,
         limit: usize,
         shows: Option<Encoding>,
-        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+        visit: Visit<'_, ListedCommit>,
     ) -> Result<()>;
 
     /// The commits alone.
@@ -85,7 +88,7 @@ pub trait Paths {
         tip: &CommitHash,
         after: Option<&CommitHash>,
         limit: usize,
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+        visit: Visit<'_, CommitRow>,
     ) -> Result<()> {
         self.along(tip, after, limit, None, &mut |listed| visit(listed.row))
     }
@@ -130,7 +133,7 @@ pub trait Paths {
         tip: &CommitHash,
         depths: Range<u64>,
         facts: Facts,
-        visit: &mut dyn FnMut(Appended) -> Result<()>,
+        visit: Visit<'_, Appended>,
     ) -> Result<()>;
 
     /// For each request setting that is in force at `tip`, the commit that set it last. Reads the

@@ -102,7 +102,7 @@ fn repo(kinds: &[(u8, u8)], hides: &[(u8, u8)]) -> Repo {
         match hides.get(round) {
             Some((0, keep)) => {
                 let reach = Reach::Keep(usize::from(*keep).max(1));
-                let _ = repo.truncate(call, &Truncate::new(reach), &options);
+                let _ = repo.carry_out(call, &Truncate::new(reach), &options);
             }
             Some((1, _)) => {
                 let _ = repo.compact(call, &Extent::All, Summary::Text("in short"), &options);

@@ -432,7 +432,7 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
     let call = Call::at(Millis(now), command).on(on);
     let options = SurgeryOptions::default();
     match command {
-        "truncate" => repo.truncate(
+        "truncate" => repo.carry_out(
             call,
             &Truncate::new(Reach::Fraction("0.5".parse()?)),
             &options,
@@ -454,7 +454,7 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
                 },
                 ..Prune::default()
             };
-            repo.prune(call, &prune, &options)
+            repo.carry_out(call, &prune, &options)
         }
         "drop" => {
             let tip = repo.head(on)?.commit().expect("there are commits");

@@ -154,7 +154,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
     match kind {
         0 => {
             let reach = Reach::Keep(1 + dice.below(visible.len()));
-            repo.truncate(call, &Truncate::new(reach), &options)
+            repo.carry_out(call, &Truncate::new(reach), &options)
         }
         1 => {
             let fraction = format!("0.{:02}", dice.below(100)).parse()?;
@@ -162,7 +162,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 drop_first: dice.below(2) == 0,
                 ..Truncate::new(Reach::Fraction(fraction))
             };
-            repo.truncate(call, &truncate, &options)
+            repo.carry_out(call, &truncate, &options)
         }
         2 => {
             let tokens = scene.size().tokens.tokens / 100 * dice.below(100) as u64;
@@ -170,7 +170,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 tokens,
                 as_counted: true,
             };
-            repo.truncate(call, &Truncate::new(Reach::ToBudget(budget)), &options)
+            repo.carry_out(call, &Truncate::new(Reach::ToBudget(budget)), &options)
         }
         3 => repo.drop_named(call, &[Named::Entry(shown)], true, &options),
         4 => {
@@ -189,7 +189,7 @@ fn any_command(kind: usize, repo: &Repo, on: &On, dice: &mut Dice) -> tract::Res
                 limits,
                 ..Prune::default()
             };
-            repo.prune(call, &prune, &options)
+            repo.carry_out(call, &prune, &options)
         }
         6 => {
             let skip = repo.annotate(call, &[shown], Priority::Skip, None, &options);
@@ -308,11 +308,11 @@ fn comes_back_step_by_step(repos: &[Repo]) {
         let mut steps = vec![(tip(), request(repo, &tip()))];
         for step in 0..6 {
             let done = match step {
-                0 | 1 => repo.truncate(Call::default(), &half(), &options),
+                0 | 1 => repo.carry_out(Call::default(), &half(), &options),
                 2 => planned(repo, &ON, &options, |input| {
                     compact(input, &Extent::KeepLast(3), "in short")
                 }),
-                3 => repo.prune(Call::default(), &prune, &options),
+                3 => repo.carry_out(Call::default(), &prune, &options),
                 4 => {
                     let dropped = repo.resolve_named(&ON, ":-2").unwrap();
                     repo.drop_named(Call::default(), &[dropped], true, &options)

@@ -225,7 +225,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let tag = RefName::tag("v1").expect("a name");
     repo.create_tag(call, &tag, "HEAD", Some("a note"))
         .expect("made");
-    repo.truncate(call, &Truncate::new(Reach::Keep(2)), &surgery)
+    repo.carry_out(call, &Truncate::new(Reach::Keep(2)), &surgery)
         .expect("hidden");
     repo.clear(call, true, &surgery).expect("cleared");
     repo.undo(None, Millis(6)).expect("undone");

@@ -3,7 +3,7 @@
 use tract::model::Priority;
 
 use crate::cli::annotation::{self, Whom};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Pin messages, skip them, or make them normal again
 ///
@@ -32,7 +32,7 @@ pub struct Args {
     whom: Whom,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let priority = match (args.pin, args.skip) {
         (true, _) => Priority::Pinned,
         (_, true) => Priority::Skip,

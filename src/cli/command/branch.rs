@@ -10,7 +10,7 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, listing, typed};
+use crate::cli::{App, Failure, Result, listing, typed};
 
 /// How little room a name gets.
 const LEAST_NAME_COLS: usize = 24;
@@ -56,7 +56,7 @@ pub struct Args {
     rev: Option<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.remotes {
         return list_seen(app);
     }
@@ -95,7 +95,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(args: &Args, app: &mut App) -> Result<(), Failure> {
+fn list(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let mut rows = repo.branches(app.encoding(&repo)?)?;
     if rows.is_empty() {
@@ -144,7 +144,7 @@ fn list(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Where the refs of other repositories were last seen.
-fn list_seen(app: &mut App) -> Result<(), Failure> {
+fn list_seen(app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let room = app.ui.width_cols();
     let mut cells: Vec<Vec<Line>> = Vec::new();

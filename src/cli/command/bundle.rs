@@ -8,7 +8,7 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, leaks, private};
+use crate::cli::{App, Failure, Result, leaks, private};
 
 /// Write commits to one file, for another repository
 ///
@@ -44,7 +44,7 @@ pub struct Args {
     secrets: leaks::Flags,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let tips = if args.all {
         all(&repo)?
@@ -79,7 +79,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Every ref that may go into a bundle.
-fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
+fn all(repo: &Repo) -> Result<Vec<BundleTip>> {
     let mut tips = Vec::new();
     for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
         for (name, value) in repo.references(folder)? {
@@ -96,7 +96,7 @@ fn all(repo: &Repo) -> Result<Vec<BundleTip>, Failure> {
 }
 
 /// What was typed: a name, or a range up to one.
-fn tip(repo: &Repo, on: &On, what: &str) -> Result<BundleTip, Failure> {
+fn tip(repo: &Repo, on: &On, what: &str) -> Result<BundleTip> {
     let (end, is_range) = match what.rsplit_once("..") {
         Some((_, end)) => (end, true),
         None => (what, false),

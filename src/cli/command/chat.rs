@@ -9,7 +9,7 @@ use crate::cli::answer::{self, Answer};
 use crate::cli::live::Live;
 use crate::cli::pause::Pause;
 use crate::cli::talk::Talk;
-use crate::cli::{App, Failure, Typed, interactive};
+use crate::cli::{App, Failure, Result, Typed, interactive};
 
 /// Talk with a model; every turn is a commit
 ///
@@ -40,7 +40,7 @@ pub struct Args {
     format: Option<Provider>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let mut talk = Talk {
         options: RequestOptions {
@@ -66,7 +66,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// A line is a prompt.
-fn lines(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
+fn lines(talk: &mut Talk<'_>, app: &mut App) -> Result<()> {
     let mut chat = Chat {
         // What is typed at a terminal is there already.
         echoes: !(io::stdin().is_terminal() && app.ui.is_terminal()),
@@ -123,7 +123,7 @@ struct Chat<'t, 'a> {
 }
 
 impl Chat<'_, '_> {
-    fn invite(&self, app: &mut App) -> Result<(), Failure> {
+    fn invite(&self, app: &mut App) -> Result<()> {
         if !self.echoes {
             write!(app.ui.out(), "> ")?;
         }
@@ -131,7 +131,7 @@ impl Chat<'_, '_> {
     }
 
     /// What the user says, and what is answered.
-    fn turn(&mut self, prompt: &str, app: &mut App) -> Result<(), Failure> {
+    fn turn(&mut self, prompt: &str, app: &mut App) -> Result<()> {
         let (asked, request) = self.talk.ask(prompt, app)?;
         let pause = Pause::begin()?;
         let mut live = Live::default();
@@ -164,7 +164,7 @@ impl Chat<'_, '_> {
         }
     }
 
-    fn undo(&self, app: &mut App) -> Result<(), Failure> {
+    fn undo(&self, app: &mut App) -> Result<()> {
         let undone = self.talk.repo.undo(None, app.now())?;
         app.ui.status(format!("Undid {}", undone.operation.what));
         Ok(())

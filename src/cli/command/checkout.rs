@@ -5,7 +5,7 @@ use tract::model::{Head, RefName};
 use tract::render::{Label, Line};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, Typed};
+use crate::cli::{App, Failure, Result, Typed};
 
 /// Switch to a branch, or look at an earlier commit
 ///
@@ -28,7 +28,7 @@ pub struct Args {
     rev: Option<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if app.names_a_branch() {
         return Err(
             Failure::usage("checkout moves HEAD, which --on and TRACT_BRANCH leave alone")

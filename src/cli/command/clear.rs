@@ -4,7 +4,7 @@ use tract::history::surgery::Clear;
 use tract::history::{Call, Repo};
 use tract::render::plural;
 
-use crate::cli::{App, Failure, Typed, erased, outcome};
+use crate::cli::{App, Failure, Result, Typed, erased, outcome};
 
 /// Hide everything but the system messages, to start over
 ///
@@ -42,7 +42,7 @@ pub struct Args {
     force: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     if args.purge {
         if !args.force {
@@ -78,7 +78,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Erases, and says what is gone and what is not.
-fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<(), Failure> {
+fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<()> {
     let purged = repo.purge(call).map_err(|error| {
         Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
     })?;

@@ -7,7 +7,7 @@ use tract::history::sync::{FetchOptions, Fetched, Follow};
 use tract::history::{Call, Repo};
 
 use crate::cli::peer::{self, fetched};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// Copy a repository from somewhere else
 ///
@@ -30,7 +30,7 @@ pub struct Args {
     sources: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let url = peer::kept(&args.url, app)?;
     let dir = match &args.dir {
         Some(dir) => app.path(dir)?,
@@ -54,7 +54,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Brings what there is into a repository that was just made.
-fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched, Failure> {
+fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched> {
     repo.set_remote("origin", url, false)?;
     let options = FetchOptions {
         remote: "origin",
@@ -70,7 +70,7 @@ fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched
 }
 
 /// What the last piece of a URL is called.
-fn name(url: &str) -> Result<String, Failure> {
+fn name(url: &str) -> Result<String> {
     let path = url.trim_end_matches('/').trim_end_matches("/.tract");
     let name = path.rsplit(['/', ':']).next().unwrap_or_default();
     match name {

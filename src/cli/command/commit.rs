@@ -9,7 +9,7 @@ use tract::{Error, interop};
 
 use crate::cli::budgeted::{self, Held};
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, Typed, input, named, position};
+use crate::cli::{App, Failure, Result, Typed, input, named, position};
 
 /// Append one message, or replace one
 ///
@@ -80,7 +80,7 @@ pub struct Args {
     expect: Option<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if let Some(text) = args.stdin.as_deref().filter(|text| *text != "-") {
         let failure = Failure::usage(format!("'{text}' is not an option; give the text with -m"));
         let role = args.role.as_deref().unwrap_or("user");
@@ -155,7 +155,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 
 /// Prints a hash for each message: its own, and for the last the commit behind all that was done, which is
 /// another where the budget hid something. That is what `--expect` takes, whoever has gone on meanwhile.
-fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<(), Failure> {
+fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<()> {
     let others = held.commits.iter().take(messages.saturating_sub(1));
     for hash in others.map(|made| made.hash).chain(held.tip()) {
         app.ui.print(Label::Hash.of(hash.to_string()))?;
@@ -164,7 +164,7 @@ fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Prints short hash, role, and tokens where a count is known already.
-fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<(), Failure> {
+fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<()> {
     let contents = done.iter().zip(drafts);
     let contents: Vec<_> = contents
         .flat_map(|(made, _)| made.commit.operation.contents())
@@ -202,7 +202,7 @@ fn what(args: &Args) -> String {
 }
 
 /// The entry that an edit means, and the message that stands there now.
-fn target(repo: &Repo, on: &On, rev: &str) -> Result<(EntryId, Message), Failure> {
+fn target(repo: &Repo, on: &On, rev: &str) -> Result<(EntryId, Message)> {
     let id = repo.resolve_entry(on, rev)?;
     let message = repo.message_of(on, &id)?;
     let nothing = || Failure::refused(format!("{rev} holds no message that could be edited"));
@@ -215,7 +215,7 @@ fn written(
     role: Option<Role>,
     edited: Option<&Message>,
     app: &App,
-) -> Result<Message, Failure> {
+) -> Result<Message> {
     let answered = edited.and_then(|message| message.results().next().map(str::to_owned));
     let call = args.call.clone().or(answered);
     let role = role
@@ -267,7 +267,7 @@ fn written(
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
-fn batch(app: &App, path: &Path) -> Result<Vec<Message>, Failure> {
+fn batch(app: &App, path: &Path) -> Result<Vec<Message>> {
     let text = input::read(app, path)?;
     let mut messages = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -305,7 +305,7 @@ fn provider_message(place: &str, text: &str) -> Result<Message, Error> {
 }
 
 /// The request settings that were given, as JSON texts.
-fn settings(args: &Args, app: &App) -> Result<Settings, Failure> {
+fn settings(args: &Args, app: &App) -> Result<Settings> {
     let mut settings = Settings::new();
     let text = |text: &str| serde_json::Value::from(text).to_string();
     if let Some(model) = &args.model {

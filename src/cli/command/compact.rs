@@ -9,7 +9,7 @@ use tract::history::surgery::{Compact, Extent, Summary};
 use tract::history::{On, Repo};
 
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
-use crate::cli::{App, Failure, Typed, input, outcome};
+use crate::cli::{App, Failure, Result, Typed, input, outcome};
 
 /// Replace a span of messages with a summary
 ///
@@ -54,7 +54,7 @@ pub struct Args {
     range: Vec<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let (dashes, ranges): (Vec<&String>, Vec<&String>) =
         args.range.iter().partition(|word| *word == "-");
@@ -110,7 +110,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// One end of a range may be left out: the first or the last message.
-fn span(repo: &Repo, on: &On, range: &str) -> Result<Extent, Failure> {
+fn span(repo: &Repo, on: &On, range: &str) -> Result<Extent> {
     let Some((from, to)) = range.split_once("..") else {
         let what = format!("'{range}' is not a span");
         return Err(Failure::usage(what).with_hint("both ends: tract compact :4..:20"));

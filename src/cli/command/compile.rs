@@ -8,7 +8,7 @@ use tract::history::Repo;
 use tract::model::Role;
 use tract::render::escape;
 
-use crate::cli::{App, Failure, request};
+use crate::cli::{App, Failure, Result, request};
 
 /// Print the request that a model would be sent
 ///
@@ -39,7 +39,7 @@ pub struct Args {
     strict: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let reply = args.reply.as_ref().map(|typed| repo.resolve(&on, typed));
     let reply = reply.transpose()?;
@@ -70,7 +70,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// The commit whose context a reply answered.
-fn answered(repo: &Repo, reply: CommitHash, typed: &str, app: &App) -> Result<CommitHash, Failure> {
+fn answered(repo: &Repo, reply: CommitHash, typed: &str, app: &App) -> Result<CommitHash> {
     let row = repo.show(&reply, app.encoding(repo)?)?.row;
     if row.role != Some(Role::Assistant) {
         let failure = Failure::refused(format!("{typed} is not a reply of the assistant"));

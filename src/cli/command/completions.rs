@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap_complete::env::{EnvCompleter, Fish, Zsh};
 
 use crate::cli::completion::Quoted;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Make your shell complete commands, branches and revisions
 ///
@@ -29,7 +29,7 @@ enum Shell {
     Fish,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let shell: &dyn EnvCompleter = match args.shell {
         Shell::Bash => &Quoted,
         Shell::Zsh => &Zsh,

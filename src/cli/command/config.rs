@@ -10,7 +10,7 @@ use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
 
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// Read or change settings
 ///
@@ -57,7 +57,7 @@ pub struct Args {
     global: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.global {
         return global(args, app);
     }
@@ -85,7 +85,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Refuses a key that there isn't.
-fn known(key: &str, keys: &[&str]) -> Result<(), Failure> {
+fn known(key: &str, keys: &[&str]) -> Result<()> {
     if keys.contains(&key) {
         return Ok(());
     }
@@ -97,7 +97,7 @@ fn known(key: &str, keys: &[&str]) -> Result<(), Failure> {
 }
 
 /// The user's own settings.
-fn global(args: &Args, app: &mut App) -> Result<(), Failure> {
+fn global(args: &Args, app: &mut App) -> Result<()> {
     let mut config = app.user_config()?;
     let Some(key) = &args.key else {
         let line = |(key, value)| format!("{key} = {value}").into();
@@ -132,7 +132,7 @@ fn global(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// A directory as it is kept: from the root on, whatever the working directory will be.
-fn safe(value: &str, app: &App) -> Result<String, Failure> {
+fn safe(value: &str, app: &App) -> Result<String> {
     if value == "*" {
         return Ok(value.to_owned());
     }
@@ -143,7 +143,7 @@ fn safe(value: &str, app: &App) -> Result<String, Failure> {
 }
 
 /// The value as it is stored.
-fn checked(key: &str, value: &str) -> Result<String, Failure> {
+fn checked(key: &str, value: &str) -> Result<String> {
     let wrong = |why: &str| Err(Failure::usage(format!("{key}: {why}")));
     let number = |of: &str| match value.parse::<NonZeroU64>() {
         Ok(number) => Ok(number.to_string()),

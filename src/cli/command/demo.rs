@@ -9,7 +9,7 @@ use tract::history::{LogOptions, On};
 use tract::render::{Label, Line};
 
 use crate::cli::shell::shell_words;
-use crate::cli::{App, Cli, Failure, command, private, request};
+use crate::cli::{App, Cli, Failure, Result, command, private, request};
 
 /// Try tract on a bundled session
 ///
@@ -48,7 +48,7 @@ $ commit -r user -m \"Please show the totals by month, too.\"
 $ log -n 2
 ";
 
-pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(_: &Args, app: &mut App) -> Result<()> {
     let directory = directory()?;
     let file = directory.join("session.jsonl");
     std::fs::write(&file, SESSION).map_err(Error::io(&file))?;
@@ -86,7 +86,7 @@ pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// A directory of its own that nobody else can look into.
-fn directory() -> Result<PathBuf, Failure> {
+fn directory() -> Result<PathBuf> {
     let name = format!("tract-demo-{}", private::random_name::<4>()?);
     let path = std::env::temp_dir().join(name);
     private::create_directory(&path).map_err(Error::io(&path))?;
@@ -94,7 +94,7 @@ fn directory() -> Result<PathBuf, Failure> {
 }
 
 /// The short hash of the newest compaction.
-fn compaction(app: &App) -> Result<String, Failure> {
+fn compaction(app: &App) -> Result<String> {
     let repo = app.repo()?;
     let tip = repo.resolve(&On::Head, "HEAD")?;
     let options = LogOptions {
@@ -108,7 +108,7 @@ fn compaction(app: &App) -> Result<String, Failure> {
 }
 
 /// Prints a command and runs it; of a compiled request only the first lines.
-fn step(typed: &str, app: &mut App) -> Result<(), Failure> {
+fn step(typed: &str, app: &mut App) -> Result<()> {
     let words = shell_words(typed);
     let long = words[0] == "compile";
     app.ui

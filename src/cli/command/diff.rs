@@ -7,7 +7,7 @@ use tract::history::{On, Repo};
 use tract::model::{Operation, Role};
 use tract::render::diff::{self, Form, Frame, Kept, Show};
 
-use crate::cli::{App, Exit, Failure};
+use crate::cli::{App, Exit, Failure, Result};
 
 /// Compare what a model would be sent at two commits
 ///
@@ -73,7 +73,7 @@ struct Compared {
     edits: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let compared = compared(args, &repo, &on)?;
     let provider = app.provider(&repo, args.format)?;
@@ -130,8 +130,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// The two commits that the arguments mean.
-fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
-    let pair = |before: &str, after: &str| -> Result<Compared, Failure> {
+fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared> {
+    let pair = |before: &str, after: &str| -> Result<Compared> {
         let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
         let names = (name(before), name(after));
         Ok(Compared {
@@ -159,7 +159,7 @@ fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared, Failure> {
 }
 
 /// A commit with the one before it, or with nothing.
-fn before_and_after(repo: &Repo, after: CommitHash, name: &str) -> Result<Compared, Failure> {
+fn before_and_after(repo: &Repo, after: CommitHash, name: &str) -> Result<Compared> {
     let commit = repo.commit_at(&after)?;
     let nothing = || "the empty context".to_owned();
     let before = commit.parent.map_or_else(nothing, |parent| parent.short());

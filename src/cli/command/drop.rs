@@ -3,7 +3,7 @@
 use tract::history::{Named, SurgeryOptions};
 use tract::render::plural;
 
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Result, Typed, outcome};
 
 /// Hide the messages, or parts of messages, that you name
 ///
@@ -33,7 +33,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;

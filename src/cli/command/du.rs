@@ -5,7 +5,7 @@ use tract::model::RefName;
 use tract::render::{Label, Line, bytes, grouped, plural, table};
 use tract::store::RoomOf;
 
-use crate::cli::{App, Failure, Ui, listing};
+use crate::cli::{App, Result, Ui, listing};
 
 /// Show what takes up space
 ///
@@ -30,7 +30,7 @@ const LARGEST: usize = 10;
 /// The columns that a row takes beside its name.
 const ROW_COLS: usize = 54;
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let du = app.repo()?.du()?;
     let ui = &mut app.ui;
     let limit = if args.all { usize::MAX } else { LARGEST };
@@ -119,7 +119,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// A heading and what stands below it, if anything does.
-fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<(), Failure> {
+fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }

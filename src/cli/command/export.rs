@@ -11,7 +11,7 @@ use tract::interop::{FORMATS, Format};
 use tract::render::{grouped, plural};
 
 use crate::cli::page::{self, Guarded};
-use crate::cli::{App, Failure, leaks, private};
+use crate::cli::{App, Failure, Result, leaks, private};
 
 /// Write a session file, or a page to read
 ///
@@ -65,7 +65,7 @@ impl Shape {
     }
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let commit = repo.resolve(&on, &args.rev)?;
     let format = match args.format {
@@ -121,7 +121,7 @@ fn to_read(
     kind: page::Kind,
     args: &Args,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let secrets = app.secrets()?;
     let leaving = args.secrets.leaving(&secrets);
     let Some(path) = &args.output else {

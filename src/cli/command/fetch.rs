@@ -3,7 +3,7 @@
 use tract::history::sync::{FetchOptions, Follow};
 
 use crate::cli::peer::fetched;
-use crate::cli::{App, Failure, typed::Typed};
+use crate::cli::{App, Result, typed::Typed};
 
 /// Get commits from another repository; your branches stay
 ///
@@ -25,7 +25,7 @@ pub struct Args {
     prune: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = Typed::new("fetch").flag("--prune", args.prune);
     let options = FetchOptions {
         prune: args.prune,

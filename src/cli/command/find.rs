@@ -10,7 +10,7 @@ use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
 
 use crate::cli::listing::{self, known_operations};
-use crate::cli::{App, Exit, Failure, Ui, moment, progress};
+use crate::cli::{App, Exit, Failure, Result, Ui, moment, progress};
 
 /// Search all messages, hidden ones too
 ///
@@ -79,7 +79,7 @@ const LINES: usize = 5;
 /// What stands before a line.
 const INDENT: &str = "    ";
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     known_operations(&args.op)?;
     let (repo, on) = (app.repo()?, app.on()?);
     let pattern = if args.regex {
@@ -138,12 +138,7 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 
 /// Draws the messages, each under a heading; those of several sessions by session, the one with the newest match
 /// first.
-fn list(
-    found: &[Found],
-    here: Option<&RefName>,
-    args: &Args,
-    app: &mut App,
-) -> Result<(), Failure> {
+fn list(found: &[Found], here: Option<&RefName>, args: &Args, app: &mut App) -> Result<()> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
     let groups = groups(found);
@@ -180,7 +175,7 @@ fn list(
 }
 
 /// What stands below the heading of a message: the lines that match, between its neighbours, and the way back.
-fn below(one: &Found, here: Option<&RefName>, repo: &Repo, ui: &mut Ui) -> Result<(), Failure> {
+fn below(one: &Found, here: Option<&RefName>, repo: &Repo, ui: &mut Ui) -> Result<()> {
     let room = ui.width_cols();
     let room = room.map(|width| width.saturating_sub(INDENT.len()));
     neighbours(repo, &one.before, ui)?;
@@ -313,7 +308,7 @@ fn reason(why: HiddenBy) -> String {
     }
 }
 
-fn neighbours(repo: &Repo, all: &[Neighbour], ui: &mut Ui) -> Result<(), Failure> {
+fn neighbours(repo: &Repo, all: &[Neighbour], ui: &mut Ui) -> Result<()> {
     let entries: Vec<EntryId> = all.iter().map(|one| one.entry).collect();
     for (one, call) in all.iter().zip(repo.calls_of(&entries)?) {
         let number = one.number.map_or("hidden".to_owned(), |n| format!(":{n}"));

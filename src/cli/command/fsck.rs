@@ -6,7 +6,7 @@ use tract::render::{Label, Line, plural};
 use tract::store::SetAside;
 
 use crate::cli::failure::{Exit, sentence};
-use crate::cli::{App, Failure, progress};
+use crate::cli::{App, Failure, Result, progress};
 
 /// Check the repository for damage, and repair it if asked
 ///
@@ -30,7 +30,7 @@ pub struct Args {
     repair: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo().map_err(|failure| match failure {
         Failure::Tract(error @ Error::Damaged { .. }) => {
             let hint =
@@ -95,7 +95,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// What was found: each fault, then each ref that does not compile, then a summary.
-fn tell(found: &Fsck, app: &mut App) -> Result<(), Failure> {
+fn tell(found: &Fsck, app: &mut App) -> Result<()> {
     let damaged = || Label::Error.of("damaged") + "  ";
     let faults = found.faults.iter();
     let faults = faults.map(|fault| damaged() + Label::Text.quote(&fault.to_string()));

@@ -3,7 +3,7 @@
 use tract::history::{Collected, Expire, GcStep, Unfinished};
 use tract::render::{bytes, listed, plural};
 
-use crate::cli::{App, Failure, progress};
+use crate::cli::{App, Result, progress};
 
 /// Delete what no branch, tag, session or undo needs any more
 ///
@@ -35,7 +35,7 @@ fn age(text: &str) -> Result<Expire, String> {
     text.parse().map_err(wrong)
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let expire = match args.expire {
         Some(expire) => expire,
@@ -75,7 +75,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// What went, or would, and how far back undo reaches then.
-fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<(), Failure> {
+fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<()> {
     if done.aside > 0 {
         let rows = plural(done.aside, "damaged row");
         app.ui.notice(format!(

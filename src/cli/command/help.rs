@@ -3,7 +3,7 @@
 use clap::Command;
 
 use crate::cli::help::{shown, shown_complete};
-use crate::cli::{App, Failure, meant};
+use crate::cli::{App, Failure, Result, meant};
 
 /// List the commands, or explain one
 ///
@@ -23,7 +23,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let cols = app.env.surroundings.help_cols();
     let root = if args.all {
         shown_complete(cols)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Make a repository here
 ///
@@ -24,7 +24,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let dir = match &args.dir {
         Some(dir) => app.path(dir)?,
         None => match app.named_repo()? {

@@ -10,7 +10,7 @@ use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::{App, Failure, Listing, Template, Ui, listing, moment};
+use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment};
 
 /// List commits, newest first
 ///
@@ -96,7 +96,7 @@ const TEXTS: usize = 64;
 /// What stands before what is said of a commit, line by line.
 const INDENT: &str = "    ";
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     listing::known_operations(&args.op)?;
     let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
@@ -167,7 +167,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// What of the words is a revision or a range, and how many commits are wanted: `-5` is `-n 5`.
-fn range_and_limit(args: &Args) -> Result<(Option<&str>, Option<usize>), Failure> {
+fn range_and_limit(args: &Args) -> Result<(Option<&str>, Option<usize>)> {
     let (mut ranges, mut limit) = (Vec::new(), args.limit);
     for word in &args.range {
         let digits = word.strip_prefix('-').map(str::parse::<usize>);
@@ -203,7 +203,7 @@ struct Verbose<'a> {
 }
 
 impl Verbose<'_> {
-    fn rows(&self, rows: &[LogRow], ui: &mut Ui) -> Result<(), Failure> {
+    fn rows(&self, rows: &[LogRow], ui: &mut Ui) -> Result<()> {
         for (index, some) in rows.chunks(TEXTS).enumerate() {
             let says = |row: &LogRow| match row.commit.operation {
                 Operation::Annotate { .. } => None,
@@ -232,7 +232,7 @@ impl Verbose<'_> {
     }
 
     /// A commit; with its preview, unless its text follows.
-    fn row(&self, row: &LogRow, has_text: bool, ui: &mut Ui) -> Result<(), Failure> {
+    fn row(&self, row: &LogRow, has_text: bool, ui: &mut Ui) -> Result<()> {
         let (head, calendar, width) = (self.head, self.calendar, ui.width_cols());
         let operation = &row.commit.operation;
         let hash = row.hash.to_string();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::render::plural;
 
-use crate::cli::{App, Failure, root};
+use crate::cli::{App, Result, root};
 
 /// Write the manual pages
 ///
@@ -19,7 +19,7 @@ pub struct Args {
     dir: PathBuf,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let dir = app.path(&args.dir)?;
     let write = |dir: &Path| {
         std::fs::create_dir_all(dir)?;

@@ -58,7 +58,7 @@ mod watch;
 use tract::Error;
 
 use super::app::App;
-use super::failure::Failure;
+use super::failure::{Failure, Result};
 
 /// The commands by name: each has its arguments, and does what they say.
 macro_rules! commands {
@@ -70,7 +70,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn run(self, app: &mut App) -> Result<(), Failure> {
+            fn run(self, app: &mut App) -> Result<()> {
                 match self {
                     $(Self::$name(args) => $module::run(&args, app),)*
                 }
@@ -145,7 +145,7 @@ commands! {
 }
 
 /// Does it. Without a command: where we are, or how to start.
-pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
+pub fn run(command: Option<Command>, app: &mut App) -> Result<()> {
     match command {
         Some(command) => command.run(app),
         None => match status::run(&status::Args::default(), app) {
@@ -156,7 +156,7 @@ pub fn run(command: Option<Command>, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Four lines on how to start.
-fn start(app: &mut App) -> Result<(), Failure> {
+fn start(app: &mut App) -> Result<()> {
     use std::io::Write;
     Ok(write!(
         app.ui.out(),

@@ -3,7 +3,7 @@
 use tract::history::surgery::Picked;
 use tract::render::plural;
 
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Result, Typed, outcome};
 
 /// Copy messages from anywhere to the end
 ///
@@ -28,7 +28,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let messages = args.messages.iter();
     let picked: Vec<Picked> = messages

@@ -3,7 +3,7 @@
 use tract::model::Priority;
 
 use crate::cli::annotation::{self, Whom};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Pin messages: annotate --pin
 #[derive(Debug, clap::Args)]
@@ -15,6 +15,6 @@ pub struct Args {
     whom: Whom,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     annotation::set(&args.whom, Priority::Pinned, app)
 }

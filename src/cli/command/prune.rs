@@ -5,7 +5,7 @@ use tract::history::surgery::{Limits, Plan, Prune, Reach, Truncate};
 use tract::history::{Call, Repo, Surgery, SurgeryOptions, TokenBudget};
 use tract::render::{Share, grouped, plural, read_tokens};
 
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Result, Typed, outcome};
 
 /// Replace old, big tool outputs with one line each; the calls stay
 ///
@@ -50,7 +50,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let budget = |share| outcome::budget(app, &repo, share, args.as_counted);
     let budget = args.to_budget.map(budget).transpose()?;
@@ -71,7 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let what = what(args, args.turns, args.protect);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let done = repo.prune(call, &prune, &options)?;
+    let done = repo.carry_out(call, &prune, &options)?;
     if done.is_nothing() {
         if let Some(budget) = budget.filter(|budget| outcome::left(&done, *budget) <= budget.tokens)
         {
@@ -111,7 +111,7 @@ fn over(
     call: Call<'_>,
     options: &SurgeryOptions,
     repo: &Repo,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let budget = budget.map(|(budget, share)| (budget, share, outcome::left(done, budget)));
     let Some((budget, share, tokens)) = budget.filter(|(to, _, left)| *left > to.tokens) else {
         return Ok(None);
@@ -141,7 +141,7 @@ fn with_less_left_alone(
     call: Call<'_>,
     options: &SurgeryOptions,
     repo: &Repo,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let (turns, protect, min) = (args.turns, prune.limits.protect, prune.limits.min);
     let limited = |turns: usize, protect: u64, min: u64| {
         let mut other = prune.clone();

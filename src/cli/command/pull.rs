@@ -5,7 +5,7 @@ use tract::render::plural;
 
 use crate::cli::peer::fetched;
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, typed::Typed};
+use crate::cli::{App, Failure, Result, typed::Typed};
 
 /// Fetch, and move your branch and sessions forward
 ///
@@ -23,7 +23,7 @@ pub struct Args {
     from: fetched::From,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let options = FetchOptions {
         follow: Follow::Head,
         ..FetchOptions::default()

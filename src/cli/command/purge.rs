@@ -4,7 +4,7 @@ use tract::history::{Erasing, Erasure, Named, Pattern, Purged};
 use tract::render::{Label, Line, listed, plural};
 
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, Typed, erased};
+use crate::cli::{App, Failure, Result, Typed, erased};
 
 /// Erase messages from history, for good
 ///
@@ -38,7 +38,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let mut entries = Vec::new();
     for text in &args.named {
@@ -98,7 +98,7 @@ fn size(erasure: &Erasure) -> String {
     listed(&counts)
 }
 
-fn list(erasure: &Erasure, app: &mut App) -> Result<(), Failure> {
+fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
     app.ui.print(format!("Would erase {}", size(erasure)))?;
     for message in &erasure.messages {
         let commit = message.commit.map(|commit| commit.short());

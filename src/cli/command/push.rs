@@ -9,7 +9,7 @@ use tract::render::plural;
 
 use crate::cli::counted::counted;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, peer};
+use crate::cli::{App, Failure, Result, peer};
 
 /// Send commits to another repository
 ///
@@ -53,7 +53,7 @@ pub struct Args {
     allow_secrets: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let place = peer::named(&repo, args.remote.as_deref(), app)?;
     let wanted = wanted(args, &repo, &on)?;
@@ -90,7 +90,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// What is to be where.
-fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>, Failure> {
+fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>> {
     if args.delete {
         let named = args.refs.iter().map(|text| {
             let name = match repo.reference_named(text) {
@@ -203,7 +203,7 @@ fn tell(done: &Pushed, app: &mut App) {
 }
 
 /// The failure of what stayed where it was.
-fn refused(done: &Pushed, remote: &str) -> Result<(), Failure> {
+fn refused(done: &Pushed, remote: &str) -> Result<()> {
     let mut refused = done.refs.iter().filter(|row| row.landed.is_refused());
     let Some(first) = refused.next() else {
         return Ok(());

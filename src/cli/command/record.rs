@@ -8,7 +8,7 @@ use crate::cli::incoming::Incoming;
 use crate::cli::live::Live;
 use crate::cli::pause::Pause;
 use crate::cli::recording::{Opening, Recording, verdict};
-use crate::cli::{App, Failure, Typed, imported};
+use crate::cli::{App, Failure, Result, Typed, imported};
 
 /// Record a stream of events from standard input as it arrives
 ///
@@ -48,7 +48,7 @@ fn stream(text: &str) -> Result<&'static Format, String> {
         .ok_or_else(names)
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if app.ui.input_is_terminal() {
         let failure = Failure::usage("a stream comes on standard input, and that is a terminal");
         return Err(failure.with_hint("claude -p --output-format stream-json … | tract record"));

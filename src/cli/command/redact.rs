@@ -5,7 +5,7 @@ use tract::model::EntryId;
 use tract::render::plural;
 
 use crate::cli::counted::counted;
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Result, Typed, outcome};
 
 /// Replace secrets in the context with [redacted:KIND]
 ///
@@ -31,7 +31,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
     let named = named.map(|named| {

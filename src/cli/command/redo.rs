@@ -1,6 +1,6 @@
 //! `tract redo`: takes an undo back.
 
-use crate::cli::{App, Failure, position};
+use crate::cli::{App, Result, position};
 
 /// Reverse the last undo
 ///
@@ -13,7 +13,7 @@ Example:
   tract redo")]
 pub struct Args {}
 
-pub fn run(_: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(_: &Args, app: &mut App) -> Result<()> {
     position::refuse_on("redo", "redo reverses the last undo, whoever ran it", app)?;
     let repo = app.repo()?;
     let done = repo.redo(app.now())?;

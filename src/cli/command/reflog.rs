@@ -3,7 +3,7 @@
 use tract::history::OperationEntry;
 use tract::render::{Label, Line, columns, table};
 
-use crate::cli::{App, Failure, position};
+use crate::cli::{App, Result, position};
 
 /// List past commands, and where each ref was
 ///
@@ -27,14 +27,14 @@ pub struct Args {
 /// The most columns that a path takes on a terminal.
 const PATH: usize = 20;
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     match &args.reference {
         None => operations(args.limit, app),
         Some(name) => moves(name, args.limit, app),
     }
 }
 
-fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
+fn operations(limit: usize, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let entries = repo.operations(limit)?;
     if entries.is_empty() {
@@ -66,7 +66,7 @@ fn operations(limit: usize, app: &mut App) -> Result<(), Failure> {
     Ok(app.ui.print_all(table::list(rows, &[0], room))?)
 }
 
-fn moves(name: &str, limit: usize, app: &mut App) -> Result<(), Failure> {
+fn moves(name: &str, limit: usize, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let full = repo.reference_named(name)?;
     let rows = repo.reflog(&full, limit)?;

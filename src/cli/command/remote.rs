@@ -2,7 +2,7 @@
 
 use tract::render::{Label, Line};
 
-use crate::cli::{App, Failure, peer};
+use crate::cli::{App, Failure, Result, peer};
 
 /// Name other repositories, to push to and pull from
 ///
@@ -46,7 +46,7 @@ enum Act {
     },
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     match &args.act {
         None => {
@@ -77,7 +77,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
 }
 
-fn known(repo: &tract::history::Repo, name: &str) -> Result<(), Failure> {
+fn known(repo: &tract::history::Repo, name: &str) -> Result<()> {
     if repo.remotes()?.iter().any(|remote| remote.name == name) {
         Ok(())
     } else {

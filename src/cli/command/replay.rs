@@ -1,7 +1,7 @@
 //! `tract replay`: short for `view --speed`.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure, playing};
+use crate::cli::{App, Result, playing};
 
 /// Play the conversation as it happened: view --speed
 ///
@@ -21,7 +21,7 @@ pub struct Args {
     speed: Option<f64>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let usual = if app.ui.is_terminal() { 1.0 } else { 0.0 };
     let which = Which::Window(None);
     match args.speed.unwrap_or(usual) {

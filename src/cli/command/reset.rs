@@ -5,7 +5,7 @@ use tract::history::{Repo, Reset, ResetMode};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, typed};
+use crate::cli::{App, Result, typed};
 
 /// Move the branch back to a commit; what came later leaves it
 ///
@@ -35,7 +35,7 @@ pub struct Args {
     rev: Option<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let (mode, word) = if args.hard {
         (ResetMode::Hard, "reset --hard")
@@ -81,7 +81,7 @@ fn back(
     from: &CommitHash,
     mode: ResetMode,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let was = Line::from("it was at ") + place(repo, from)?;
     match mode {
         ResetMode::Soft => {

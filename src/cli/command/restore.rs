@@ -4,7 +4,7 @@ use tract::history::Surgery;
 use tract::history::surgery::Lost;
 use tract::render::plural;
 
-use crate::cli::{App, Failure, Typed, outcome};
+use crate::cli::{App, Result, Typed, outcome};
 
 /// Un-hide messages; everything later stays
 ///
@@ -37,7 +37,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let lost = args.lost.iter().map(|text| repo.resolve_lost(&on, text));
     let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;

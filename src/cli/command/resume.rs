@@ -15,7 +15,7 @@ use tract::render::Label;
 use crate::cli::failure;
 use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, leaks, private};
+use crate::cli::{App, Failure, Result, leaks, private};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -59,7 +59,7 @@ fn resumable(between: &str) -> String {
     names.join(between)
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let commit = repo.resolve(&on, &args.rev)?;
     let tool = match args.tool {
@@ -175,7 +175,7 @@ fn ran(words: &[&str], cwd: &Path) -> Result<(), String> {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(directory) = path.parent() {
         create_dir_all(directory).map_err(Error::io(directory))?;
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Print the full hash of what a revision names
 ///
@@ -22,7 +22,7 @@ pub struct Args {
     revs: Vec<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let found = args.revs.iter().map(|rev| repo.resolve(&on, rev));
     for hash in found.collect::<Result<Vec<_>, _>>()? {

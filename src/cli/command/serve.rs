@@ -7,7 +7,7 @@ use tract::Error;
 use tract::history::{Repo, sync};
 
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, peer};
+use crate::cli::{App, Failure, Result, peer};
 
 /// Answer for a repository, to a tract on another machine
 ///
@@ -22,7 +22,7 @@ pub struct Args {
     dir: PathBuf,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = Repo::open_as(&app.path(&args.dir)?, &app.visitor()?)?;
     let now = peer::clock(app);
     match sync::serve(&repo, &now, io::stdin().lock(), io::stdout().lock()) {

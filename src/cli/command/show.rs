@@ -12,7 +12,7 @@ use tract::model::{Head, Message, Operation, Part, Total};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
-use crate::cli::{App, Failure, Ui, listing, outcome};
+use crate::cli::{App, Failure, Result, Ui, listing, outcome};
 
 /// Show one commit in full, or a range
 ///
@@ -51,7 +51,7 @@ const NAME_COLS: usize = 10;
 /// How many lines of one part, and how many hidden messages, are shown without `--full`.
 const LINES: usize = 40;
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     if let Some(commits) = range(&repo, &on, &args.rev)? {
         if args.image.is_some() {
@@ -79,7 +79,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 /// The commits of a range, oldest first; none where the text is no range.
-fn range(repo: &Repo, on: &On, text: &str) -> Result<Option<Vec<CommitHash>>, Failure> {
+fn range(repo: &Repo, on: &On, text: &str) -> Result<Option<Vec<CommitHash>>> {
     // A text that is looked for may hold dots of its own.
     if text.starts_with(":/") || !text.contains("..") {
         return Ok(None);
@@ -99,7 +99,7 @@ enum Piece {
     Part(usize),
 }
 
-fn part_of(shown: &Shown, number: u32) -> Result<Piece, Failure> {
+fn part_of(shown: &Shown, number: u32) -> Result<Piece> {
     let number = number as usize;
     let (count, piece) = match (&shown.message, shown.replacements.as_slice()) {
         (None, [_, _, ..]) => (shown.replacements.len(), Piece::Message(number)),
@@ -124,7 +124,7 @@ fn whole(
     part: Option<&Piece>,
     full: bool,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let head = repo.head(on)?;
     let limit = if full { usize::MAX } else { LINES };
     let row = &shown.row;
@@ -150,12 +150,7 @@ fn whole(
 }
 
 /// What the header says, line by line.
-fn fields(
-    repo: &Repo,
-    shown: &Shown,
-    head: &Head,
-    app: &App,
-) -> Result<Vec<(&'static str, Line)>, Failure> {
+fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'static str, Line)>> {
     let row = &shown.row;
     let operation = &row.commit.operation;
     let mut fields = Vec::new();
@@ -221,7 +216,7 @@ fn fields(
 }
 
 /// What it brought: a message, before and after an edit, or what stands in place of what it hid.
-fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
+fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<()> {
     if let Some(replaced) = &shown.replaced {
         ui.heading("Before")?;
         body(ui, replaced, limit)?;
@@ -243,7 +238,7 @@ fn content(shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
 }
 
 /// What it hid, brought back or changed, one to a line.
-fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Failure> {
+fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<()> {
     for part in shown.parts.iter().take(limit) {
         let number = part.number.map_or("-".to_owned(), |n| format!(":{n}"));
         let stub = part.stub.as_deref().unwrap_or_default();
@@ -284,7 +279,7 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<(), Fa
 }
 
 /// The annotated tags at a commit: name and note.
-fn tag_notes(repo: &Repo, shown: &Shown) -> Result<Vec<(String, String)>, Failure> {
+fn tag_notes(repo: &Repo, shown: &Shown) -> Result<Vec<(String, String)>> {
     let mut tags = repo.tags()?;
     tags.retain(|tag| shown.row.refs.contains(&tag.name));
     let noted = |tag: TagRow| Some((tag.name.short().to_owned(), tag.note?.0));
@@ -292,13 +287,7 @@ fn tag_notes(repo: &Repo, shown: &Shown) -> Result<Vec<(String, String)>, Failur
 }
 
 /// What became of a message since: its newest text, and its priorities over time.
-fn life(
-    repo: &Repo,
-    shown: &Shown,
-    head: &Head,
-    limit: usize,
-    app: &mut App,
-) -> Result<(), Failure> {
+fn life(repo: &Repo, shown: &Shown, head: &Head, limit: usize, app: &mut App) -> Result<()> {
     let (Operation::Append { .. }, Some(tip)) = (&shown.row.commit.operation, head.commit()) else {
         return Ok(());
     };
@@ -333,7 +322,7 @@ fn chat(limit: usize, ui: &Ui) -> Chat<'static> {
     }
 }
 
-fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
+fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<()> {
     if let [only] = message.parts.as_slice() {
         ui.print("")?;
         return Ok(ui.print_all(chat(limit, ui).part(only))?);
@@ -346,7 +335,7 @@ fn body(ui: &mut Ui, message: &Message, limit: usize) -> Result<(), Failure> {
 }
 
 /// Parts with their numbers, from `first` on, as `tract drop REV#PART` names them.
-fn parts_of(ui: &mut Ui, parts: &[Part], first: usize, limit: usize) -> Result<(), Failure> {
+fn parts_of(ui: &mut Ui, parts: &[Part], first: usize, limit: usize) -> Result<()> {
     for (at, part) in parts.iter().enumerate() {
         ui.print("")?;
         ui.print(Label::Dim.of(format!("#{}", first + at)))?;

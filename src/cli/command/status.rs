@@ -11,7 +11,7 @@ use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
-use crate::cli::{App, Failure, Listing, Ui, listing, outcome, unreadable};
+use crate::cli::{App, Listing, Result, Ui, listing, outcome, unreadable};
 
 /// Show where you are and how full the context is
 ///
@@ -46,7 +46,7 @@ No messages yet.
   tract import FILE               one session
   tract commit -r user -m \"…\"     write the first message";
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
     let total = status.provider.total(status.total);
@@ -124,7 +124,7 @@ fn unchecked_since(app: &App, (last, first): (Option<Millis>, Option<Millis>)) -
 }
 
 /// Whether somebody watches the tools' folders, and when something last came in; nothing where nobody ever has.
-fn watched(repo: &Repo, app: &App) -> Result<Option<Line>, Failure> {
+fn watched(repo: &Repo, app: &App) -> Result<Option<Line>> {
     let lock = lock::path(repo, app);
     let Some(is_held) = lock.as_deref().and_then(lock::is_held) else {
         return Ok(None);

@@ -5,7 +5,7 @@ use tract::model::RefName;
 use tract::render::{Label, table};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, Typed, typed};
+use crate::cli::{App, Result, Typed, typed};
 
 /// List, make or delete tags
 ///
@@ -30,7 +30,7 @@ pub struct Args {
     rev: Option<String>,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let Some(name) = &args.name else {
         return list(app);
     };
@@ -49,7 +49,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(app: &mut App) -> Result<(), Failure> {
+fn list(app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let rows = repo.tags()?;
     if rows.is_empty() {

@@ -1,7 +1,7 @@
 //! `tract transcript`: short for `view --transcript`.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// Print the whole transcript: view --transcript
 #[derive(Debug, clap::Args)]
@@ -14,6 +14,6 @@ pub struct Args {
     rev: String,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     conversation::show(&args.rev, Which::Transcript, Form::Plain, app)
 }

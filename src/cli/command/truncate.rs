@@ -8,7 +8,7 @@ use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
 use tract::model::{Message, Role};
 use tract::render::{Share, grouped};
 
-use crate::cli::{App, Failure, Typed, failure, outcome};
+use crate::cli::{App, Failure, Result, Typed, failure, outcome};
 
 /// Hide the oldest messages; the task and pinned ones stay
 ///
@@ -60,7 +60,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let max = app.budget_max(&repo)?.map(Share::Tokens);
     let share = args.to_budget.or(max);
@@ -86,7 +86,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let done = if args.dry_run {
         repo.compare(call, &options, &plans)?
     } else {
-        vec![repo.truncate(call, &truncate, &options)]
+        vec![repo.carry_out(call, &truncate, &options)]
     };
     let mut done = done.into_iter();
     let (done, gentler) = (done.next().expect("one for each plan"), done.next());
@@ -141,7 +141,7 @@ fn cannot_fit(error: &Error, says: &ProviderSays, hint: &str) -> Failure {
     Failure::refused(what).with_hint(hint)
 }
 
-fn marker(args: &Args) -> Result<Marker, Failure> {
+fn marker(args: &Args) -> Result<Marker> {
     let role = match &args.marker_role {
         Some(role) => role.parse()?,
         None => Role::User,

@@ -7,7 +7,7 @@ use tract::Error;
 use tract::history::{Arrival, ArrivedRef, Call, Repo};
 use tract::render::{Label, Line, plural};
 
-use crate::cli::{App, Failure, peer, progress};
+use crate::cli::{App, Failure, Result, peer, progress};
 
 /// Read in a file that tract bundle wrote
 ///
@@ -25,7 +25,7 @@ pub struct Args {
     file: PathBuf,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let path = app.path(&args.file)?;
     if !fs::metadata(&path).map_err(Error::io(&path))?.is_file() {
         return Err(Failure::usage(format!("{} is not a file", path.display())));

@@ -1,6 +1,6 @@
 //! `tract undo`: reverses the last command, whatever it was.
 
-use crate::cli::{App, Failure, position};
+use crate::cli::{App, Result, position};
 
 /// Reverse the last command, whatever it was
 ///
@@ -28,7 +28,7 @@ fn number(text: &str) -> Result<u64, String> {
         .map_err(|_| "tract reflog numbers the operations".to_owned())
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let hint = "undo reverses the last operation, whoever ran it; by number: tract undo N";
     position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;

@@ -1,7 +1,7 @@
 //! `tract view`: the conversation as a chat.
 
 use crate::cli::conversation::{self, Form, Which};
-use crate::cli::{App, Failure, follow, interactive, playing};
+use crate::cli::{App, Failure, Result, follow, interactive, playing};
 
 /// Read the conversation as a chat
 ///
@@ -45,7 +45,7 @@ pub struct Args {
     format: Form,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let which = match (args.transcript, args.all) {
         (true, _) => Which::Transcript,
         (_, true) => Which::All,

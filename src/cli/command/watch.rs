@@ -4,7 +4,7 @@ use tract::ingest::Reading;
 use tract::interop::formats;
 
 use crate::cli::watching::{self, Options};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 const ABOUT: &str = "Import your tools' sessions as they grow, until it is stopped";
 
@@ -43,7 +43,7 @@ pub struct Args {
     verbose: bool,
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let options = Options {
         is_once: args.once,

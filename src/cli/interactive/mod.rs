@@ -32,7 +32,7 @@ use super::conversation::{WINDOW, Which};
 use super::follow::{self, Followed, Step};
 use super::pause::Pause;
 use super::talk::Talk;
-use super::{App, Cli, Failure, command};
+use super::{App, Cli, Failure, Result, command};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;
@@ -54,7 +54,7 @@ pub fn can_draw(app: &App) -> bool {
 }
 
 /// A talk on the whole screen: it is read as any conversation, and said on.
-pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
+pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<()> {
     let repo = talk.repo;
     let pause = Pause::begin()?;
     let mut terminal = Terminal::enter()?;
@@ -74,7 +74,7 @@ pub fn chat(talk: &mut Talk<'_>, app: &mut App) -> Result<(), Failure> {
 }
 
 /// Opens a conversation, or, where none is named and there are several, lets one be chosen.
-pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<(), Failure> {
+pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
     if !can_draw(app) {
         let what = "-i needs a terminal to draw on and to read keys from";
         return Err(Failure::usage(what).with_hint("tract view --follow goes on in a pipe"));
@@ -117,12 +117,13 @@ enum End {
 }
 
 /// What is read for a while, and said on where somebody answers.
-struct Session<'r, 's, 't, 'a> {
+struct Session<'r, 't, 'a> {
     repo: &'r Repo,
     pause: &'r Pause,
+    terminal: &'r mut Terminal,
     followed: Followed<'r>,
     reader: Reader,
-    speaker: Option<&'s mut Speaker<'t, 'a>>,
+    speaker: Option<&'r mut Speaker<'t, 'a>>,
 }
 
 /// What is read, and on which screen.
@@ -137,12 +138,7 @@ struct Place {
 }
 
 impl Place {
-    fn at(
-        what: Option<&str>,
-        which: Which,
-        terminal: &Terminal,
-        app: &App,
-    ) -> Result<Self, Failure> {
+    fn at(what: Option<&str>, which: Which, terminal: &Terminal, app: &App) -> Result<Self> {
         Ok(Self {
             size: terminal.size()?,
             paint: Paint {
@@ -162,7 +158,7 @@ impl Place {
         pause: &Pause,
         terminal: &mut Terminal,
         app: &mut App,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let here = app.cwd()?;
         let mut chooser = Chooser::open(repo, app.calendar(), self.size)?;
         let is_first = self.what == "HEAD" && !app.names_a_branch();
@@ -205,7 +201,7 @@ impl Place {
     }
 
     /// From here on commands act on this branch; a session is only read.
-    fn chose(&mut self, name: &RefName, repo: &Repo, app: &mut App) -> Result<(), Failure> {
+    fn chose(&mut self, name: &RefName, repo: &Repo, app: &mut App) -> Result<()> {
         self.is_tip = name.is_branch();
         let is_head = repo.head(&On::Head)?.branch() == Some(name);
         app.globals.on = (self.is_tip && !is_head).then(|| name.short().to_owned());
@@ -225,14 +221,14 @@ impl Place {
         terminal: &mut Terminal,
         speaker: Option<&mut Speaker<'_, '_>>,
         app: &mut App,
-    ) -> Result<End, Failure> {
-        let mut session = self.begin(repo, pause, speaker, app)?;
+    ) -> Result<End> {
+        let mut session = self.begin(repo, pause, terminal, speaker, app)?;
         let mut is_drawn = false;
         while !pause.is_over() {
             let reader = &mut session.reader;
             if !is_drawn {
                 self.paint.sought.clone_from(&reader.sought);
-                self.draw(reader.picture(), terminal)?;
+                self.draw(reader.picture(), session.terminal)?;
                 is_drawn = true;
             }
             let wait = match (reader.is_busy(), reader.answer.is_some()) {
@@ -240,17 +236,17 @@ impl Place {
                 (false, true) => ANSWER_POLL,
                 (false, false) => POLL,
             };
-            match terminal.wait(wait)? {
+            match session.terminal.wait(wait)? {
                 Some(Told::Key(key)) => {
                     is_drawn = false;
                     match tried(reader.take(&key, repo), Wish::None, reader) {
                         Wish::Quit => break,
                         Wish::Choose if session.speaker.is_none() => return Ok(End::Choose),
-                        wish => self.grant(wish, &mut session, terminal, app)?,
+                        wish => self.grant(wish, &mut session, app)?,
                     }
                 }
                 Some(Told::Resized) => {
-                    self.size = terminal.size()?;
+                    self.size = session.terminal.size()?;
                     tried(reader.resize(repo, self.size), (), reader);
                     is_drawn = false;
                 }
@@ -265,13 +261,14 @@ impl Place {
     }
 
     /// What is read, before the first look at the keys.
-    fn begin<'r, 's, 't, 'a>(
+    fn begin<'r, 't, 'a>(
         &self,
         repo: &'r Repo,
         pause: &'r Pause,
-        speaker: Option<&'s mut Speaker<'t, 'a>>,
+        terminal: &'r mut Terminal,
+        speaker: Option<&'r mut Speaker<'t, 'a>>,
         app: &App,
-    ) -> Result<Session<'r, 's, 't, 'a>, Failure> {
+    ) -> Result<Session<'r, 't, 'a>> {
         let on = app.on()?;
         let window = match self.which {
             Which::Window(Some(size)) => size,
@@ -289,6 +286,7 @@ impl Place {
         Ok(Session {
             repo,
             pause,
+            terminal,
             followed,
             reader,
             speaker,
@@ -296,13 +294,7 @@ impl Place {
     }
 
     /// Does what the reader cannot do itself.
-    fn grant(
-        &self,
-        wish: Wish,
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
-        app: &mut App,
-    ) -> Result<(), Failure> {
+    fn grant(&self, wish: Wish, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
         let reader = &mut session.reader;
         match wish {
             Wish::None | Wish::Quit => {}
@@ -310,7 +302,7 @@ impl Place {
             Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.answer.is_some() => {
                 reader.say("an answer is on its way; esc cancels it");
             }
-            Wish::Ask(prompt) => self.ask(&prompt, session, terminal, app)?,
+            Wish::Ask(prompt) => self.ask(&prompt, session, app)?,
             Wish::Save(place) => {
                 if let Some(speaker) = &mut session.speaker {
                     app.ui.capture();
@@ -324,11 +316,11 @@ impl Place {
                 reader.lay(Sheet::new(OPERATIONS, lines));
             }
             Wish::Copy(text, what) => {
-                terminal.send(&clipboard(&text))?;
+                session.terminal.send(&clipboard(&text))?;
                 reader.say(what);
             }
             Wish::Run(words) => {
-                self.act(&words, session, terminal, app)?;
+                self.act(&words, session, app)?;
                 let speaker = session.speaker.as_mut();
                 if let Some(Err(failure)) = speaker.map(|to| to.talk.save_on(app)) {
                     session.reader.say(failure.line());
@@ -345,7 +337,7 @@ impl Place {
 
     /// Goes on with what takes long, listens, and looks whether anybody has written; whether there is
     /// anything new to see.
-    fn go_on(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) -> bool {
+    fn go_on(&self, session: &mut Session<'_, '_, '_>, app: &mut App) -> bool {
         let Session { repo, reader, .. } = session;
         let mut is_new = reader.is_busy();
         if is_new {
@@ -370,13 +362,7 @@ impl Place {
     }
 
     /// Commits what the user says, and begins to listen.
-    fn ask(
-        &self,
-        prompt: &str,
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
-        app: &mut App,
-    ) -> Result<(), Failure> {
+    fn ask(&self, prompt: &str, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
         let (reader, Some(speaker)) = (&mut session.reader, &mut session.speaker) else {
             return Ok(());
         };
@@ -384,7 +370,7 @@ impl Place {
         let asked = match reader.summariser {
             // The budget may have one made, which can be interrupted.
             Some(_) => {
-                let asked = terminal.lend(|| speaker.ask(prompt, app))?;
+                let asked = session.terminal.lend(|| speaker.ask(prompt, app))?;
                 session.pause.forget();
                 asked
             }
@@ -399,7 +385,7 @@ impl Place {
     }
 
     /// Keeps what was answered.
-    fn close(&self, session: &mut Session<'_, '_, '_, '_>, app: &mut App) {
+    fn close(&self, session: &mut Session<'_, '_, '_>, app: &mut App) {
         let Some(speaker) = &mut session.speaker else {
             return;
         };
@@ -411,7 +397,7 @@ impl Place {
     }
 
     /// What this process has done is seen.
-    fn look_again(&self, session: &mut Session<'_, '_, '_, '_>) {
+    fn look_again(&self, session: &mut Session<'_, '_, '_>) {
         match session.followed.look_again() {
             Ok(Some(step)) => self.went(&step, session, false),
             Ok(None) => {}
@@ -420,7 +406,7 @@ impl Place {
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
-    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_, '_>, is_told: bool) {
+    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool) {
         let Session { repo, reader, .. } = session;
         tried(reader.show(repo, step.tip, step.moved.came), (), reader);
         if is_told {
@@ -437,10 +423,9 @@ impl Place {
     fn act(
         &self,
         words: &[String],
-        session: &mut Session<'_, '_, '_, '_>,
-        terminal: &mut Terminal,
+        session: &mut Session<'_, '_, '_>,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let reader = &mut session.reader;
         let name = words.first().map(String::as_str).unwrap_or_default();
         if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
@@ -469,17 +454,19 @@ impl Place {
             ""
         };
         reader.say(Label::Dim.of(format!("{name} … {stops}")));
-        self.draw(reader.picture(), terminal)?;
+        self.draw(reader.picture(), session.terminal)?;
         app.ui.capture();
         // A command that runs another one can be interrupted.
-        let done = terminal.lend(|| command::run(parsed.command, app))?;
+        let done = session
+            .terminal
+            .lend(|| command::run(parsed.command, app))?;
         session.pause.forget();
         self.tell(name, done, reader, app);
         Ok(())
     }
 
     /// Shows what a command said since it was listened to.
-    fn tell(&self, name: &str, done: Result<(), Failure>, reader: &mut Reader, app: &mut App) {
+    fn tell(&self, name: &str, done: Result<()>, reader: &mut Reader, app: &mut App) {
         let is_done = done.is_ok();
         if let Err(failure) = done {
             failure.report(&mut app.ui);
@@ -498,7 +485,7 @@ impl Place {
         }
     }
 
-    fn title(&self, repo: &Repo, on: &On) -> Result<Line, Failure> {
+    fn title(&self, repo: &Repo, on: &On) -> Result<Line> {
         let head = repo.head(on)?;
         let name = match (self.is_tip, head.branch()) {
             (true, Some(branch)) => Label::Branch.of(branch.short()),
@@ -570,7 +557,7 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
 }
 
 /// The command that the repository's budget has make summaries, if it is one's own.
-fn summariser(repo: &Repo) -> Result<Option<String>, Failure> {
+fn summariser(repo: &Repo) -> Result<Option<String>> {
     let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
     Ok(match budget.map(|budget| budget.action) {
         Some(BudgetAction::Compact(command)) => Some(command),
@@ -579,7 +566,7 @@ fn summariser(repo: &Repo) -> Result<Option<String>, Failure> {
 }
 
 /// The operations, newest first, as `tract reflog` lists them.
-fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>, Failure> {
+fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>> {
     let calendar = app.calendar();
     let line = |entry: tract::history::OperationEntry| {
         let what = entry.operation.what.as_str();

@@ -10,7 +10,7 @@ use tract::render::{Label, Line};
 use crate::cli::answer::{Answer, Answering, Heard};
 use crate::cli::conversation::OUTPUT_LINES;
 use crate::cli::talk::Talk;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Result};
 
 /// How long it is listened at once: keys wait for it.
 const SLICE: Duration = Duration::from_millis(20);
@@ -51,7 +51,7 @@ impl<'t, 'a> Speaker<'t, 'a> {
     }
 
     /// Asks.
-    pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<(), Failure> {
+    pub fn ask(&mut self, prompt: &str, app: &mut App) -> Result<()> {
         let (_, request) = self.talk.ask(prompt, app)?;
         self.talk.save_on(app)?;
         let started = Answering::start(self.talk.agent, &request, None);
@@ -89,7 +89,7 @@ impl<'t, 'a> Speaker<'t, 'a> {
     }
 
     /// Keeps what was answered; an answer that is still on its way is cancelled.
-    pub fn close(&mut self, app: &mut App) -> Result<(), Failure> {
+    pub fn close(&mut self, app: &mut App) -> Result<()> {
         let Some(mut coming) = self.answer.take() else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use tract::render::plural;
 
 use super::{carried, landed, named, shown, with};
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// How many refs are named.
 const REFS: usize = 20;
@@ -21,12 +21,7 @@ pub struct From {
 }
 
 /// Brings what there is, and says so.
-pub fn run(
-    from: &From,
-    what: Typed,
-    options: &FetchOptions<'_>,
-    app: &mut App,
-) -> Result<Fetched, Failure> {
+pub fn run(from: &From, what: Typed, options: &FetchOptions<'_>, app: &mut App) -> Result<Fetched> {
     let repo = app.repo()?;
     let place = named(&repo, from.remote.as_deref(), app)?;
     let Some(name) = place.name else {

@@ -6,13 +6,13 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use tract::Error;
 use tract::history::Repo;
 use tract::history::sync::{OnShelf, Peer, Shelf, Shelved};
 use tract::model::RefName;
+use tract::{Error, Result};
 
 use super::strange;
-use crate::cli::{App, Failure};
+use crate::cli::{self, App, Failure};
 
 /// Where tract's refs stand among git's, there.
 const THERE: &str = "refs/tract/";
@@ -28,8 +28,8 @@ pub fn with<T>(
     remote: &str,
     mine: &Repo,
     app: &mut App,
-    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> cli::Result<T>,
+) -> cli::Result<T> {
     let git = Git {
         remote: remote.to_owned(),
     };
@@ -48,7 +48,7 @@ struct Git {
 
 impl Git {
     /// Runs git with this on its standard input; what it prints.
-    fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Error> {
+    fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
         let Output {
             status,
             stdout,
@@ -70,7 +70,7 @@ impl Git {
         Err(strange(format!("cannot be reached by git: {said}")))
     }
 
-    fn text(&self, arguments: &[&str], input: &[u8]) -> Result<String, Error> {
+    fn text(&self, arguments: &[&str], input: &[u8]) -> Result<String> {
         let said = self.run(arguments, input)?;
         let said = String::from_utf8(said)
             .map_err(|_| strange("sent something that is not text".to_owned()))?;
@@ -96,14 +96,14 @@ impl Git {
     }
 
     /// The object that a ref was last seen at; empty where there was none.
-    fn object(&self, was: Option<&Shelved>) -> Result<String, Error> {
+    fn object(&self, was: Option<&Shelved>) -> Result<String> {
         match was {
             Some(was) => self.text(&["rev-parse", "--verify", &self.here(&was.row.name)], &[]),
             None => Ok(String::new()),
         }
     }
 
-    fn push(&self, name: &RefName, was: &str, to: &str) -> Result<(), Error> {
+    fn push(&self, name: &RefName, was: &str, to: &str) -> Result<()> {
         let there = Self::there(name);
         let lease = format!("--force-with-lease={there}:{was}");
         let refspec = format!("{to}:{there}");
@@ -117,7 +117,7 @@ impl Git {
 }
 
 impl Shelf for Git {
-    fn list(&mut self) -> Result<Vec<Shelved>, Error> {
+    fn list(&mut self) -> Result<Vec<Shelved>> {
         let seen = self.seen();
         let refspec = format!("+{THERE}*:{seen}*");
         let fetch = [
@@ -141,17 +141,12 @@ impl Shelf for Git {
         Ok(rows)
     }
 
-    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>, Error> {
+    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
         let place = format!("{}:{}", self.here(&row.row.name), file(number));
         self.run(&["cat-file", "blob", &place], &[])
     }
 
-    fn put(
-        &mut self,
-        was: Option<&Shelved>,
-        is: &Shelved,
-        bundle: Option<&[u8]>,
-    ) -> Result<(), Error> {
+    fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()> {
         let old = self.object(was)?;
         let kept = is.ends.len() - usize::from(bundle.is_some());
         let mut tree = String::new();
@@ -173,7 +168,7 @@ impl Shelf for Git {
         self.push(&is.row.name, &old, &commit)
     }
 
-    fn remove(&mut self, was: &Shelved) -> Result<(), Error> {
+    fn remove(&mut self, was: &Shelved) -> Result<()> {
         let old = self.object(Some(was))?;
         self.push(&was.row.name, &old, "")
     }

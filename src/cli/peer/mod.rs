@@ -17,7 +17,7 @@ use tract::render::{Label, Line, plural};
 
 use crate::cli::app::system_time;
 use crate::cli::shell::shell_word;
-use crate::cli::{App, Failure, progress};
+use crate::cli::{App, Failure, Result, progress};
 
 pub use url::{Place, kept, parse};
 
@@ -33,7 +33,7 @@ pub struct Named {
 }
 
 /// What was typed for a remote; without it, `origin`, or the only one.
-pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named, Failure> {
+pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
     let remotes = repo.remotes()?;
     let named = |remote: &Remote| Named {
         name: Some(remote.name.clone()),
@@ -85,8 +85,8 @@ pub fn with<T>(
     url: &str,
     mine: &Repo,
     app: &mut App,
-    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
+) -> Result<T> {
     match parse(url, app)? {
         Some(Place::Ssh(host)) => ssh::with(&host, app, act),
         Some(Place::Git(remote)) => git::with(&remote, mine, app, act),

@@ -14,7 +14,7 @@ use tract::history::sync::{OnShelf, Peer};
 use super::bucket::{Bucket, meaning};
 use super::url;
 use crate::cli::app::Aws;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// For how long a connection may be made.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -28,8 +28,8 @@ pub fn with<T>(
     place: &url::Bucket,
     mine: &Repo,
     app: &mut App,
-    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
+) -> Result<T> {
     let url::Bucket { name, prefix } = place;
     let address = format!("s3://{name}/{prefix}");
     let address = address.trim_end_matches('/').to_owned();
@@ -59,7 +59,7 @@ pub fn with<T>(
 }
 
 /// The bucket of that name, by the environment.
-fn reached(name: &str, aws: &Aws) -> Result<Arc<dyn ObjectStore>, Failure> {
+fn reached(name: &str, aws: &Aws) -> Result<Arc<dyn ObjectStore>> {
     // Whoever was first has set the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let options = ClientOptions::new()
@@ -96,7 +96,7 @@ fn reached(name: &str, aws: &Aws) -> Result<Arc<dyn ObjectStore>, Failure> {
 }
 
 /// A variable's value as the client takes it, which ends the program over what can be in no address and no header.
-fn checked(variable: &str, key: AmazonS3ConfigKey, value: &str) -> Result<String, Failure> {
+fn checked(variable: &str, key: AmazonS3ConfigKey, value: &str) -> Result<String> {
     use AmazonS3ConfigKey as Key;
     let is_plain = |c: char| c.is_ascii_graphic();
     let is_good = match key {

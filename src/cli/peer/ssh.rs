@@ -10,7 +10,7 @@ use tract::history::sync::{Peer, Wired};
 use super::url::Host;
 use crate::cli::exec::{self, Drain};
 use crate::cli::shell::{shell, shell_word};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// How much of what is said there on standard error is kept.
 const STDERR_KEPT: usize = 16 << 10;
@@ -25,8 +25,8 @@ const NO_COMMAND: i32 = 127;
 pub fn with<T>(
     host: &Host,
     app: &mut App,
-    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
+) -> Result<T> {
     let mut child = start(host, app)?;
     let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
     let input = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -85,7 +85,7 @@ fn end(mut child: Child) -> Option<i32> {
     ended.ok()?.code()
 }
 
-fn start(host: &Host, app: &App) -> Result<Child, Failure> {
+fn start(host: &Host, app: &App) -> Result<Child> {
     let port = host.port.map(|port| port.to_string());
     let there = format!("tract serve {}", place(&host.path));
     let mut arguments = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 /// What a URL may be.
 const FORMS: &str =
@@ -42,7 +42,7 @@ pub struct Host {
 }
 
 /// What a URL means; none where it is a name and no URL.
-pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
+pub fn parse(url: &str, app: &App) -> Result<Option<Place>> {
     if let Some(rest) = url.strip_prefix("ssh://") {
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         // As git reads it: /~ is the home there.
@@ -95,7 +95,7 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>, Failure> {
     }
 }
 
-fn host_at(url: &str, name: &str, port: Option<u16>, path: &str) -> Result<Place, Failure> {
+fn host_at(url: &str, name: &str, port: Option<u16>, path: &str) -> Result<Place> {
     // What begins so would be an option to ssh.
     let bare = name.rsplit_once('@').map_or(name, |(_, host)| host);
     if bare.is_empty() || name.starts_with('-') || bare.starts_with('-') {
@@ -123,7 +123,7 @@ fn host_at(url: &str, name: &str, port: Option<u16>, path: &str) -> Result<Place
 /// # Source
 ///
 /// Amazon S3's documentation of bucket names and of object keys, "Characters to avoid".
-fn bucket(url: &str, rest: &str) -> Result<Bucket, Failure> {
+fn bucket(url: &str, rest: &str) -> Result<Bucket> {
     let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     let refused = |why: &str| {
@@ -152,7 +152,7 @@ fn bucket(url: &str, rest: &str) -> Result<Bucket, Failure> {
 }
 
 /// The URL as it is kept: a directory from the root on, whatever the working directory will be.
-pub fn kept(url: &str, app: &App) -> Result<String, Failure> {
+pub fn kept(url: &str, app: &App) -> Result<String> {
     match parse(url, app)? {
         Some(Place::Directory(path)) => {
             let odd = |_| Failure::usage(format!("'{url}' is not UTF-8"));

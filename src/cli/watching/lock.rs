@@ -15,7 +15,7 @@ use tract::hash::fingerprint;
 use tract::history::Repo;
 
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, Result};
 
 const NAME: &str = "watch.lock";
 /// How often it is tried, for who looks whether anybody watches holds it a moment.
@@ -45,7 +45,7 @@ impl Lock {
     /// # Errors
     ///
     /// Where another one watches.
-    pub fn take(path: &Path) -> Result<Self, Failure> {
+    pub fn take(path: &Path) -> Result<Self> {
         if let Some(above) = path.parent() {
             let mut folders = DirBuilder::new();
             folders.recursive(true);

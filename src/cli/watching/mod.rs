@@ -19,7 +19,7 @@ use self::lock::Lock;
 use self::taking::Taking;
 use self::wake::{Wake, Woken};
 use super::pause::Pause;
-use super::{App, Failure};
+use super::{App, Failure, Result};
 
 /// How often it is asked whether to end, and whether a tool has made its folder.
 const TICK: Duration = Duration::from_millis(250);
@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 /// Takes in what grows, until a signal asks for the end.
-pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<(), Failure> {
+pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<()> {
     let Some(lock) = lock::path(&repo, app) else {
         let failure = match repo.place() {
             None => Failure::usage("a repository in memory would be gone when the watch ends")

@@ -22,7 +22,7 @@ use super::databases::{Databases, Due};
 use super::wake::Woken;
 use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, listing, unreadable};
+use crate::cli::{App, Failure, Result, listing, unreadable};
 
 /// More new bytes than this are counted as they come in by one who looks once. To make a counter ready takes
 /// as long as to count so many; what is not counted is counted by who asks.
@@ -68,11 +68,7 @@ pub struct Tally {
 }
 
 impl Taking {
-    pub fn of(
-        repo: Rc<Repo>,
-        (is_once, is_verbose): (bool, bool),
-        app: &App,
-    ) -> Result<Self, Failure> {
+    pub fn of(repo: Rc<Repo>, (is_once, is_verbose): (bool, bool), app: &App) -> Result<Self> {
         Ok(Self {
             dirs: app.tool_dirs()?,
             counter: Counter::lazy(app.encoding(&repo)?),
@@ -102,7 +98,7 @@ impl Taking {
         reading: Reading,
         is_over: &dyn Fn() -> bool,
         app: &mut App,
-    ) -> Result<Tally, Failure> {
+    ) -> Result<Tally> {
         let files = self.dirs.files();
         let files_there: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
         // Of a session in a database the database is the file.
@@ -133,7 +129,7 @@ impl Taking {
         reading: Reading,
         is_over: &dyn Fn() -> bool,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let files = match woken {
             Woken::All => return self.take_all(reading, is_over, app).map(drop),
             Woken::Files(files) => files.into_iter().collect(),
@@ -153,7 +149,7 @@ impl Taking {
         reading: Reading,
         is_over: &dyn Fn() -> bool,
         app: &mut App,
-    ) -> Result<Tally, Failure> {
+    ) -> Result<Tally> {
         let mut tally = Tally::default();
         let mut changed = Vec::new();
         let mut stamps = HashMap::new();
@@ -212,7 +208,7 @@ impl Taking {
         reading: Reading,
         tally: &mut Tally,
         app: &mut App,
-    ) -> Result<Vec<(PathBuf, FileStamp)>, Failure> {
+    ) -> Result<Vec<(PathBuf, FileStamp)>> {
         tally.files += 1;
         let stamp = match ingest::stamp(file) {
             Ok(stamp) => stamp,
@@ -259,7 +255,7 @@ impl Taking {
         (reading, redaction, counts): (Reading, Redaction, bool),
         tally: &mut Tally,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let what = format!("watch {}", file.display());
         let request = ImportRequest {
             is_aside: true,
@@ -282,7 +278,7 @@ impl Taking {
     }
 
     /// Whatever was wrong with a file is so no more.
-    fn was_read(&mut self, file: &Path) -> Result<(), Failure> {
+    fn was_read(&mut self, file: &Path) -> Result<()> {
         self.complained.remove(file);
         Ok(self.unread.was_read(&self.repo, file)?)
     }
@@ -302,7 +298,7 @@ impl Taking {
         error: Error,
         tally: &mut Tally,
         app: &mut App,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let trouble = Trouble::of(&error);
         match trouble {
             // It is looked at again when it has changed.
@@ -364,7 +360,7 @@ impl Taking {
 
 impl Tally {
     /// How a pass over everything ends.
-    pub fn end(&self, app: &mut App) -> Result<(), Failure> {
+    pub fn end(&self, app: &mut App) -> Result<()> {
         let looked = format!("Looked at {}", plural(self.files, "file"));
         app.ui.status(match self.changed {
             0 => format!("{looked}: nothing new"),

@@ -77,7 +77,7 @@ pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) 
         }
         6 => {
             let reach = Reach::Keep(a as usize % 5);
-            repo.truncate(call, &Truncate::new(reach), &options)
+            repo.carry_out(call, &Truncate::new(reach), &options)
                 .map(drop)
         }
         7 => repo.drop_named(call, &named, true, &options).map(drop),
@@ -128,7 +128,7 @@ pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) 
                     limits,
                     ..Prune::default()
                 };
-                repo.prune(call, &prune, &options).map(drop)
+                repo.carry_out(call, &prune, &options).map(drop)
             }
         },
     }

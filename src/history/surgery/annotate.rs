@@ -37,7 +37,7 @@ impl Repo {
     ///
     /// // What is pinned outlives a truncation.
     /// let call = Call::at(Millis(0), "truncate --keep 1");
-    /// let done = repo.truncate(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
+    /// let done = repo.carry_out(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
     /// assert_eq!(done.hidden.len(), 1);
     /// assert_eq!(done.hidden[0].preview, "one");
     /// # Ok::<(), tract::Error>(())

@@ -203,7 +203,7 @@ fn cost(hidden: usize, command: impl Fn(&Repo)) -> (u64, u64) {
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
     done.expect("commits");
     let keep = Truncate::new(Reach::Keep(30));
-    let done = repo.truncate(Call::default(), &keep, &SurgeryOptions::default());
+    let done = repo.carry_out(Call::default(), &keep, &SurgeryOptions::default());
     assert_eq!(done.expect("done").hidden.len(), hidden - 1);
     let before = steps.load(Ordering::Relaxed);
     let (work, ()) = work::of(|| command(&repo));
@@ -216,7 +216,7 @@ fn a_plan_over_what_is_visible_costs_what_is_visible() {
     let call = || Call::default();
     let options = SurgeryOptions::default();
     let truncate = |repo: &Repo| {
-        let done = repo.truncate(call(), &Truncate::new(Reach::Keep(12)), &options);
+        let done = repo.carry_out(call(), &Truncate::new(Reach::Keep(12)), &options);
         assert_eq!(done.expect("done").hidden.len(), 18);
     };
     let drop = |repo: &Repo| {

@@ -76,8 +76,12 @@ impl Repo {
         self.operate_on(scene, call, &needs, options, plan)
     }
 
-    /// Carries out a plan of the usual kind.
-    fn carry_out(
+    /// Carries out a plan, see [`Repo::operate`].
+    ///
+    /// # Errors
+    ///
+    /// What the plan refuses, and whatever [`Repo::commit`] returns.
+    pub fn carry_out(
         &self,
         call: Call<'_>,
         plan: &dyn Plan,
@@ -221,13 +225,13 @@ mod tests {
         let done = |surgery: Result<Surgery>| assert!(!surgery.expect("done").is_nothing());
 
         let repo = talk();
-        let (work, ()) = work::of(|| done(repo.truncate(call, &keep, &options)));
+        let (work, ()) = work::of(|| done(repo.carry_out(call, &keep, &options)));
         assert_eq!(work, once);
         let repo = talk();
         let (work, ()) = work::of(|| done(repo.clear(call, false, &options)));
         assert_eq!(work, once);
         let repo = talk();
-        let (work, ()) = work::of(|| done(repo.prune(call, &prune, &options)));
+        let (work, ()) = work::of(|| done(repo.carry_out(call, &prune, &options)));
         // What is left of the pruned message is counted anew.
         assert_eq!(work, Work { bodies: 3, ..once });
         let repo = talk();

@@ -98,7 +98,7 @@ impl Repo {
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
     /// let made = repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     /// let options = SurgeryOptions::default();
-    /// repo.truncate(Call::default(), &Truncate::new(Reach::Keep(1)), &options)?;
+    /// repo.carry_out(Call::default(), &Truncate::new(Reach::Keep(1)), &options)?;
     ///
     /// let decision = [Lost::Entry(made[1].hash.into())];
     /// let before = repo.resolve_entry(&On::Head, ":-1")?;

@@ -5,14 +5,50 @@ use std::collections::HashMap;
 pub use crate::context::plan::prune::Limits;
 use crate::context::plan::{PartLink, PlanEntry, PlanInput, prune};
 use crate::error::Result;
-use crate::history::call::Call;
 use crate::history::provider::TokenBudget;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Plan, Scene};
 use crate::model::tokens::{Counter, grouped};
 use crate::model::{Draft, Encoding, EntryId};
 
-/// Which tool outputs become stubs.
+/// Puts a line in the place of old tool outputs; the calls stay. It would save too little:
+/// nothing is committed. Carried out by [`Repo::carry_out`].
+///
+/// ```
+/// use tract::history::surgery::{Limits, Prune};
+/// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
+/// use tract::model::{Draft, Message, Millis, Part, Role};
+///
+/// let repo = Repo::ephemeral()?;
+/// let call = Part::ToolCall {
+///     id: "1".into(),
+///     name: "read_file".into(),
+///     arguments: r#"{"path":"src/lib.rs"}"#.into(),
+///     kind: None,
+/// };
+/// let result = Part::ToolResult {
+///     call: "1".into(),
+///     content: vec![Part::text("fn main() {}\n".repeat(100))],
+///     is_error: false,
+/// };
+/// let message = |role, part| Message::new(role, vec![part]);
+/// let drafts = [
+///     Message::text(Role::User, "the task"),
+///     message(Role::Assistant, call),
+///     message(Role::Tool, result),
+///     Message::text(Role::User, "go on"),
+/// ]
+/// .map(Draft::append);
+/// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
+///
+/// let limits = Limits { turns: 1, protect: 0, min: 0, ..Limits::default() };
+/// let prune = Prune { limits, ..Prune::default() };
+/// let done = repo.carry_out(Call::at(Millis(0), "prune"), &prune, &SurgeryOptions::default())?;
+///
+/// assert_eq!(done.changed.len(), 1);
+/// assert!(done.delta() < -100);
+/// # Ok::<(), tract::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prune {
     /// What is left alone.
@@ -56,59 +92,6 @@ impl Plan for Prune {
         };
         let plan = prune::prune(&scene.input, limits, stub);
         Ok(plan.into_iter().collect())
-    }
-}
-
-impl Repo {
-    /// Puts a line in the place of old tool outputs; the calls stay. It would save too little:
-    /// nothing is committed.
-    ///
-    /// ```
-    /// use tract::history::surgery::{Limits, Prune};
-    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
-    /// use tract::model::{Draft, Message, Millis, Part, Role};
-    ///
-    /// let repo = Repo::ephemeral()?;
-    /// let call = Part::ToolCall {
-    ///     id: "1".into(),
-    ///     name: "read_file".into(),
-    ///     arguments: r#"{"path":"src/lib.rs"}"#.into(),
-    ///     kind: None,
-    /// };
-    /// let result = Part::ToolResult {
-    ///     call: "1".into(),
-    ///     content: vec![Part::text("fn main() {}\n".repeat(100))],
-    ///     is_error: false,
-    /// };
-    /// let message = |role, part| Message::new(role, vec![part]);
-    /// let drafts = [
-    ///     Message::text(Role::User, "the task"),
-    ///     message(Role::Assistant, call),
-    ///     message(Role::Tool, result),
-    ///     Message::text(Role::User, "go on"),
-    /// ]
-    /// .map(Draft::append);
-    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
-    ///
-    /// let limits = Limits { turns: 1, protect: 0, min: 0, ..Limits::default() };
-    /// let prune = Prune { limits, ..Prune::default() };
-    /// let done = repo.prune(Call::at(Millis(0), "prune"), &prune, &SurgeryOptions::default())?;
-    ///
-    /// assert_eq!(done.changed.len(), 1);
-    /// assert!(done.delta() < -100);
-    /// # Ok::<(), tract::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// What [`Repo::operate`] returns.
-    pub fn prune(
-        &self,
-        call: Call<'_>,
-        prune: &Prune,
-        options: &SurgeryOptions,
-    ) -> Result<Surgery> {
-        self.carry_out(call, prune, options)
     }
 }
 

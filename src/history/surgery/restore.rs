@@ -72,7 +72,7 @@ impl Repo {
     /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
     /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     /// let call = Call::at(Millis(0), "truncate --keep 1");
-    /// repo.truncate(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
+    /// repo.carry_out(call, &Truncate::new(Reach::Keep(1)), &SurgeryOptions::default())?;
     ///
     /// // The third message of the context before the truncation.
     /// let lost = repo.resolve_lost(&On::Head, "HEAD^:3")?;

@@ -3,10 +3,9 @@
 use crate::context::plan::truncate::{self, Window};
 pub use crate::context::plan::truncate::{Fraction, Marker};
 use crate::error::{Error, Result};
-use crate::history::call::Call;
 use crate::history::provider::{ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
+use crate::history::surgery::{Needs, Plan, Scene};
 use crate::model::tokens::Counter;
 use crate::model::{Draft, Encoding};
 
@@ -23,8 +22,35 @@ pub enum Reach {
     ToBudget(TokenBudget),
 }
 
-/// A truncation. Counted are visible messages, without system messages and markers of earlier
-/// truncations; the task, pinned messages and open calls stay, and tool pairs stay together.
+/// Hides the oldest messages after the task. Nothing to hide: nothing is committed. Carried out by
+/// [`Repo::carry_out`].
+///
+/// Counted are visible messages, without system messages and markers of earlier truncations; the
+/// task, pinned messages and open calls stay, and tool pairs stay together.
+///
+/// ```
+/// use tract::history::surgery::{Reach, Truncate};
+/// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
+/// use tract::model::{Draft, Message, Millis, Role};
+///
+/// let repo = Repo::ephemeral()?;
+/// let texts = ["the task", "one", "two", "three", "four"];
+/// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
+/// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
+///
+/// let call = Call::at(Millis(0), "truncate --keep 2");
+/// let done = repo.carry_out(call, &Truncate::new(Reach::Keep(2)), &SurgeryOptions::default())?;
+///
+/// assert_eq!(done.hidden.len(), 2);
+/// // The task, the marker, and the newest two.
+/// assert_eq!(done.after.messages, 4);
+/// # Ok::<(), tract::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::CannotFit`] where hiding all that may go is not enough for the budget; then, and
+/// where [`Repo::carry_out`] fails, nothing is hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncate {
     /// How far it goes.
@@ -79,41 +105,5 @@ impl Plan for Truncate {
             }
             (plan, _) => Ok(plan?.into_iter().collect()),
         }
-    }
-}
-
-impl Repo {
-    /// Hides the oldest messages after the task. Nothing to hide: nothing is committed.
-    ///
-    /// ```
-    /// use tract::history::surgery::{Reach, Truncate};
-    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
-    /// use tract::model::{Draft, Message, Millis, Role};
-    ///
-    /// let repo = Repo::ephemeral()?;
-    /// let texts = ["the task", "one", "two", "three", "four"];
-    /// let drafts = texts.map(|text| Draft::append(Message::text(Role::User, text)));
-    /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
-    ///
-    /// let call = Call::at(Millis(0), "truncate --keep 2");
-    /// let done = repo.truncate(call, &Truncate::new(Reach::Keep(2)), &SurgeryOptions::default())?;
-    ///
-    /// assert_eq!(done.hidden.len(), 2);
-    /// // The task, the marker, and the newest two.
-    /// assert_eq!(done.after.messages, 4);
-    /// # Ok::<(), tract::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CannotFit`] where hiding all that may go is not enough for the budget; then, and
-    /// where [`Repo::operate`] fails, nothing is hidden.
-    pub fn truncate(
-        &self,
-        call: Call<'_>,
-        truncate: &Truncate,
-        options: &SurgeryOptions,
-    ) -> Result<Surgery> {
-        self.carry_out(call, truncate, options)
     }
 }

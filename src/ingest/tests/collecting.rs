@@ -107,7 +107,7 @@ proptest! {
                         let _ = repo.delete_reference(call, name);
                     }
                 }
-                10 => drop(repo.truncate(call, &Truncate::new(Reach::Keep(text)), &options)),
+                10 => drop(repo.carry_out(call, &Truncate::new(Reach::Keep(text)), &options)),
                 _ => {
                     let names = repo.references(RefName::HEADS).expect("refs");
                     if let Some((name, _)) = names.get(text) {

@@ -501,9 +501,9 @@ fn carry_out(repo: &Repo, format: &Format, act: &Act, number: usize) {
         }
         Act::Keep(keep) => {
             let plan = Truncate::new(Reach::Keep(*keep));
-            repo.truncate(call, &plan, &options).map(drop)
+            repo.carry_out(call, &plan, &options).map(drop)
         }
-        Act::Prune => repo.prune(call, &Prune::default(), &options).map(drop),
+        Act::Prune => repo.carry_out(call, &Prune::default(), &options).map(drop),
     });
 }
 

@@ -225,7 +225,7 @@ fn no_export_holds_a_view_while_it_writes() {
     }
     let options = SurgeryOptions::default();
     let keep = Truncate::new(Reach::Keep(1));
-    repo.truncate(Call::default(), &keep, &options)
+    repo.carry_out(Call::default(), &keep, &options)
         .expect("truncated");
     assert!(export_as("codex").contains("and on"));
     repo.reset(Call::default(), "HEAD~3", ResetMode::Soft)

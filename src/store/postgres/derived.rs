@@ -15,13 +15,13 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, TokenCount};
 use crate::store::checkpoint::{
-    self, Append, Named, Rows, Run, decode, decode_settings, encode, is_plain, whole_runs,
+    self, Append, Checkpoints, Rows, Run, decode, encode, is_plain, whole_runs,
 };
 use crate::store::codec::encoding_number;
 use crate::store::columns::missing;
 use crate::store::columns::{Column, Columns};
 use crate::store::derived::SumRow;
-use crate::store::lineage::{Lineages, Settings};
+use crate::store::lineage::Lineages;
 use crate::store::remembered::PLACE;
 use crate::store::rows;
 use crate::store::tables::{self, Only, Purge, SUMMARIES, TOTALS, Table};
@@ -31,35 +31,6 @@ use crate::store::{Cell, CountKey, Derivations, DerivationsMut, Derived, Memory,
 const TOGETHER: usize = 4_096;
 
 impl Session<'_> {
-    /// The newest checkpoint on the path to `tip` of which `read` can make anything.
-    fn newest_data<T>(
-        &self,
-        tip: &CommitHash,
-        read: impl Fn(&[u8]) -> Result<Option<T>>,
-    ) -> Result<Option<(CommitHash, T)>> {
-        let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
-        let mut below = i64::MAX;
-        while let Some(row) = self.query(NEWEST, &[&lineages, &lasts, &below])?.first() {
-            if let Some(found) = read(row.bytes(2)?)? {
-                return Ok(Some((get(row, 0)?, found)));
-            }
-            below = get(row, 1)?;
-        }
-        Ok(None)
-    }
-
-    /// The names of rows.
-    fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
-        if rows.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let sql = format!("SELECT id, hash FROM {table} WHERE id = ANY ($1)");
-        let names = self.all(&sql, &[&rows.to_vec()], |row| {
-            Ok((get(row, 0)?, get(row, 1)?))
-        })?;
-        Ok(names.into_iter().collect())
-    }
-
     /// All sums of a table.
     fn sums(&self, table: &Table) -> Result<Vec<SumRow>> {
         let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
@@ -79,14 +50,6 @@ impl Session<'_> {
     /// Forgets all totals and summaries.
     pub(super) fn drop_totals(&self) -> Result<()> {
         self.empty(tables::purged(Purge::Sums, Only::Files))
-    }
-
-    /// What the newest checkpoint on the path to `tip` says of settings.
-    pub(super) fn newest_settings(
-        &self,
-        tip: &CommitHash,
-    ) -> Result<Option<(CommitHash, Settings)>> {
-        self.newest_data(tip, |data| decode_settings(self, data))
     }
 }
 
@@ -201,13 +164,32 @@ impl DerivationsMut for Session<'_> {
     }
 }
 
-impl Named for Session<'_> {
-    fn commits_of(&self, rows: &[i64]) -> Result<HashMap<i64, CommitHash>> {
-        self.names("commits", rows)
+impl Checkpoints for Session<'_> {
+    fn newest_data<T>(
+        &self,
+        tip: &CommitHash,
+        read: impl Fn(&[u8]) -> Result<Option<T>>,
+    ) -> Result<Option<(CommitHash, T)>> {
+        let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
+        let mut below = i64::MAX;
+        while let Some(row) = self.query(NEWEST, &[&lineages, &lasts, &below])?.first() {
+            if let Some(found) = read(row.bytes(2)?)? {
+                return Ok(Some((get(row, 0)?, found)));
+            }
+            below = get(row, 1)?;
+        }
+        Ok(None)
     }
 
-    fn contents_of(&self, rows: &[i64]) -> Result<HashMap<i64, ContentHash>> {
-        self.names("contents", rows)
+    fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
+        if rows.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let sql = format!("SELECT id, hash FROM {table} WHERE id = ANY ($1)");
+        let names = self.all(&sql, &[&rows.to_vec()], |row| {
+            Ok((get(row, 0)?, get(row, 1)?))
+        })?;
+        Ok(names.into_iter().collect())
     }
 
     fn appends_of(&self, runs: &[[i64; 3]]) -> Result<Vec<Vec<Append>>> {

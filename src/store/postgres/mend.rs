@@ -7,9 +7,10 @@ use super::Postgres;
 use super::columns::get;
 use super::link::{busy, milliseconds};
 use super::session::Session;
-use super::verify::{CONTENTS, whole};
+use super::verify::{CONTENTS, body};
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
+use crate::store::check::message;
 use crate::store::columns::Columns;
 use crate::store::rows::Shown;
 use crate::store::tables;
@@ -28,10 +29,8 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
         for row in &rows {
             after = get(row, 0)?;
             let hash: ContentHash = get(row, 1)?;
-            let Some(encoding) = get::<Option<i64>>(row, 2)? else {
-                continue;
-            };
-            if let Some((message, size_bytes)) = whole(&hash, encoding, get(row, 3)?) {
+            let body = body(row)?.flatten();
+            if let Some((message, size_bytes)) = body.and_then(|body| message(&hash, &body)) {
                 show_again(tx, after, &Shown::of_size(&message, size_bytes))?;
             }
         }

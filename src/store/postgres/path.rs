@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::Encoding;
 use crate::store::codec::encoding_number;
-use crate::store::lineage::{Lineages, Path, Place, Settings, Stretch, no_commit_at};
-use crate::store::{Appended, CommitRow, Facts, ListedCommit, rows};
+use crate::store::lineage::{Lineages, Path, Place, Stretch, no_commit_at};
+use crate::store::{Appended, CommitRow, Facts, ListedCommit, Visit, rows};
 
 /// How many commits are asked for at once.
 const BATCH: i64 = 4_096;
@@ -118,11 +118,7 @@ impl Lineages for Session<'_> {
         self.all(sql, &[&lineages, &lasts], |row| rows::commit(row, 0))
     }
 
-    fn scan_commits(
-        &self,
-        parts: &[Stretch],
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
-    ) -> Result<()> {
+    fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
         let sql =
             format!("SELECT hash, commits.depth, canonical FROM {PARTS} ORDER BY commits.depth");
         let mut read = |row: &Row| visit(rows::commit(row, 0)?);
@@ -133,7 +129,7 @@ impl Lineages for Session<'_> {
         &self,
         parts: &[Stretch],
         encoding: Encoding,
-        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+        visit: Visit<'_, ListedCommit>,
     ) -> Result<()> {
         let sql = format!(
             "SELECT commits.hash, commits.depth, canonical, contents.hash, role, preview, size_bytes,
@@ -149,7 +145,7 @@ impl Lineages for Session<'_> {
         &self,
         parts: &[Stretch],
         facts: Facts,
-        visit: &mut dyn FnMut(Appended) -> Result<()>,
+        visit: Visit<'_, Appended>,
     ) -> Result<()> {
         let (uses, uses_of) = if facts.links {
             ("uses", USED)
@@ -173,10 +169,6 @@ impl Lineages for Session<'_> {
         };
         let mut read = |row: &Row| rows::appended(row)?.map_or(Ok(()), &mut *visit);
         self.scan(&sql, parts, more, &mut read)
-    }
-
-    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>> {
-        self.newest_settings(tip)
     }
 }
 

@@ -13,55 +13,17 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, TokenCount};
 use crate::store::checkpoint::{
-    self, Append, Named, Rows, Run, decode, decode_settings, encode, is_plain, whole_runs,
+    self, Append, Checkpoints, Rows, Run, decode, encode, is_plain, whole_runs,
 };
 use crate::store::codec::encoding_number;
 use crate::store::columns::{Column, Columns};
 use crate::store::derived::SumRow;
-use crate::store::lineage::{Lineages, Settings};
+use crate::store::lineage::Lineages;
 use crate::store::remembered::PLACE;
 use crate::store::tables::{self, Only, Purge, SUMMARIES, TOTALS, Table};
 use crate::store::{Cell, CountKey, Derivations, DerivationsMut, Derived, Memory, MemoryRow, rows};
 
 impl Session<'_> {
-    /// The newest checkpoint on the path to `tip` of which `read` can make anything.
-    fn newest_data<T>(
-        &self,
-        tip: &CommitHash,
-        read: impl Fn(&[u8]) -> Result<Option<T>>,
-    ) -> Result<Option<(CommitHash, T)>> {
-        let Some(tip) = self.place(tip)? else {
-            return Ok(None);
-        };
-        for (lineage, mut depth) in self.lineages(tip)? {
-            while let Some((hash, at, data)) = self.first(
-                "SELECT commits.hash, checkpoints.depth, data
-                 FROM checkpoints JOIN commits ON commits.id = commit_id AND intact!(commits)
-                 WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
-                 AND intact!(checkpoints) ORDER BY checkpoints.depth DESC LIMIT 1",
-                [lineage, depth],
-                |row| Ok((row.get(0)?, row.get::<i64>(1)?, row.get::<Vec<u8>>(2)?)),
-            )? {
-                if let Some(found) = read(&data)? {
-                    return Ok(Some((hash, found)));
-                }
-                depth = at - 1;
-            }
-        }
-        Ok(None)
-    }
-
-    /// The names of rows.
-    fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
-        let sql = format!(
-            "SELECT id, hash FROM {table}
-             WHERE id IN (SELECT value FROM json_each(?1)) AND intact!({table})"
-        );
-        let rows = serde_json::to_string(rows).map_err(Error::store)?;
-        let names = self.all(&sql, [rows], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(names.into_iter().collect())
-    }
-
     /// All sums of a table.
     fn sums(&self, table: &Table) -> Result<Vec<SumRow>> {
         let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
@@ -83,14 +45,6 @@ impl Session<'_> {
     /// Forgets all totals and summaries.
     pub(super) fn drop_totals(&self) -> Result<()> {
         self.empty(tables::purged(Purge::Sums, Only::Servers))
-    }
-
-    /// What the newest checkpoint on the path to `tip` says of settings.
-    pub(super) fn newest_settings(
-        &self,
-        tip: &CommitHash,
-    ) -> Result<Option<(CommitHash, Settings)>> {
-        self.newest_data(tip, |data| decode_settings(self, data))
     }
 }
 
@@ -175,8 +129,7 @@ impl DerivationsMut for Session<'_> {
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         counts.iter().try_for_each(|(key, count)| {
             self.execute(
-                "INSERT OR REPLACE INTO counts (content, encoding, mask, tokens, estimated, seal)
-                 VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
+                "INSERT OR REPLACE INTO sealed!(counts)",
                 params![
                     self.must_content_id(&key.content)?,
                     encoding,
@@ -191,8 +144,7 @@ impl DerivationsMut for Session<'_> {
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
         let place = self.must_place(commit)?;
         self.execute(
-            "INSERT OR REPLACE INTO checkpoints (commit_id, lineage, depth, data, seal)
-             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
+            "INSERT OR REPLACE INTO sealed!(checkpoints)",
             params![place.id, place.lineage, place.depth, encode(self, context)?],
         )
     }
@@ -250,13 +202,41 @@ const SCAN_RUN: &str = "SELECT commits.hash, contents.hash, depth
      FROM commits JOIN contents ON contents.id = commits.content
      WHERE lineage = ?1 AND depth >= ?2 AND intact!(commits) ORDER BY depth";
 
-impl Named for Session<'_> {
-    fn commits_of(&self, rows: &[i64]) -> Result<HashMap<i64, CommitHash>> {
-        self.names("commits", rows)
+impl Checkpoints for Session<'_> {
+    fn newest_data<T>(
+        &self,
+        tip: &CommitHash,
+        read: impl Fn(&[u8]) -> Result<Option<T>>,
+    ) -> Result<Option<(CommitHash, T)>> {
+        let Some(tip) = self.place(tip)? else {
+            return Ok(None);
+        };
+        for (lineage, mut depth) in self.lineages(tip)? {
+            while let Some((hash, at, data)) = self.first(
+                "SELECT commits.hash, checkpoints.depth, data
+                 FROM checkpoints JOIN commits ON commits.id = commit_id AND intact!(commits)
+                 WHERE checkpoints.lineage = ?1 AND checkpoints.depth <= ?2
+                 AND intact!(checkpoints) ORDER BY checkpoints.depth DESC LIMIT 1",
+                [lineage, depth],
+                |row| Ok((row.get(0)?, row.get::<i64>(1)?, row.get::<Vec<u8>>(2)?)),
+            )? {
+                if let Some(found) = read(&data)? {
+                    return Ok(Some((hash, found)));
+                }
+                depth = at - 1;
+            }
+        }
+        Ok(None)
     }
 
-    fn contents_of(&self, rows: &[i64]) -> Result<HashMap<i64, ContentHash>> {
-        self.names("contents", rows)
+    fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
+        let sql = format!(
+            "SELECT id, hash FROM {table}
+             WHERE id IN (SELECT value FROM json_each(?1)) AND intact!({table})"
+        );
+        let rows = serde_json::to_string(rows).map_err(Error::store)?;
+        let names = self.all(&sql, [rows], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(names.into_iter().collect())
     }
 
     fn appends_of(&self, runs: &[[i64; 3]]) -> Result<Vec<Vec<Append>>> {

@@ -568,7 +568,7 @@ impl Mending<'_, '_> {
         for (id, uses) in using {
             if let Some(uses) = uses {
                 session.execute(
-                    "INSERT INTO tool_uses (content, uses, seal) VALUES (?1, ?2, sealed(?1, ?2))",
+                    "INSERT INTO sealed!(tool_uses)",
                     params![id, uses.to_text()],
                 )?;
             }

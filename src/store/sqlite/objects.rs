@@ -63,8 +63,7 @@ impl Session<'_> {
             "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body],
         )?;
-        let sql = "INSERT OR REPLACE INTO tool_uses (content, uses, seal)
-             VALUES (?1, ?2, sealed(?1, ?2))";
+        let sql = "INSERT OR REPLACE INTO sealed!(tool_uses)";
         uses.map_or(Ok(()), |uses| self.execute(sql, params![id, uses]))
     }
 
@@ -259,9 +258,7 @@ impl ObjectsMut for Session<'_> {
         // Most that is put here is new: whether it is, the index says on the way.
         let id = self.next_id("contents")?;
         let put = self.changed(
-            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))
-             ON CONFLICT (hash) DO NOTHING",
+            "INSERT INTO sealed!(contents) ON CONFLICT (hash) DO NOTHING",
             params![
                 id,
                 hash,
@@ -318,11 +315,9 @@ impl ObjectsMut for Session<'_> {
             _ if self.place(&hash)?.is_some() => return Ok(false),
             _ => {
                 let id = self.next_id("lineages")?;
-                self.execute(
-                    "INSERT INTO lineages (id, parent, fork_depth, changes, seal)
-                     VALUES (?1, ?2, ?3, 0, sealed(?1, ?2, ?3, 0))",
-                    params![id, parent.map(|p| p.lineage), parent.map(|p| p.depth)],
-                )?;
+                let (parent, fork) = (parent.map(|p| p.lineage), parent.map(|p| p.depth));
+                let sql = "INSERT INTO sealed!(lineages)";
+                self.execute(sql, params![id, parent, fork, 0])?;
                 id
             }
         };
@@ -355,15 +350,10 @@ impl ObjectsMut for Session<'_> {
     }
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
-        self.execute(
-            "INSERT OR REPLACE INTO usage (commit_id, input_tokens, output_tokens, seal)
-             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
-            params![
-                self.must_place(commit)?.id,
-                number(usage.input_tokens),
-                number(usage.output_tokens),
-            ],
-        )
+        let id = self.must_place(commit)?.id;
+        let [input, output] = [usage.input_tokens, usage.output_tokens].map(number);
+        let sql = "INSERT OR REPLACE INTO sealed!(usage)";
+        self.execute(sql, [id, input, output])
     }
 
     fn purge_content(&self, hash: &ContentHash) -> Result<u64> {

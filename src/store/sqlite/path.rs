@@ -17,8 +17,8 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::Encoding;
 use crate::store::columns::Columns;
-use crate::store::lineage::{Lineages, Path, Place, Settings, Stretch, no_commit_at};
-use crate::store::{Appended, CommitRow, Facts, ListedCommit, rows};
+use crate::store::lineage::{Lineages, Path, Place, Stretch, no_commit_at};
+use crate::store::{Appended, CommitRow, Facts, ListedCommit, Visit, rows};
 
 /// What stands in the text of each commit that sets anything.
 static SETS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"settings\":{"));
@@ -188,11 +188,7 @@ impl Lineages for Session<'_> {
         Ok(found)
     }
 
-    fn scan_commits(
-        &self,
-        parts: &[Stretch],
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
-    ) -> Result<()> {
+    fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
         for part in parts {
             self.scan(COMMITS, part.params(), |row| {
                 visit(rows::commit(row, 0)?).map(|()| true)
@@ -205,7 +201,7 @@ impl Lineages for Session<'_> {
         &self,
         parts: &[Stretch],
         encoding: Encoding,
-        visit: &mut dyn FnMut(ListedCommit) -> Result<()>,
+        visit: Visit<'_, ListedCommit>,
     ) -> Result<()> {
         let sql = format!(
             "SELECT commits.hash, depth, canonical, contents.hash, role, preview, size_bytes,
@@ -229,7 +225,7 @@ impl Lineages for Session<'_> {
         &self,
         parts: &[Stretch],
         facts: Facts,
-        visit: &mut dyn FnMut(Appended) -> Result<()>,
+        visit: Visit<'_, Appended>,
     ) -> Result<()> {
         let (uses, uses_of) = if facts.links {
             ("uses", USED)
@@ -259,15 +255,11 @@ impl Lineages for Session<'_> {
         Ok(())
     }
 
-    fn checkpointed_settings(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Settings)>> {
-        self.newest_settings(tip)
-    }
-
     fn scan_setting(
         &self,
         tip: &CommitHash,
         after: Option<&CommitHash>,
-        visit: &mut dyn FnMut(CommitRow) -> Result<()>,
+        visit: Visit<'_, CommitRow>,
     ) -> Result<()> {
         for part in self.parts(tip, after, usize::MAX)? {
             self.scan_whole(COMMITS, part.params(), part.first..=part.last, |row| {

@@ -147,16 +147,13 @@ impl Session<'_> {
     }
 
     fn write_collections(&self, to: Collections) -> Result<()> {
-        self.execute(
-            "INSERT OR REPLACE INTO collections (id, times, operation, seal)
-             VALUES (1, ?1, ?2, sealed(1, ?1, ?2))",
-            params![number(to.times), to.forgotten.map(number)],
-        )
+        let sql = "INSERT OR REPLACE INTO sealed!(collections)";
+        self.execute(sql, params![1, number(to.times), to.forgotten.map(number)])
     }
 
     pub(super) fn set_last_check(&self, now: Millis) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO checks (id, time, seal) VALUES (1, ?1, sealed(1, ?1))";
-        self.execute(sql, [now.0])
+        let sql = "INSERT OR REPLACE INTO sealed!(checks)";
+        self.execute(sql, [1, now.0])
     }
 }
 
@@ -275,11 +272,8 @@ impl RefsMut for Session<'_> {
         };
         let (undoes, redoes) = reversal.columns();
         let id = self.next_id("operations")?;
-        self.execute(
-            "INSERT INTO operations (id, time, what, undoes, redoes, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
-            params![id, time.0, what, undoes, redoes],
-        )?;
+        let sql = "INSERT INTO sealed!(operations)";
+        self.execute(sql, params![id, time.0, what, undoes, redoes])?;
         self.operation.set(Some(id));
         self.coming.take();
         u64::try_from(id).map(Some).map_err(Error::store)
@@ -300,18 +294,13 @@ impl RefsMut for Session<'_> {
         let (old_target, old_symbolic) = self.held(old.as_ref())?;
         let (new_target, new_symbolic) = self.held(new)?;
         if new.is_some() {
-            self.execute(
-                "INSERT OR REPLACE INTO refs (name, target, symbolic, seal)
-                 VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
-                params![name, new_target, new_symbolic],
-            )?;
+            let sql = "INSERT OR REPLACE INTO sealed!(refs)";
+            self.execute(sql, params![name, new_target, new_symbolic])?;
         } else {
             self.execute("DELETE FROM refs WHERE name = ?1", [name])?;
         }
         self.execute(
-            "INSERT INTO reflog
-             (id, operation, name, old_target, old_symbolic, new_target, new_symbolic, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
+            "INSERT INTO sealed!(reflog)",
             params![
                 self.next_id("reflog")?,
                 operation,
@@ -331,8 +320,7 @@ impl RefsMut for Session<'_> {
              WHERE id < ?2";
         self.execute(sql, params![PURGED, number(purge)])?;
         self.last_purge.set(None);
-        let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
-        self.execute(sql, [number(purge)])?;
+        self.execute("INSERT INTO sealed!(purges)", [number(purge)])?;
         let sql = "INSERT INTO unscrubbed (operation) VALUES (?1)";
         self.execute(sql, [number(purge)])
     }
@@ -360,8 +348,7 @@ impl RefsMut for Session<'_> {
         let purged = "SELECT 1 FROM purges WHERE operation < ?1 AND intact!(purges) LIMIT 1";
         if self.first(purged, [last], |_| Ok(()))?.is_some() {
             self.execute("DELETE FROM purges WHERE operation <= ?1", [last])?;
-            let sql = "INSERT INTO purges (operation, seal) VALUES (?1, sealed(?1))";
-            self.execute(sql, [last])?;
+            self.execute("INSERT INTO sealed!(purges)", [last])?;
         }
         let collections = self.kept_collections()?;
         self.write_collections(Collections {
@@ -396,10 +383,8 @@ impl RefsMut for Session<'_> {
     fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()> {
         let theirs = self.must_place(&adopted.theirs)?.id;
         let ours = self.must_place(&adopted.ours)?.id;
-        self.execute(
-            "INSERT INTO adopted (id, session, theirs, ours, seal)
-             VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3, ?4))",
-            params![self.next_id("adopted")?, session, theirs, ours],
-        )
+        let id = self.next_id("adopted")?;
+        let sql = "INSERT INTO sealed!(adopted)";
+        self.execute(sql, params![id, session, theirs, ours])
     }
 }

@@ -35,14 +35,7 @@ impl Session<'_> {
         table: &Table,
         values: impl IntoIterator<Item = Cell>,
     ) -> Result<()> {
-        let values: Vec<Cell> = values.into_iter().collect();
-        let places: Vec<String> = (1..=values.len()).map(|at| format!("?{at}")).collect();
-        let places = places.join(", ");
-        let sql = format!(
-            "INSERT OR REPLACE INTO {} ({}, seal) VALUES ({places}, sealed({places}))",
-            table.name,
-            table.listed()
-        );
+        let sql = format!("INSERT OR REPLACE INTO sealed!({})", table.name);
         self.execute(&sql, params_from_iter(values))
     }
 }

@@ -26,6 +26,8 @@ use crate::store::tables;
 /// - `neighbours!(table, column, key)`: two values that look at the rows beside the place of a key which was not
 ///   found, in a table or an index that is in the key's order: where a damaged row sends a search by key astray,
 ///   it is always a neighbour of the place where that search ends.
+/// - `sealed!(table)`, behind `INSERT INTO`: a row whose columns are the parameters, in the order of the table, and
+///   its seal.
 pub(super) fn written_out(sql: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = sql;
@@ -34,6 +36,7 @@ pub(super) fn written_out(sql: &str) -> Cow<'_, str> {
         match name {
             Condition::Intact => push_intact(&mut out, inner),
             Condition::Neighbours => push_neighbours(&mut out, inner),
+            Condition::Sealed => push_sealed(&mut out, inner),
         }
         rest = after;
     }
@@ -48,6 +51,7 @@ pub(super) fn written_out(sql: &str) -> Cow<'_, str> {
 enum Condition {
     Intact,
     Neighbours,
+    Sealed,
 }
 
 /// The first condition that stands by its name: what is before it, what is in its parentheses, what is behind it.
@@ -56,6 +60,7 @@ fn next_condition(sql: &str) -> Option<(&str, Condition, &str, &str)> {
     let named = [
         ("intact", Condition::Intact),
         ("neighbours", Condition::Neighbours),
+        ("sealed", Condition::Sealed),
     ];
     let (before, inner) = (&sql[..at], &sql[at + 2..]);
     let mut named = named.into_iter();
@@ -69,13 +74,17 @@ fn next_condition(sql: &str) -> Option<(&str, Condition, &str, &str)> {
     Some((before, condition, &inner[..end], &inner[end + 1..]))
 }
 
+fn described(name: &str) -> &'static tables::Table {
+    tables::named(name).expect("a statement names tables that are described")
+}
+
 fn push_intact(out: &mut String, inner: &str) {
     let (row, asked) = match inner.split_once(", ") {
         Some((row, asked)) => (row, asked.split_once(" = ")),
         None => (inner, None),
     };
     let (name, alias) = row.split_once(" AS ").unwrap_or((row, row));
-    let table = tables::named(name).expect("a statement names tables that are described");
+    let table = described(name);
     match table.derived {
         Some(_) => out.extend([alias, ".seal = sealed("]),
         None => out.extend(["intact('", name, "', ", alias, ".seal, "]),
@@ -100,6 +109,13 @@ fn push_neighbours(out: &mut String, inner: &str) {
         push_intact(out, table);
         out.extend([" ORDER BY ", column, order, " LIMIT 1)", end]);
     }
+}
+
+fn push_sealed(out: &mut String, name: &str) {
+    let columns = described(name).columns;
+    let places: Vec<String> = (1..=columns.len()).map(|at| format!("?{at}")).collect();
+    let (columns, places) = (columns.join(", "), places.join(", "));
+    *out += &format!("{name} ({columns}, seal) VALUES ({places}, sealed({places}))");
 }
 
 /// Gives a connection the functions that statements name.

@@ -127,11 +127,8 @@ impl SourcesMut for Session<'_> {
     fn put_source(&self, session: &RefName, format: &str, newest: Option<u64>) -> Result<u64> {
         must_be_newest(self, session, newest)?;
         let id = self.next_id("sources")?;
-        self.execute(
-            "INSERT INTO sources (id, session, format, size_bytes, fingerprint, seal)
-             VALUES (?1, ?2, ?3, 0, ?4, sealed(?1, ?2, ?3, 0, ?4))",
-            params![id, session, format, fingerprint(b"")],
-        )?;
+        let sql = "INSERT INTO sealed!(sources)";
+        self.execute(sql, params![id, session, format, 0, fingerprint(b"")])?;
         u64::try_from(id).map_err(Error::store)
     }
 
@@ -148,8 +145,7 @@ impl SourcesMut for Session<'_> {
         if !bytes.is_empty() {
             let (encoding, data) = packed(bytes, pressed);
             self.execute(
-                "INSERT INTO source_blocks (id, source, start, size_bytes, encoding, data, seal)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, sealed(?1, ?2, ?3, ?4, ?5, ?6))",
+                "INSERT INTO sealed!(source_blocks)",
                 params![
                     self.next_id("source_blocks")?,
                     number(id),
@@ -171,18 +167,14 @@ impl SourcesMut for Session<'_> {
     fn put_records(&self, commit: &CommitHash, source: u64, spans: &[Span]) -> Result<()> {
         let commit = self.must_place(commit)?.id;
         must_source(self, source)?;
-        self.execute(
-            "INSERT OR REPLACE INTO commit_records (commit_id, source, spans, seal)
-             VALUES (?1, ?2, ?3, sealed(?1, ?2, ?3))",
-            params![commit, number(source), pack_spans(spans)],
-        )
+        let sql = "INSERT OR REPLACE INTO sealed!(commit_records)";
+        self.execute(sql, params![commit, number(source), pack_spans(spans)])
     }
 
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()> {
         let commit = self.must_place(&resume.commit)?.id;
         self.execute(
-            "INSERT OR REPLACE INTO resumes (tool, session, commit_id, messages, digest, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, sealed(?1, ?2, ?3, ?4, ?5))",
+            "INSERT OR REPLACE INTO sealed!(resumes)",
             params![tool, id, commit, number(resume.messages), resume.digest],
         )
     }

@@ -130,9 +130,8 @@ fn keep(store: &Sqlite, sampled: &Sampled, data: &[u8], size_bytes: u64) -> Resu
     // 0 and 1 are encodings of their own.
     let id = tx.next_id("dictionaries")?.max(ZSTD + 1);
     tx.execute(
-        "INSERT INTO dictionaries (id, trained, offered, size_bytes, data, seal)
-         VALUES (?1, ?2, 0, ?3, ?4, sealed(?1, ?2, 0, ?3, ?4))",
-        params![id, sampled.last, number(size_bytes), data],
+        "INSERT INTO sealed!(dictionaries)",
+        params![id, sampled.last, 0, number(size_bytes), data],
     )?;
     Box::new(tx).commit()?;
     Ok(Some(Known {

@@ -8,7 +8,7 @@ use tract::model::{Media, MediaSource, Message, Part};
 use tract::render::bytes;
 
 use super::{Args, Piece};
-use crate::cli::{App, Failure, private};
+use crate::cli::{App, Failure, Result, private};
 
 /// Writes the one that is meant.
 pub fn save(
@@ -17,7 +17,7 @@ pub fn save(
     path: &Path,
     args: &Args,
     app: &mut App,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let messages = || shown.message.iter().chain(&shown.replacements);
     let all: Vec<&Media> = match piece {
         Some(Piece::Part(at)) => {
@@ -52,7 +52,7 @@ pub fn save(
 }
 
 /// The one that is meant of those in a commit.
-fn one<'a>(all: &[&'a Media], which: Option<usize>, hash: &str) -> Result<&'a Media, Failure> {
+fn one<'a>(all: &[&'a Media], which: Option<usize>, hash: &str) -> Result<&'a Media> {
     let hint = format!("--which N, from 1 to {}", all.len());
     match (all, which) {
         ([], _) => {

@@ -3,13 +3,13 @@
 use tract::history::{ProviderSays, Status};
 use tract::render::{grouped, plural, tokens};
 
-use crate::cli::{Failure, Ui, outcome};
+use crate::cli::{Result, Ui, outcome};
 
 /// The columns of the names.
 const NAME_COLS: usize = 17;
 
 /// Says it below the status.
-pub fn tell(status: &Status, ui: &mut Ui) -> Result<(), Failure> {
+pub fn tell(status: &Status, ui: &mut Ui) -> Result<()> {
     ui.heading("How tokens are counted")?;
     let ours = format!("{} ({})", tokens(status.total), status.encoding);
     let mut rows = vec![("by tract", ours), ("by the provider", provider(status))];

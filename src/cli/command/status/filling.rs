@@ -5,16 +5,10 @@ use tract::history::{Large, On, Repo, Stuff, Surgery};
 use tract::model::TokenCount;
 use tract::render::{Label, Line, grouped, plural, row, table, tokens};
 
-use crate::cli::{App, Failure, outcome};
+use crate::cli::{App, Result, outcome};
 
 /// Says it below the status; `can_prune`: whether a prune would be carried out.
-pub fn tell(
-    app: &mut App,
-    repo: &Repo,
-    on: &On,
-    total: TokenCount,
-    can_prune: bool,
-) -> Result<(), Failure> {
+pub fn tell(app: &mut App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) -> Result<()> {
     let makeup = repo.makeup(on, app.encoding(repo)?)?;
     let prune = prune(app, repo, on, total, can_prune)?;
     let ui = &mut app.ui;
@@ -82,13 +76,7 @@ fn percent(count: TokenCount, total: TokenCount) -> String {
 }
 
 /// What `tract prune` would give back, or, where that is nothing, what it would at most.
-fn prune(
-    app: &App,
-    repo: &Repo,
-    on: &On,
-    total: TokenCount,
-    can_prune: bool,
-) -> Result<Vec<Line>, Failure> {
+fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) -> Result<Vec<Line>> {
     let all = Prune {
         limits: Limits {
             protect: 0,

@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
-use tract::Error;
 use tract::history::sync::{Shelf, Shelved};
 use tract::model::RefName;
+use tract::{Error, Result};
 
 use super::strange;
 pub use errors::meaning;
@@ -119,7 +119,7 @@ impl From<Number> for String {
 }
 
 impl Number {
-    fn draw() -> Result<Self, Error> {
+    fn draw() -> Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| Error::store(error.to_string()))?;
         Ok(Self(format!("{:032x}", u128::from_be_bytes(bytes))))
@@ -162,7 +162,7 @@ impl Bucket {
     /// # Errors
     ///
     /// The system's.
-    pub fn new(store: Arc<dyn ObjectStore>, prefix: Path, address: String) -> Result<Self, Error> {
+    pub fn new(store: Arc<dyn ObjectStore>, prefix: Path, address: String) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
@@ -205,7 +205,7 @@ impl Bucket {
     }
 
     /// All that comes, as long as something does.
-    fn all<T>(&self, rows: impl Stream<Item = Result<T, Said>>) -> Result<Vec<T>, Error> {
+    fn all<T>(&self, rows: impl Stream<Item = Result<T, Said>>) -> Result<Vec<T>> {
         let all = self.runtime.block_on(async {
             let mut rows = std::pin::pin!(rows);
             let mut all = Vec::new();
@@ -218,7 +218,7 @@ impl Bucket {
     }
 
     /// An object and its ETag; none: there is none.
-    fn look(&self, path: &Path) -> Result<Option<(Vec<u8>, String)>, Error> {
+    fn look(&self, path: &Path) -> Result<Option<(Vec<u8>, String)>> {
         let found = self.all(stream::once(short(&*self.store, path)))?;
         Ok(found.into_iter().next().flatten())
     }
@@ -245,7 +245,7 @@ impl Bucket {
     }
 
     /// What a ref is, by what was read of it.
-    fn read_ref(&self, path: &Path, text: &[u8], tag: String) -> Result<Seen, Error> {
+    fn read_ref(&self, path: &Path, text: &[u8], tag: String) -> Result<Seen> {
         let spelled: Spelled = serde_json::from_slice(text)
             .map_err(|error| strange(format!("has a ref that is none: {error}")))?;
         let at = spelled.at.as_ref();
@@ -272,7 +272,7 @@ impl Bucket {
 
     /// Finds out, before anything is put, whether the bucket keeps to conditions: without them two pushes at once
     /// would both be told that theirs is there.
-    fn try_conditions(&mut self) -> Result<(), Error> {
+    fn try_conditions(&mut self) -> Result<()> {
         if self.is_tried {
             return Ok(());
         }
@@ -304,7 +304,7 @@ impl Bucket {
         ))
     }
 
-    fn tried(&self, marker: &Path, text: &[u8], mode: PutMode) -> Result<Kept, Error> {
+    fn tried(&self, marker: &Path, text: &[u8], mode: PutMode) -> Result<Kept> {
         match self.put_if(marker, text.to_owned(), mode) {
             Ok(_) => Ok(Kept::Put),
             Err(said) if errors::is_lost(&said) => Ok(Kept::Refused),
@@ -320,7 +320,7 @@ impl Bucket {
         number: Number,
         bundles: Vec<Number>,
         at: Option<&Shelved>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let path = self.folder(name).join(HEAD);
         let raw = |at: &Shelved| {
             let text = String::from_utf8(at.to_json()?).map_err(Error::store)?;
@@ -414,7 +414,7 @@ impl Bucket {
 }
 
 impl Shelf for Bucket {
-    fn list(&mut self) -> Result<Vec<Shelved>, Error> {
+    fn list(&mut self) -> Result<Vec<Shelved>> {
         if let Some((text, _)) = self.look(&self.prefix.clone().join(MARKER))? {
             let marker = serde_json::from_slice::<Marker>(&text);
             let marker = marker.map_err(|_| {
@@ -452,7 +452,7 @@ impl Shelf for Bucket {
         Ok(rows)
     }
 
-    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>, Error> {
+    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
         let name = &row.row.name;
         let folder = self.folder(name);
         let seen = self.seen.get(name).cloned();
@@ -480,12 +480,7 @@ impl Shelf for Bucket {
         }
     }
 
-    fn put(
-        &mut self,
-        was: Option<&Shelved>,
-        is: &Shelved,
-        bundle: Option<&[u8]>,
-    ) -> Result<(), Error> {
+    fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()> {
         self.try_conditions()?;
         let name = &is.row.name;
         let seen = self.seen.get(name);
@@ -505,7 +500,7 @@ impl Shelf for Bucket {
         self.settle(name, number, bundles, Some(is))
     }
 
-    fn remove(&mut self, was: &Shelved) -> Result<(), Error> {
+    fn remove(&mut self, was: &Shelved) -> Result<()> {
         self.try_conditions()?;
         self.settle(&was.row.name, Number::draw()?, Vec::new(), None)
     }
