@@ -785,7 +785,7 @@ fn a_count_that_stands_in_anothers_place_is_counted_anew() {
     let rows = usize::from(bytes[start + 4]);
     let pointer = |at: usize| start + 8 + 2 * at;
     let last = [bytes[pointer(rows - 1)], bytes[pointer(rows - 1) + 1]];
-    for at in 0..rows - 1 {
+    for at in conditions::sample((0..rows - 1).collect()) {
         let mut moved = bytes.clone();
         moved[pointer(at)..pointer(at) + 2].copy_from_slice(&last);
         fs::write(&path, moved).expect("written");

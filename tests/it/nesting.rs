@@ -13,6 +13,7 @@ use tract::interop::Format;
 use tract::model::{Draft, EntryId, Message, Millis, Part, Role};
 
 use self::files::sessions;
+use crate::conditions::sample;
 use crate::sandbox::Sandbox;
 
 /// How deep a message may be, as `docs/object-format.md` counts.
@@ -156,7 +157,7 @@ fn a_commit_takes_what_can_be_read_again_and_refuses_the_rest() {
     let sandbox = Sandbox::with_messages(&[("user", "first")]);
     let mut failed = Vec::new();
     for depth in DEPTHS {
-        for (what, text) in messages(depth) {
+        for (what, text) in sample(messages(depth)) {
             sandbox.write("one.json", &text);
             sandbox.write("many.jsonl", format!("{text}\n{text}\n"));
             let fits = depth <= DEPTH_MAX;
@@ -256,7 +257,7 @@ fn filled(text: &str, around: Option<usize>, depth: usize) -> Option<String> {
 #[test]
 fn an_import_keeps_what_is_nested_too_deep_and_says_so() {
     let mut failed = Vec::new();
-    for (format, place, around, text) in sessions() {
+    for (format, place, around, text) in sample(sessions()) {
         for depth in DEPTHS {
             let Some(text) = filled(&text, around, depth) else {
                 continue;

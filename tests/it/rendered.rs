@@ -97,7 +97,7 @@ fn a_resumed_session_has_the_texts_the_tools_and_the_prompt() {
         panic!("{files:?}");
     };
     let text = fs::read_to_string(file).expect("readable");
-    let records = text.lines().map(|line| serde_json::from_str(line));
+    let records = text.lines().map(serde_json::from_str);
     let records: Vec<Value> = records.collect::<Result<_, _>>().expect("JSON");
     let told = records.iter().map(|record| {
         let kind = record["attachment"]["type"].as_str();
