@@ -41,10 +41,10 @@ fn smaller(repo: &Repo) -> Result<()> {
         ..SurgeryOptions::default()
     };
     let call = Call::at(now(), "truncate --keep 2");
-    let would = repo.truncate(call, &truncate, &dry_run)?;
+    let would = repo.carry_out(call, &truncate, &dry_run)?;
     println!("would hide {} messages", would.hidden.len());
 
-    let done = repo.truncate(call, &truncate, &SurgeryOptions::default())?;
+    let done = repo.carry_out(call, &truncate, &SurgeryOptions::default())?;
     println!(
         "hid {}, {} are left",
         done.hidden.len(),
