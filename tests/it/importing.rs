@@ -383,7 +383,7 @@ fn a_session_of_pi_that_lost_its_first_line_is_still_one_of_pis() {
     let (_, headless) = whole.split_once('\n').expect("two lines");
     let sandbox = Sandbox::new();
     sandbox.write("headless.jsonl", headless);
-    let said = sandbox.ok(&["import", "headless.jsonl"]);
+    let said = sandbox.tract(&["import", "headless.jsonl"]);
     assert!(said.contains("Imported pi"), "{said}");
     let results = sandbox.ok(&["log", "-n", "0", "--role", "tool"]);
     assert!(!results.is_empty());
@@ -396,7 +396,7 @@ fn the_format_that_somebody_names_is_tried_even_where_the_file_looks_like_anothe
     let first = r#"{"type":"session_start","id":"d","cwd":"/w"}"#;
     let codex = include_str!("../data/codex/plain.jsonl");
     sandbox.write("mixed.jsonl", format!("{first}\n{codex}"));
-    let said = sandbox.ok(&["import", "--format", "codex", "mixed.jsonl"]);
+    let said = sandbox.tract(&["import", "--format", "codex", "mixed.jsonl"]);
     assert!(said.contains("Imported codex"), "{said}");
     // What nothing comes of is refused as ever.
     let refused = sandbox.tract(&["import", "--format", "aider", "mixed.jsonl"]);
