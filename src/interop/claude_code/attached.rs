@@ -253,10 +253,10 @@ pub(super) fn sent(outer: &outer::Record<'_>, notes: &mut Notes) -> Sent {
     };
     let record = Record(fields);
     let kind = record.text("type").unwrap_or_default().to_owned();
-    if let (Some(parts), true) = (
-        record.queued(true, notes),
-        kind == "queued_command" && outer.rendered_role.is_some(),
-    ) {
+    if kind == "queued_command"
+        && outer.rendered_role.is_some()
+        && let Some(parts) = record.queued(true, notes)
+    {
         return Sent::Parts {
             parts,
             in_part: false,

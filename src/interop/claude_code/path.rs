@@ -53,6 +53,8 @@ pub(super) struct Tree<'i> {
     scopes: Vec<Scope>,
     by_message: HashMap<(Scope, Name, u32), Vec<u32>>,
     by_result: HashMap<(Scope, Name), Vec<u32>>,
+    /// What is no message, by the message that it hangs on, straight or by others such.
+    hanging: HashMap<u32, Vec<u32>>,
     /// Records that name one before them which is not in the file.
     severed: HashSet<u32>,
 }
@@ -68,6 +70,7 @@ impl<'i> Tree<'i> {
             scopes: Vec::with_capacity(index.entries.len()),
             by_message: HashMap::new(),
             by_result: HashMap::new(),
+            hanging: HashMap::new(),
             severed: HashSet::new(),
         };
         tree.link(sink)?;
@@ -175,8 +178,21 @@ impl<'i> Tree<'i> {
     }
 
     fn collect(&mut self) {
+        let mut anchors: Vec<Option<u32>> = Vec::with_capacity(self.index.entries.len());
         for (at, entry) in self.index.entries.iter().enumerate() {
             let at = at as u32;
+            let parent = self.parents[at as usize].filter(|parent| *parent < at);
+            let anchor = parent.and_then(|parent| {
+                if self.entry(parent).is_message() {
+                    Some(parent)
+                } else {
+                    anchors[parent as usize]
+                }
+            });
+            anchors.push(anchor);
+            if let (Some(anchor), false) = (anchor, entry.is_message()) {
+                self.hanging.entry(anchor).or_default().push(at);
+            }
             let paired = matches!(entry.kind, Kind::User | Kind::Assistant | Kind::Mirror(_));
             let scope = if paired { self.scope(at) } else { MAIN };
             if paired {
@@ -387,15 +403,18 @@ impl<'i> Tree<'i> {
     /// What a client has told beside the calls of a reply before their results, where it is sent: it hangs on
     /// the call, as the result does.
     fn beside(&self, reply: &[u32], results: &[u32], on_path: &HashSet<u32>) -> Vec<u32> {
-        let (Some(first), Some(last)) = (reply.first(), results.iter().max()) else {
+        let Some(last) = results.iter().max() else {
             return Vec::new();
         };
+        let hanging = reply.iter().filter_map(|record| self.hanging.get(record));
+        let mut hanging: Vec<u32> = hanging.flatten().copied().collect();
+        hanging.sort_unstable();
         let mut ways: HashSet<u32> = reply.iter().copied().collect();
         let mut found = Vec::new();
-        for record in first + 1..*last {
+        for record in hanging.into_iter().filter(|record| record < last) {
             let entry = self.entry(record);
             let hangs = self.parents[record as usize].is_some_and(|at| ways.contains(&at));
-            if !hangs || entry.is_message() || on_path.contains(&record) {
+            if !hangs || on_path.contains(&record) {
                 continue;
             }
             ways.insert(record);

@@ -137,8 +137,6 @@ impl Reader {
     }
 
     fn attachment(&mut self, offset: u64, record: &Record<'_>) {
-        // A newer client sends it by its place, and never otherwise.
-        let is_newer = record.rendered_role.is_some();
         let attachment = decode::<Attachment<'_>>(record.attachment).unwrap_or_default();
         let kind = word(attachment.kind).unwrap_or_default();
         let event = word(attachment.hook_event).unwrap_or_default();
@@ -146,10 +144,11 @@ impl Reader {
         if event == "SessionStart" && name == "SessionStart:resume" {
             self.end();
         }
-        // Why it was not to stop is a prompt of its own.
-        if is_newer {
+        // A newer client sends it by its place, and never otherwise.
+        if record.rendered_role.is_some() {
             return;
         }
+        // Why it was not to stop is a prompt of its own.
         if event == "Stop" && kind == "hook_blocking_error" {
             self.found.unsent.insert(offset);
         }

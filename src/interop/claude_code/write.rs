@@ -36,14 +36,15 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
     let mut writer = Writer::new(messages, document);
     // What is sent in front of a summary belongs to it.
     let is_front = |one: &Outgoing| one.is_summary && one.message.is_attached();
+    let mut first = true;
     for (at, outgoing) in messages.iter().enumerate() {
         writer.asides(document.asides(at));
         writer.number = at + 1;
-        let first = messages[..at].iter().all(is_front);
         match writer.without_open_calls(outgoing, &messages[at + 1..]) {
             Some(closed) => writer.message(&closed, first),
             None => writer.message(outgoing, first),
         }
+        first &= is_front(outgoing);
     }
     writer.asides(document.asides(messages.len()));
     if document.fresh {
