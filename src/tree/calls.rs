@@ -187,6 +187,7 @@ impl Tree {
         };
         self.tool_at(place)
             .answered(content.to_vec(), ending, trail);
+        self.turn_at(place.item).answered = Some(trail.last);
         let tool = self.tool_at(place);
         let exchange = match (&tool.queued, &tool.talk) {
             (Some(_), Some(talk)) => talk.exchange.clone(),
@@ -289,6 +290,7 @@ impl Tree {
         } else {
             State::Resolved
         };
+        self.turn_at(place.item).answered = Some(trail.last);
     }
 
     /// The one call whose answer was put off, if there is but one.

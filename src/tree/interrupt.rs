@@ -21,15 +21,17 @@ impl Tree {
             return;
         };
         let turn = self.turn_at(item);
-        let mut stopped = false;
+        let (mut stopped, mut answered) = (false, turn.answered);
         for tool in turn.responses().flat_map(|response| response.tools()) {
             let ran = tool.state;
             stopped |= tool.stop(trail);
             if ran != tool.state {
                 tool.cancelled = Some(trail.give());
+                answered = tool.cancelled;
             }
         }
         let turn = self.turn_at(item);
+        turn.answered = answered;
         turn.responses().for_each(|response| response.close());
         let gone = turn
             .last_response()

@@ -127,6 +127,24 @@ fn states(tree: &Tree) -> BTreeMap<u64, String> {
     tools.filter_map(state).collect()
 }
 
+/// The newest answer to a call of a turn, by looking at every call.
+fn newest_answer(turn: &Turn) -> Option<NodeId> {
+    let responses = turn.items.iter().filter_map(|item| match item {
+        TurnItem::Response(response) => Some(response),
+        _ => None,
+    });
+    let blocks = responses.flat_map(|response| &response.blocks);
+    let tools = blocks.filter_map(|block| match block {
+        ResponseBlock::Tool(tool) => Some(tool),
+        _ => None,
+    });
+    let answers = tools.flat_map(|tool| {
+        let told = [&tool.answer, &tool.queued].into_iter().flatten();
+        told.map(|(id, _)| *id).chain(tool.cancelled)
+    });
+    answers.max()
+}
+
 /// How often each token is seen in texts, thoughts, bubbles and markers.
 fn seen(tree: &Tree) -> BTreeMap<String, usize> {
     let mut seen = BTreeMap::new();
@@ -225,6 +243,18 @@ proptest! {
     }
 
     /// While live there is at most one typing indicator, and it stands last; at the end none.
+    #[test]
+    fn a_turn_knows_its_newest_answer(events in events()) {
+        let mut fold = Fold::live();
+        for event in &events {
+            fold.feed(event.clone());
+            for item in &fold.tree().items {
+                let TreeItem::Turn(turn) = item else { continue };
+                prop_assert_eq!(turn.answered, newest_answer(turn));
+            }
+        }
+    }
+
     #[test]
     fn the_typing_indicator_stands_last(events in events()) {
         let fold = fold(&events);

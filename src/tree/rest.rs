@@ -1,7 +1,5 @@
 //! Whether what was said last is complete.
 
-use super::node::NodeId;
-use super::response::{Response, ResponseBlock};
 use super::turn::{Turn, TurnItem};
 use super::{Tree, TreeItem};
 
@@ -47,30 +45,10 @@ impl Turn {
         match block.is_open() {
             true => Rest::Open,
             false if self.ended || self.settled => Rest::Complete,
-            false if answered(self) > Some(block.node().id) => Rest::Complete,
+            false if self.answered > Some(block.node().id) => Rest::Complete,
             false => Rest::Still,
         }
     }
-}
-
-/// When the newest result came, in the order of nodes.
-fn answered(turn: &Turn) -> Option<NodeId> {
-    let responses = turn.items.iter().filter_map(|item| match item {
-        TurnItem::Response(response) => Some(response),
-        _ => None,
-    });
-    responses.filter_map(newest_answer).max()
-}
-
-fn newest_answer(response: &Response) -> Option<NodeId> {
-    let answers = response.blocks.iter().filter_map(|block| match block {
-        ResponseBlock::Tool(tool) => {
-            let told = [&tool.answer, &tool.queued].into_iter().flatten();
-            told.map(|(id, _)| *id).chain(tool.cancelled).max()
-        }
-        _ => None,
-    });
-    answers.max()
 }
 
 #[cfg(test)]

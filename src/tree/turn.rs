@@ -22,6 +22,8 @@ pub struct Turn {
     pub(super) settled: bool,
     /// Whether something says already that it was interrupted.
     pub(super) interrupted: bool,
+    /// When a call in it was answered, put off or cancelled last, in the order of nodes.
+    pub(super) answered: Option<NodeId>,
 }
 
 /// The user's bubble.
