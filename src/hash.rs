@@ -46,6 +46,11 @@ pub fn fingerprint(bytes: &[u8]) -> HashBytes {
     Sha256::digest(bytes).into()
 }
 
+/// A hash as people and files write it: 64 lower-case hex digits.
+pub fn hex(hash: &HashBytes) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A plain SHA-256 taken piece by piece.
 #[derive(Clone, Default)]
 pub struct Fingerprint(Sha256);

@@ -24,6 +24,7 @@ mod record;
 mod record_files;
 mod replay;
 mod report;
+mod requests;
 mod resume;
 mod running;
 mod session;
@@ -50,6 +51,7 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
+pub use requests::{AnsweredRequest, answered_request, requests_of};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use trouble::Trouble;

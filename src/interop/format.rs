@@ -9,6 +9,7 @@ use super::head::SourceHead;
 use super::recorded::ReadRecorded;
 use super::rows::Tables;
 use super::running::ReadRunning;
+use super::sent::ReadSent;
 use super::stream::reader::EventReader;
 use super::{Continuer, Descent, Exporter, Importer};
 use crate::error::{Error, Result};
@@ -56,6 +57,8 @@ pub struct Format {
     pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,
+    /// How its files hold the requests that were sent, if they do.
+    pub sent: Option<&'static ReadSent>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a
     /// file of one may be read as another where that is asked for.
     pub bare_messages: bool,
@@ -291,6 +294,7 @@ impl Format {
             contents_of: None,
             recorded: None,
             running: None,
+            sent: None,
             bare_messages: false,
             attaches: false,
             common_stem: None,

@@ -71,6 +71,7 @@ mod responses_stream;
 mod roo;
 pub mod rows;
 pub mod running;
+pub mod sent;
 pub mod single;
 pub mod sniff;
 mod spans;

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::write::hex;
 use super::{BLOCK_BYTES, HEADER, LINE_BYTES, MAGIC, WINDOW_LOG, broken};
 use crate::context::Order;
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, Fingerprint};
+use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use super::*;
-use crate::hash::{ContentHash, fingerprint};
+use crate::hash::{ContentHash, fingerprint, hex};
 use crate::history::{Arrival, Call, CommitOptions, On, Repo, Unbundled};
 use crate::model::{Draft, EntryId, Message, Millis, Role, Sealed, Span, Usage};
 use crate::store::{SessionRow, SourceState};
@@ -179,7 +179,7 @@ fn sealed(lines: &str) -> Vec<u8> {
 }
 
 fn framed(packed: Vec<u8>) -> Vec<u8> {
-    let print = write::hex(&fingerprint(&packed));
+    let print = hex(&fingerprint(&packed));
     [HEADER, print.as_bytes(), b"\n", &packed].concat()
 }
 

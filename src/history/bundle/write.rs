@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::{BLOCK_BYTES, BundleTip, HEADER};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint};
+use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint, hex};
 use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -105,10 +105,6 @@ impl Repo {
         bytes.extend(packed);
         Ok((bytes, bundle.done))
     }
-}
-
-pub(super) fn hex(hash: &[u8; 32]) -> String {
-    CommitHash::from_bytes(*hash).to_string()
 }
 
 struct Writing<'a> {

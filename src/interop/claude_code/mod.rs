@@ -10,6 +10,7 @@ mod index;
 mod path;
 mod read;
 mod record;
+mod requests;
 mod running;
 mod standing;
 mod write;
@@ -44,6 +45,7 @@ pub static CLAUDE_CODE: Format = Format {
     go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
+    sent: Some(&requests::SENT),
     attaches: true,
     home: Some(Home {
         variable: Some("CLAUDE_CONFIG_DIR"),

@@ -1,0 +1,490 @@
+//! The requests that the client writes into its file: `api-request`, and what it refers to by hash: the system
+//! prompt and tools (`api-request-shape`), and messages (`api-request-blob`, or the records of the conversation).
+//!
+//! Deliberately absent: what the client sends and writes down nowhere: `metadata`, `stream`, the billing block in
+//! front of the system prompt, `safeguards`.
+//!
+//! # Source
+//!
+//! Observed: sessions of Claude Code 2.1.330 beside the requests that it sent.
+
+use std::collections::{HashMap, HashSet};
+
+use super::record::Record;
+use crate::error::Result;
+use crate::hash::{Fingerprint, fingerprint, hex};
+use crate::interop::lines::Lines;
+use crate::interop::sent::{Bodies, Lack, ReadSent, SentBody, SentRequest, SentRequests, short};
+use crate::interop::{Input, Problem};
+use crate::model::{Millis, Span};
+use crate::wire::javascript::{Node, Order};
+use crate::wire::json::{Object, Raw, array, string, word};
+
+/// Where a provider begins to keep what it was sent; no hash of a message or of a shape knows of it.
+const MARK: &str = "cache_control";
+/// What goes as a header.
+const BETAS: &str = "betas";
+/// How much of a line says what it is.
+const FRONT: usize = 200;
+
+/// How requests stand in a file.
+pub(super) static SENT: ReadSent = ReadSent { read, answered_by };
+
+lazy! {
+    /// A record of a request, or of what requests refer to.
+    struct Request {
+        id,
+        timestamp,
+        query_source = "querySource",
+        shape_hash = "shapeHash",
+        shape,
+        hash,
+        message,
+        params,
+        base,
+        keep,
+        tail,
+        cache_control = "cacheControl",
+        digest = "requestDigest",
+    }
+
+    struct Reply {
+        request = "requestRef",
+    }
+}
+
+fn answered_by(record: &str) -> Option<String> {
+    let reply: Reply<'_> = serde_json::from_str(record).ok()?;
+    string(reply.request)
+}
+
+/// Reads all requests of a file.
+fn read(input: &dyn Input, bodies: Bodies<'_>) -> Result<SentRequests> {
+    let mut file = File::default();
+    file.read_requests(input)?;
+    let wanted = |request: &&Told| match bodies {
+        Bodies::None => false,
+        Bodies::Of(id) => request.head.id == id,
+        Bodies::All => true,
+    };
+    let wanted: Vec<usize> = (0..file.requests.len())
+        .filter(|at| wanted(&&file.requests[*at]))
+        .collect();
+    if !wanted.is_empty() {
+        file.read_messages(input, &wanted)?;
+    }
+    for at in wanted {
+        file.requests[at].head.body = Some(file.body(at));
+    }
+    Ok(SentRequests {
+        requests: file.requests.into_iter().map(|told| told.head).collect(),
+        problems: file.problems,
+    })
+}
+
+/// A request as its record tells it.
+struct Told {
+    head: SentRequest,
+    /// The request that it goes on from; the number of that among all.
+    base: Option<usize>,
+    /// The hashes of the messages that it has beyond those of its base.
+    tail: Vec<String>,
+    params: String,
+    marks: String,
+    /// Why its messages are not known.
+    lack: Option<Lack>,
+}
+
+/// What a file holds of requests.
+#[derive(Default)]
+struct File {
+    requests: Vec<Told>,
+    by_id: HashMap<String, usize>,
+    /// By their hashes: what was sent of the system prompt and of tools, and messages.
+    shapes: HashMap<String, String>,
+    messages: HashMap<String, String>,
+    /// The blobs that go as a string where they bear no mark.
+    strings: HashSet<String>,
+    problems: Vec<Problem>,
+}
+
+impl File {
+    fn read_requests(&mut self, input: &dyn Input) -> Result<()> {
+        each_line(input, &mut |number, span, text| {
+            // Most lines are of the conversation.
+            let front = text.get(..text.len().min(FRONT)).unwrap_or(text);
+            if !front.contains("api-request") && !text.contains(r#""type":"api-request"#) {
+                return;
+            }
+            let (Ok(record), Ok(request)) = (
+                serde_json::from_str::<Record<'_>>(text),
+                serde_json::from_str::<Request<'_>>(text),
+            ) else {
+                return;
+            };
+            match word(record.kind).as_deref() {
+                Some("api-request-shape") => {
+                    let (hash, held) = (string(request.shape_hash), request.shape);
+                    let made = held.and_then(|raw| hash_of(&Node::of(raw.get())?));
+                    self.keep(number, "system prompt and tools", hash, held, made);
+                }
+                Some("api-request-blob") => {
+                    let (hash, held) = (string(request.hash), request.message);
+                    let made = held.and_then(|raw| message_hash(Node::of(raw.get())?));
+                    self.keep(number, "message", hash, held, made);
+                }
+                Some("api-request") => self.request(number, span, &request),
+                _ => {}
+            }
+        })
+    }
+
+    /// Keeps what a hash names, if it does.
+    fn keep(
+        &mut self,
+        line: u64,
+        what: &str,
+        hash: Option<String>,
+        held: Raw<'_>,
+        made: Option<String>,
+    ) {
+        let (Some(hash), Some(held)) = (hash, held) else {
+            let why = format!("a {what} of a request without its hash or without its content");
+            return self.problems.push(Problem::new(line, why));
+        };
+        if made.as_ref() != Some(&hash) {
+            let made = made.as_deref().map_or("unreadable", short);
+            let why = format!("the {what} of a request named {} is {made}", short(&hash));
+            self.problems.push(Problem::new(line, why));
+            return;
+        }
+        let kept = if what == "message" {
+            &mut self.messages
+        } else {
+            &mut self.shapes
+        };
+        kept.insert(hash, held.get().to_owned());
+    }
+
+    fn request(&mut self, line: u64, place: Span, record: &Request<'_>) {
+        let node = |raw: Raw<'_>| raw.map(|raw| raw.get().to_owned());
+        let list = |raw: Raw<'_>| -> Option<Vec<String>> { serde_json::from_str(raw?.get()).ok() };
+        let number = |raw: Raw<'_>| -> Option<u64> { serde_json::from_str(raw?.get()).ok() };
+        let params = node(record.params).unwrap_or_default();
+        let parsed = Node::of(&params);
+        let param = |key: &str| parsed.as_ref().and_then(|params| params.get(key));
+        let betas = param(BETAS).map(|betas| betas.elements().iter().filter_map(Node::as_text));
+        let betas = betas.map(|betas| betas.collect::<Vec<_>>().join(","));
+        let (tail, keep) = (list(record.tail), number(record.keep).unwrap_or(0));
+        let base_id = string(record.base);
+        let base = base_id.as_ref().and_then(|id| self.by_id.get(id).copied());
+        let of = base.map_or(0, |base| self.requests[base].head.messages);
+        let lack = match (&base_id, base, &parsed, &tail) {
+            (_, _, None, _) | (_, _, _, None) => Some(Lack::Record),
+            (Some(id), None, ..) => Some(Lack::Base(id.clone())),
+            _ if keep > of => Some(Lack::Kept { kept: keep, of }),
+            _ => base.and_then(|base| self.requests[base].lack.clone()),
+        };
+        if let Some(lack) = &lack {
+            let why = format!("a request that cannot be told: {lack}");
+            self.problems.push(Problem::new(line, why));
+        }
+        let tail = tail.unwrap_or_default();
+        let head = SentRequest {
+            id: string(record.id).unwrap_or_default(),
+            place,
+            time: word(record.timestamp).and_then(|time| Millis::parse(&time)),
+            asked_by: string(record.query_source),
+            model: param("model").and_then(Node::as_text),
+            messages: keep.saturating_add(tail.len() as u64),
+            shared: keep,
+            shape: string(record.shape_hash),
+            digest: string(record.digest),
+            headers: betas
+                .map(|betas| ("anthropic-beta".to_owned(), betas))
+                .into_iter()
+                .collect(),
+            body: None,
+        };
+        let marks = node(record.cache_control).unwrap_or_else(|| "[]".to_owned());
+        self.by_id.insert(head.id.clone(), self.requests.len());
+        self.requests.push(Told {
+            head,
+            base,
+            tail,
+            params,
+            marks,
+            lack,
+        });
+    }
+
+    /// The hashes of the messages of a request.
+    fn hashes(&self, at: usize) -> Vec<&str> {
+        let mut hashes = Vec::new();
+        let (mut at, mut left) = (Some(at), usize::MAX);
+        while let Some(told) = at.map(|at| &self.requests[at]).filter(|_| left > 0) {
+            let keep = usize::try_from(told.head.shared).unwrap_or(usize::MAX);
+            let own = told.tail.len().min(left.saturating_sub(keep));
+            hashes.extend(told.tail[..own].iter().rev().map(String::as_str));
+            (at, left) = (told.base, left.min(keep));
+        }
+        hashes.reverse();
+        hashes
+    }
+
+    /// Reads what of the messages of these requests are records of the conversation.
+    fn read_messages(&mut self, input: &dyn Input, wanted: &[usize]) -> Result<()> {
+        let hashes = wanted.iter().flat_map(|at| self.hashes(*at));
+        let wanted: HashSet<String> = hashes.map(str::to_owned).collect();
+        self.note_strings();
+        let mut run = Run::default();
+        each_line(input, &mut |_, _, text| {
+            let Ok(record) = serde_json::from_str::<Record<'_>>(text) else {
+                return;
+            };
+            let kind = word(record.kind);
+            match kind.as_deref() {
+                Some("system") if word(record.subtype).as_deref() == Some("compact_boundary") => {
+                    run = Run::default();
+                }
+                Some("user" | "assistant") => {
+                    let hash = run.add(record.message);
+                    if let Some(hash) = hash.filter(|hash| wanted.contains(hash)) {
+                        let message = || run.message();
+                        self.messages.entry(hash).or_insert_with(message);
+                    }
+                }
+                _ => {}
+            }
+        })
+    }
+
+    /// A blob is kept in the form in which it was first sent. Where its only text bore a mark then, it is a block
+    /// for that reason alone, and without the mark it goes as a string.
+    fn note_strings(&mut self) {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for told in &self.requests {
+            let Some(marks) = Node::of(&told.marks) else {
+                continue;
+            };
+            let marked: HashSet<u64> = marks.elements().iter().filter_map(marked).collect();
+            for (at, hash) in (told.head.shared..).zip(&told.tail) {
+                let is_new = self.messages.contains_key(hash) && seen.insert(hash);
+                if is_new && marked.contains(&at) && is_one_text(&self.messages[hash]) {
+                    self.strings.insert(hash.clone());
+                }
+            }
+        }
+    }
+
+    /// A request as it was sent.
+    fn body(&self, at: usize) -> std::result::Result<SentBody, Lack> {
+        let told = &self.requests[at];
+        if let Some(lack) = &told.lack {
+            return Err(lack.clone());
+        }
+        let hashes = self.hashes(at);
+        let messages = hashes.iter().map(|hash| {
+            let message = self.messages.get(*hash).and_then(|text| Node::of(text));
+            message.ok_or_else(|| Lack::Message((*hash).to_owned()))
+        });
+        let messages = Node::List(messages.collect::<std::result::Result<_, _>>()?);
+        let shape_hash = told.head.shape.as_deref().unwrap_or_default();
+        let shape = self.shapes.get(shape_hash).and_then(|text| Node::of(text));
+        let shape = shape.ok_or_else(|| Lack::Shape(shape_hash.to_owned()))?;
+        let params = Node::of(&told.params).ok_or(Lack::Record)?;
+        let mut body = Node::object([]);
+        if let Some(model) = params.get("model") {
+            body.set("model", model.clone());
+        }
+        body.set("messages", messages);
+        for (key, value) in shape.members().iter().chain(params.members()) {
+            if let Node::Object(members) = &mut body
+                && !members.iter().any(|(known, _)| known == key)
+            {
+                members.push((key.clone(), value.clone()));
+            }
+        }
+        let marks = Node::of(&told.marks).ok_or(Lack::Record)?;
+        self.mark(&mut body, &marks, &hashes).ok_or(Lack::Record)?;
+        let is_proved = told.head.digest.as_ref();
+        let is_proved = is_proved.map(|said| *said == digest(&body));
+        if let Node::Object(members) = &mut body {
+            members.retain(|(key, _)| **key != *r#""betas""#);
+        }
+        Ok(SentBody {
+            json: body.to_text(Order::Kept),
+            is_proved,
+        })
+    }
+
+    /// Puts the marks where they stood, and gives each message the form that goes with that.
+    fn mark<'a>(&self, body: &mut Node<'a>, marks: &Node<'a>, hashes: &[&str]) -> Option<()> {
+        let mut bear = HashSet::new();
+        for mark in marks.elements() {
+            let path = mark.get("path")?.elements();
+            if let Some(at) = marked(mark) {
+                bear.insert(at);
+                let message = body.at_mut(path.get(..2)?)?;
+                if path.len() > 2 {
+                    as_blocks(message);
+                }
+            }
+            body.at_mut(path)?.set(MARK, mark.get("value")?.clone());
+        }
+        let Some(Node::List(messages)) = body.get_mut("messages") else {
+            return None;
+        };
+        for (at, (message, hash)) in (0..).zip(messages.iter_mut().zip(hashes)) {
+            if !bear.contains(&at) && self.strings.contains(*hash) {
+                let content = message.get("content")?.elements().first()?;
+                let text = content.get("text")?.clone();
+                message.set("content", text);
+            }
+        }
+        if bear.is_empty() {
+            // What would bear the mark is a block where nothing is kept, too.
+            let is_users = |message: &&mut Node<'_>| {
+                message.get("role").and_then(Node::as_text).as_deref() == Some("user")
+            };
+            messages.iter_mut().rfind(is_users).map(as_blocks);
+        }
+        Some(())
+    }
+}
+
+/// Neighbouring records that are one message.
+#[derive(Default)]
+struct Run {
+    /// Whose they are: the role, and a reply's id.
+    whose: Option<(String, Option<String>)>,
+    /// The content of the only one.
+    only: String,
+    blocks: Vec<String>,
+    /// The hash of what stands there so far.
+    hashed: Fingerprint,
+}
+
+impl Run {
+    /// Adds a record's message; the hash of the message that they make so far.
+    fn add(&mut self, message: Raw<'_>) -> Option<String> {
+        let message = message.and_then(|raw| Node::of(raw.get()));
+        let role = message.as_ref().and_then(|it| it.get("role")?.as_text());
+        let content = message.as_ref().and_then(|it| it.get("content"));
+        let (Some(role), Some(content)) = (role, content) else {
+            *self = Self::default();
+            return None;
+        };
+        let reply = message.as_ref().and_then(|it| it.get("id")?.as_text());
+        let goes_on = match &self.whose {
+            Some((before, of)) => {
+                *before == role && (role == "user" || reply.is_some() && *of == reply)
+            }
+            None => false,
+        };
+        if !goes_on {
+            *self = Self::default();
+            self.hashed.update(br#"{"content":["#);
+        }
+        self.only = if goes_on {
+            String::new()
+        } else {
+            content.to_text(Order::Kept)
+        };
+        let blocks = content.is_text().then(|| [block_of(content)]);
+        let blocks = blocks.as_ref().map_or(content.elements(), |it| &it[..]);
+        for block in blocks {
+            let mut text = String::new();
+            if !self.blocks.is_empty() {
+                text.push(',');
+            }
+            block.write(&mut text, Order::Sorted, Some(MARK));
+            self.hashed.update(text.as_bytes());
+            self.blocks.push(block.to_text(Order::Kept));
+        }
+        let mut hashed = self.hashed.clone();
+        hashed
+            .update(format!(r#"],"role":{}}}"#, Node::text(&role).to_text(Order::Kept)).as_bytes());
+        self.whose = Some((role, reply));
+        Some(hex(&hashed.value()))
+    }
+
+    /// The message that they make so far.
+    fn message(&self) -> String {
+        let content = if self.only.is_empty() {
+            array(&self.blocks)
+        } else {
+            self.only.clone()
+        };
+        let role = self.whose.as_ref().map_or("", |(role, _)| role);
+        Object::new()
+            .string("role", role)
+            .raw("content", &content)
+            .finish()
+    }
+}
+
+/// Which message bears a mark.
+fn marked(mark: &Node<'_>) -> Option<u64> {
+    let path = mark.get("path")?.elements();
+    let is_message = path.first()?.as_text()? == "messages";
+    is_message.then(|| path.get(1)?.as_natural())?
+}
+
+/// Whether a message is one text and no more.
+fn is_one_text(message: &str) -> bool {
+    let message = Node::of(message);
+    let content = message.as_ref().and_then(|message| message.get("content"));
+    let Some([block]) = content.map(Node::elements) else {
+        return false;
+    };
+    let keys = block.members().iter().map(|(key, _)| &**key);
+    keys.eq([r#""type""#, r#""text""#])
+}
+
+/// A string as a block.
+fn block_of<'a>(text: &Node<'a>) -> Node<'a> {
+    Node::object([("type", Node::text("text")), ("text", text.clone())])
+}
+
+/// A message whose content is a string has one block instead.
+fn as_blocks(message: &mut Node<'_>) {
+    if let Some(content) = message
+        .get_mut("content")
+        .filter(|content| content.is_text())
+    {
+        *content = Node::List(vec![block_of(content)]);
+    }
+}
+
+/// The hash of a message: a string counts as one text.
+fn message_hash(mut message: Node<'_>) -> Option<String> {
+    message.get("content")?;
+    as_blocks(&mut message);
+    hash_of(&message)
+}
+
+/// The hash of what bears no mark.
+fn hash_of(node: &Node<'_>) -> Option<String> {
+    let mut text = String::new();
+    node.write(&mut text, Order::Sorted, Some(MARK));
+    Some(hex(&fingerprint(text.as_bytes())))
+}
+
+/// The hash of a request.
+fn digest(body: &Node<'_>) -> String {
+    let mut body = body.clone();
+    if let Some(Node::List(messages)) = body.get_mut("messages") {
+        messages.iter_mut().for_each(as_blocks);
+    }
+    hex(&fingerprint(body.to_text(Order::Sorted).as_bytes()))
+}
+
+/// Calls `each` with each line's number, place and text; what is no UTF-8 in it is replaced.
+fn each_line(input: &dyn Input, each: &mut dyn FnMut(u64, Span, &str)) -> Result<()> {
+    let mut lines = Lines::new(input)?;
+    while let Some(line) = lines.next_line()? {
+        each(line.number, line.span, &String::from_utf8_lossy(line.bytes));
+    }
+    Ok(())
+}

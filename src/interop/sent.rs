@@ -1,0 +1,122 @@
+//! The requests that a client wrote into a session's file, each as it was sent.
+//!
+//! Deliberately absent: how a client writes them, and which commit a reply has become.
+
+use std::fmt;
+
+use super::{Input, Problem};
+use crate::error::Result;
+use crate::model::{Millis, Span};
+
+/// How a format's files hold requests.
+#[derive(Clone, Copy)]
+pub struct ReadSent {
+    /// Reads all requests of a source, oldest first, with the bodies of those that are asked for.
+    pub read: fn(&dyn Input, bodies: Bodies<'_>) -> Result<SentRequests>,
+    /// The id of the request that a reply's record answers.
+    pub answered_by: fn(record: &str) -> Option<String>,
+}
+
+/// Which requests are wanted with their bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies<'a> {
+    /// None.
+    None,
+    /// The one of this id.
+    Of(&'a str),
+    /// All.
+    All,
+}
+
+/// What a source holds of requests.
+#[derive(Debug, Default)]
+pub struct SentRequests {
+    /// The requests, oldest first.
+    pub requests: Vec<SentRequest>,
+    /// What is wrong with the records that hold them.
+    pub problems: Vec<Problem>,
+}
+
+/// A request as it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SentRequest {
+    /// Its id in the source.
+    pub id: String,
+    /// Where its record stands.
+    pub place: Span,
+    /// When it was sent.
+    pub time: Option<Millis>,
+    /// What of the client asked, in the client's words. Hostile until escaped.
+    pub asked_by: Option<String>,
+    /// The model. Hostile until escaped.
+    pub model: Option<String>,
+    /// How many messages it has.
+    pub messages: u64,
+    /// How many of them the request before, in its chain, had, too.
+    pub shared: u64,
+    /// The hash of its system prompt and tools, in hex.
+    pub shape: Option<String>,
+    /// The client's SHA-256 of it, in hex.
+    pub digest: Option<String>,
+    /// What was sent beside the body: a header's name and its value.
+    pub headers: Vec<(String, String)>,
+    /// It as it was sent, with what its file does not hold left out; none where that was not asked for.
+    pub body: Option<std::result::Result<SentBody, Lack>>,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentBody {
+    /// Its JSON, in the order in which its client writes it.
+    pub json: String,
+    /// Whether the client's hash of it is that of these bytes; none where it gave none of all that was sent.
+    pub is_proved: Option<bool>,
+}
+
+/// Why a request cannot be told as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The request that it goes on from is not before it in the file.
+    Base(String),
+    /// It takes more messages from the request that it goes on from than that has.
+    Kept {
+        /// How many it takes.
+        kept: u64,
+        /// How many there are.
+        of: u64,
+    },
+    /// The message of this hash is not in the file.
+    Message(String),
+    /// The system prompt and tools of this hash are not in the file.
+    Shape(String),
+    /// Its record is not what such a record is.
+    Record,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Base(id) => write!(
+                f,
+                "it goes on from the request {id}, which is not before it"
+            ),
+            Self::Kept { kept, of } => {
+                write!(f, "it takes {kept} messages of a request that has {of}")
+            }
+            Self::Message(hash) => write!(f, "its message {} is not in the file", short(hash)),
+            Self::Shape(hash) => {
+                write!(
+                    f,
+                    "its system prompt and tools {} are not in the file",
+                    short(hash)
+                )
+            }
+            Self::Record => f.write_str("its record cannot be read"),
+        }
+    }
+}
+
+/// The front of a hash in hex, for people.
+pub fn short(hash: &str) -> &str {
+    hash.get(..7).unwrap_or(hash)
+}
