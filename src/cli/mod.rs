@@ -39,6 +39,7 @@ mod progress;
 mod recording;
 mod remark;
 mod request;
+mod sent;
 mod shell;
 mod summariser;
 mod talk;

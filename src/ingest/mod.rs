@@ -51,7 +51,7 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use requests::{AnsweredRequest, answered_request, requests_of};
+pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use trouble::Trouble;

@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: how a request is made of a context where none was recorded ([`crate::compile`]).
 
+use std::collections::HashMap;
+
 use super::outgoing::{format_of, texts};
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -91,6 +93,52 @@ pub fn requests_of(
         }
     }
     Ok(all)
+}
+
+/// The newest session on the path to a commit, what its file holds of requests, and the commits of the path that
+/// are replies, by the ids of the requests that they answer. None where no such file holds any.
+///
+/// # Errors
+///
+/// The store's.
+pub fn requests_on(repo: &Repo, tip: &CommitHash) -> Result<Option<RequestsOn>> {
+    let Some((session, _)) = repo.session_of(tip)? else {
+        return Ok(None);
+    };
+    let found = requests_of(repo, Some(&session), Bodies::None)?;
+    let Some((_, found)) = found.into_iter().next() else {
+        return Ok(None);
+    };
+    let view = repo.store.read()?;
+    let path = view.ancestors(tip, None, usize::MAX)?;
+    let commits: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+    let mut replies = HashMap::new();
+    for (commit, records) in commits.iter().zip(view.records(&commits)?) {
+        for (source, spans) in records {
+            let read = format_of(&*view, source)?.and_then(|format| format.sent);
+            let Some(read) = read else { continue };
+            for text in texts(&*view, source, &spans)? {
+                let id = (read.answered_by)(&text);
+                replies.extend(id.map(|id| (id, *commit)));
+            }
+        }
+    }
+    Ok(Some(RequestsOn {
+        session,
+        found,
+        replies,
+    }))
+}
+
+/// The requests of a session, as they lie to a path.
+#[derive(Debug)]
+pub struct RequestsOn {
+    /// The session.
+    pub session: RefName,
+    /// Its requests.
+    pub found: SentRequests,
+    /// The replies on the path, by the ids of their requests.
+    pub replies: HashMap<String, CommitHash>,
 }
 
 fn requests(

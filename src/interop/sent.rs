@@ -56,6 +56,8 @@ pub struct SentRequest {
     pub shared: u64,
     /// The hash of its system prompt and tools, in hex.
     pub shape: Option<String>,
+    /// Whether a reply of the file answers it.
+    pub is_answered: bool,
     /// The client's SHA-256 of it, in hex.
     pub digest: Option<String>,
     /// What was sent beside the body: a header's name and its value.

@@ -6,7 +6,7 @@ use tract::render::{Label, Line, plural};
 use tract::store::SetAside;
 
 use crate::cli::failure::{Exit, sentence};
-use crate::cli::{App, Failure, Result, progress};
+use crate::cli::{App, Failure, Result, progress, sent};
 
 /// Check the repository for damage, and repair it if asked
 ///
@@ -23,11 +23,15 @@ use crate::cli::{App, Failure, Result, progress};
 #[command(after_help = "\
 Example:
   tract fsck
-  tract fsck --repair")]
+  tract fsck --repair
+  tract fsck --requests")]
 pub struct Args {
     /// Rebuild what can be rebuilt, and set damaged rows aside
     #[arg(long)]
     repair: bool,
+    /// Only hold each request that a client recorded to the hash that it made of it
+    #[arg(long, conflicts_with = "repair")]
+    requests: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -39,6 +43,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
         other => other,
     })?;
+    if args.requests {
+        return sent::prove(&repo, app);
+    }
     let bar = progress::bar(app, "{spinner} checking {msg}");
     let check = || {
         let found = repo.fsck(true, &mut |checked| {

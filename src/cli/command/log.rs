@@ -10,7 +10,7 @@ use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment};
+use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment, sent};
 
 /// List commits, newest first
 ///
@@ -18,6 +18,8 @@ use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment};
 /// commit's tokens, the context's tokens, and how the message begins; a tool's result stands after its
 /// call. On a terminal, lines are cut to its width. In a pipe, lines are whole, previews have at most
 /// 80 bytes, and times are absolute. The order is the order of the commits, whatever their times say.
+///
+/// --requests lists what the client of the session sent to the provider instead, where its file says so.
 ///
 /// --role, --tool and --grep select messages that a commit brings in: appended, edited, or put in place
 /// of what it hides. A message must match all of them.
@@ -40,6 +42,7 @@ Example:
   tract log --role user --since 2d --reverse
                                what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
+  tract log --requests -n 0    every request that the client sent
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
     /// Where to begin; A..B: the commits from A to B; -N: at most N
@@ -84,6 +87,11 @@ pub struct Args {
     /// One record for each commit, by a template such as '%h %r %t %s'
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
     format: Option<String>,
+    /// The requests that the client sent, newest first
+    #[arg(long, conflicts_with_all = [
+        "oneline", "verbose", "patch", "op", "role", "tool", "grep", "since", "until", "format",
+    ])]
+    requests: bool,
     /// End each record with a NUL byte instead of a new line
     #[arg(short = 'z', requires = "format")]
     zero: bool,
@@ -114,6 +122,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
     });
     let calendar = app.calendar();
+    if args.requests {
+        return sent::list(&repo, &tip, limit.unwrap_or(LIMIT), args.reverse, app);
+    }
     let options = LogOptions {
         limit: limit.unwrap_or(LIMIT),
         until,

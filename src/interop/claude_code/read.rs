@@ -258,7 +258,9 @@ impl Reader<'_> {
         }
         let end = &mut self.teller.end;
         end.title = self.index.title();
-        end.absent = SessionEnd::lacking(&["system prompt", "tool definitions"]).absent;
+        if !self.index.holds_requests {
+            end.absent = SessionEnd::lacking(&["system prompt", "tool definitions"]).absent;
+        }
         if self.lacks_words {
             end.absent.push("the instructions of plan mode".to_owned());
         }

@@ -24,8 +24,6 @@ use crate::wire::json::{Object, Raw, array, string, word};
 const MARK: &str = "cache_control";
 /// What goes as a header.
 const BETAS: &str = "betas";
-/// How much of a line says what it is.
-const FRONT: usize = 200;
 
 /// How requests stand in a file.
 pub(super) static SENT: ReadSent = ReadSent { read, answered_by };
@@ -54,6 +52,9 @@ lazy! {
 }
 
 fn answered_by(record: &str) -> Option<String> {
+    if !record.contains(r#""requestRef""#) {
+        return None;
+    }
     let reply: Reply<'_> = serde_json::from_str(record).ok()?;
     string(reply.request)
 }
@@ -75,6 +76,9 @@ fn read(input: &dyn Input, bodies: Bodies<'_>) -> Result<SentRequests> {
     }
     for at in wanted {
         file.requests[at].head.body = Some(file.body(at));
+    }
+    for told in &mut file.requests {
+        told.head.is_answered = file.answered.contains(&told.head.id);
     }
     Ok(SentRequests {
         requests: file.requests.into_iter().map(|told| told.head).collect(),
@@ -105,6 +109,8 @@ struct File {
     messages: HashMap<String, String>,
     /// The blobs that go as a string where they bear no mark.
     strings: HashSet<String>,
+    /// The ids of requests that have a reply.
+    answered: HashSet<String>,
     problems: Vec<Problem>,
 }
 
@@ -112,8 +118,8 @@ impl File {
     fn read_requests(&mut self, input: &dyn Input) -> Result<()> {
         each_line(input, &mut |number, span, text| {
             // Most lines are of the conversation.
-            let front = text.get(..text.len().min(FRONT)).unwrap_or(text);
-            if !front.contains("api-request") && !text.contains(r#""type":"api-request"#) {
+            if !text.contains(r#""type":"api-request"#) {
+                self.answered.extend(answered_by(text));
                 return;
             }
             let (Ok(record), Ok(request)) = (
@@ -199,6 +205,7 @@ impl File {
             messages: keep.saturating_add(tail.len() as u64),
             shared: keep,
             shape: string(record.shape_hash),
+            is_answered: false,
             digest: string(record.digest),
             headers: betas
                 .map(|betas| ("anthropic-beta".to_owned(), betas))
