@@ -7,7 +7,7 @@ use tract::interop::sent::{Bodies, SentBody, SentRequest};
 use tract::render::{Label, Line, amount, plural, table};
 
 use super::failure::Exit;
-use super::{App, Failure, Result};
+use super::{App, Failure, Result, listing};
 
 /// How many requests are listed: `limit`, or all where that is 0.
 pub fn list(
@@ -62,7 +62,7 @@ pub fn prove(repo: &Repo, app: &mut App) -> Result<()> {
     for (session, found) in requests_of(repo, None, Bodies::All)? {
         let mut tell = |what: String| {
             damaged += 1;
-            let what = format!("{}: {what}", session.short());
+            let what = format!("{}: {what}", listing::shown_name(&session, true));
             app.ui
                 .print(Label::Error.of("damaged") + "  " + Label::Text.quote(&what))
         };

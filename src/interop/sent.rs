@@ -87,6 +87,10 @@ pub enum Lack {
         /// How many there are.
         of: u64,
     },
+    /// The request that it goes on from cannot be told.
+    Before(String),
+    /// A mark stands where the request has nothing.
+    Mark,
     /// The message of this hash is not in the file.
     Message(String),
     /// The system prompt and tools of this hash are not in the file.
@@ -105,6 +109,8 @@ impl fmt::Display for Lack {
             Self::Kept { kept, of } => {
                 write!(f, "it takes {kept} messages of a request that has {of}")
             }
+            Self::Before(id) => write!(f, "it goes on from the request {id}, which cannot be told"),
+            Self::Mark => f.write_str("a mark of the cache stands where it has nothing"),
             Self::Message(hash) => write!(f, "its message {} is not in the file", short(hash)),
             Self::Shape(hash) => {
                 write!(

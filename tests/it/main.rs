@@ -88,6 +88,7 @@ mod rendered;
 mod replaying;
 mod request_laws;
 mod requesting;
+mod requests_sent;
 mod restoring;
 mod resuming;
 mod roo_laws;

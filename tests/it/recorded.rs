@@ -13,6 +13,8 @@ pub struct Recorded {
     pub number: u64,
     /// Its messages, or items.
     pub messages: Vec<Value>,
+    /// All of it.
+    pub body: Value,
 }
 
 /// The requests of a story, written out: what is said once is put back wherever it was sent. `key` is
@@ -43,6 +45,7 @@ pub fn requests(story: &Path, key: &str) -> Vec<Recorded> {
             found.push(Recorded {
                 number: row["n"].as_u64().expect("a number"),
                 messages: messages.clone(),
+                body: row["body"].clone(),
             });
         }
         all.push(messages);

@@ -66,7 +66,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let is_meant = |recorded: &AnsweredRequest| {
         let format = args.format.map_or(recorded.provider, Provider::as_str);
-        format == recorded.provider && !args.strict
+        format == recorded.provider
     };
     let (payload, notices) = match recorded.filter(is_meant).and_then(as_sent) {
         Some(sent) => sent,
@@ -102,10 +102,12 @@ fn as_sent(recorded: AnsweredRequest) -> Option<(String, Vec<String>)> {
     let mut notices: Vec<String> = headers
         .map(|(name, value)| format!("sent with the header {name}: {value}"))
         .collect();
-    if body.is_proved == Some(false) {
-        notices.push(
-            "the client's hash of it is another: tract compile --for REV --verify".to_owned(),
-        );
+    match body.is_proved {
+        Some(true) => {}
+        Some(false) => {
+            notices.push("its hash is not the one that the client made of it".to_owned())
+        }
+        None => notices.push("the client gives no hash of all that was sent".to_owned()),
     }
     Some((body.json, notices))
 }

@@ -139,7 +139,7 @@ impl File {
                     let made = held.and_then(|raw| message_hash(Node::of(raw.get())?));
                     self.keep(number, "message", hash, held, made);
                 }
-                Some("api-request") => self.request(number, span, &request),
+                Some("api-request") => self.request(span, &request),
                 _ => {}
             }
         })
@@ -172,7 +172,7 @@ impl File {
         kept.insert(hash, held.get().to_owned());
     }
 
-    fn request(&mut self, line: u64, place: Span, record: &Request<'_>) {
+    fn request(&mut self, place: Span, record: &Request<'_>) {
         let node = |raw: Raw<'_>| raw.map(|raw| raw.get().to_owned());
         let list = |raw: Raw<'_>| -> Option<Vec<String>> { serde_json::from_str(raw?.get()).ok() };
         let number = |raw: Raw<'_>| -> Option<u64> { serde_json::from_str(raw?.get()).ok() };
@@ -189,12 +189,11 @@ impl File {
             (_, _, None, _) | (_, _, _, None) => Some(Lack::Record),
             (Some(id), None, ..) => Some(Lack::Base(id.clone())),
             _ if keep > of => Some(Lack::Kept { kept: keep, of }),
-            _ => base.and_then(|base| self.requests[base].lack.clone()),
+            (Some(id), Some(base), ..) if self.requests[base].lack.is_some() => {
+                Some(Lack::Before(id.clone()))
+            }
+            _ => None,
         };
-        if let Some(lack) = &lack {
-            let why = format!("a request that cannot be told: {lack}");
-            self.problems.push(Problem::new(line, why));
-        }
         let tail = tail.unwrap_or_default();
         let head = SentRequest {
             id: string(record.id).unwrap_or_default(),
@@ -313,7 +312,7 @@ impl File {
             }
         }
         let marks = Node::of(&told.marks).ok_or(Lack::Record)?;
-        self.mark(&mut body, &marks, &hashes).ok_or(Lack::Record)?;
+        self.mark(&mut body, &marks, &hashes).ok_or(Lack::Mark)?;
         let is_proved = told.head.digest.as_ref();
         let is_proved = is_proved.map(|said| *said == digest(&body));
         if let Node::Object(members) = &mut body {
