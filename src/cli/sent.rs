@@ -34,12 +34,12 @@ pub fn list(
         let answer = match replies.get(&request.id) {
             Some(reply) => Line::from("answered by ") + Label::Hash.of(reply.short()),
             None if request.is_answered => Line::from("answered on another path"),
-            None => Label::Warning.of("no reply").into(),
+            None => Label::Warning.of("no reply"),
         };
         let said = |text: &Option<String>| Label::Text.quote(text.as_deref().unwrap_or_default());
         vec![
             Label::Dim.quote(id),
-            Label::Time.of(calendar.listed(request.time)).into(),
+            Label::Time.of(calendar.listed(request.time)),
             said(&request.model),
             Line::from(amount(request.messages)),
             Line::from(format!("+{added}")),

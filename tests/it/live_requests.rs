@@ -253,7 +253,7 @@ fn compare(folder: &str, has_context: bool, least: (usize, usize)) {
                 .lines()
                 .filter(|line| !line.contains(r#""type":"api-request"#));
             let name = file.file_name().expect("a name").to_string_lossy();
-            sandbox.write(&name, &lines.collect::<Vec<_>>().join("\n"));
+            sandbox.write(&name, lines.collect::<Vec<_>>().join("\n"));
             // Odd lines are part of some stories.
             sandbox
                 .command(&["import", "-q", &name])
