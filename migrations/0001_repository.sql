@@ -111,12 +111,17 @@ CREATE INDEX commits_by_append ON commits (content, parent) WHERE content IS NOT
 -- known without a look at the rest. A search reads all of them, for they name contents only inside their text.
 CREATE INDEX commits_not_append ON commits (lineage, depth) WHERE content IS NULL;
 
--- What the provider counted.
+-- What the provider counted: what was read from a cache and written to it is part of the input, what was
+-- written for an hour part of that, reasoning part of the output.
 CREATE TABLE usage (
-    commit_id     INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
-    input_tokens  INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL,
-    seal          INTEGER NOT NULL DEFAULT 0
+    commit_id           INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
+    input_tokens        INTEGER NOT NULL,
+    output_tokens       INTEGER NOT NULL,
+    cached_tokens       INTEGER NOT NULL,
+    written_tokens      INTEGER NOT NULL,
+    written_hour_tokens INTEGER NOT NULL,
+    reasoning_tokens    INTEGER NOT NULL,
+    seal                INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- Derived: any row may be deleted. data names commits by their place, so it is small: a run of

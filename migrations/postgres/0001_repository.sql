@@ -21,7 +21,7 @@ CREATE TABLE tract_repository (
     last_check  bigint,
     owes_scrub  bigint
 );
-INSERT INTO tract_repository (format) VALUES (2);
+INSERT INTO tract_repository (format) VALUES (3);
 
 CREATE TABLE contents (
     id         bigint PRIMARY KEY,
@@ -242,3 +242,11 @@ CREATE TABLE unread (
     time bigint NOT NULL
 );
 CREATE UNIQUE INDEX unread_by_path ON unread (sha256(path));
+
+-- What the newest transactions left as they were committed. Where a connection is lost at COMMIT, its token
+-- tells whether the commit was made: a number would not do, for a server that has crashed, or a replica that
+-- takes its place, gives the numbers of lost transactions to others.
+CREATE TABLE transactions (
+    number bigint PRIMARY KEY,
+    token  uuid   NOT NULL
+);

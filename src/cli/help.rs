@@ -12,7 +12,10 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
         "Bring in, take out",
         &["init", "import", "export", "resume", "demo"],
     ),
-    ("Look", &["status", "log", "show", "view", "find", "diff"]),
+    (
+        "Look",
+        &["status", "log", "show", "view", "find", "diff", "cost"],
+    ),
     (
         "Make it smaller",
         &["prune", "drop", "truncate", "compact", "clear"],

@@ -18,13 +18,14 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 9] = [
+    pub const KEYS: [&str; 10] = [
         "budget.action",
         "budget.max",
         "budget.target",
         "budget.timeout",
         "compile.format",
         "gc.reflogExpire",
+        "prices.file",
         "receive.purge",
         "tokens.encoding",
         "window.size",

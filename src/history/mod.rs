@@ -16,6 +16,7 @@ pub mod called;
 pub(crate) mod chain;
 mod change;
 mod config;
+pub mod cost;
 mod counts;
 pub mod diff;
 mod directory;
@@ -63,6 +64,7 @@ pub use cache::{Cache, CacheStats};
 pub use call::{Call, On};
 pub use change::{Touched, TouchedList};
 pub use config::Config;
+pub use cost::{Bill, BilledReply, bills};
 pub use erase::{Erased, Erasing, Erasure};
 pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,

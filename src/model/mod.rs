@@ -14,6 +14,7 @@ pub mod message;
 mod nearest;
 pub mod pairs;
 mod preview;
+pub mod price;
 pub mod priority;
 pub mod provider_count;
 pub mod refs;

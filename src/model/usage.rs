@@ -5,23 +5,92 @@
 pub struct Usage {
     /// All input, cached or not.
     pub input_tokens: u64,
-    /// The reply.
+    /// What of the input was read from a cache.
+    pub cached_tokens: u64,
+    /// What of the input was written to a cache.
+    pub written_tokens: u64,
+    /// What of that is kept for an hour; the rest is kept for minutes.
+    pub written_hour_tokens: u64,
+    /// The reply, reasoning included.
     pub output_tokens: u64,
+    /// What of the reply was reasoning.
+    pub reasoning_tokens: u64,
 }
 
 impl Usage {
-    /// So much input, and so long a reply.
+    /// So much input, and so long a reply, of which no more is known.
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
             output_tokens,
+            cached_tokens: 0,
+            written_tokens: 0,
+            written_hour_tokens: 0,
+            reasoning_tokens: 0,
         }
     }
 
-    /// The sums of what was counted apart; none where that is nothing at all.
-    pub fn sum(input: &[u64], output: &[u64]) -> Option<Self> {
-        let sum = |counts: &[u64]| counts.iter().copied().fold(0, u64::saturating_add);
-        let usage = Self::new(sum(input), sum(output));
-        (usage != Self::default()).then_some(usage)
+    /// The same where so much of the input was read from a cache and written to one.
+    pub const fn cached(self, cached_tokens: u64, written_tokens: u64) -> Self {
+        Self {
+            cached_tokens,
+            written_tokens,
+            ..self
+        }
+    }
+
+    /// The same where so much of the reply was reasoning.
+    pub const fn reasoned(self, reasoning_tokens: u64) -> Self {
+        Self {
+            reasoning_tokens,
+            ..self
+        }
+    }
+
+    /// Where the new input, what was read from a cache and what was written to it are counted apart, and so are
+    /// the reasoning and the rest of the reply; none where that is nothing at all.
+    pub fn apart([new, cached, written]: [u64; 3], [said, reasoning]: [u64; 2]) -> Option<Self> {
+        let input = new.saturating_add(cached).saturating_add(written);
+        let usage = Self::new(input, said.saturating_add(reasoning));
+        (usage != Self::default()).then_some(usage.cached(cached, written).reasoned(reasoning))
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        let mut sums = self.numbers();
+        for (sum, number) in sums.iter_mut().zip(more.numbers()) {
+            *sum = sum.saturating_add(number);
+        }
+        Self::of_numbers(sums)
+    }
+
+    /// The input that no cache had a part in.
+    pub const fn uncached_tokens(&self) -> u64 {
+        let input = self.input_tokens.saturating_sub(self.cached_tokens);
+        input.saturating_sub(self.written_tokens)
+    }
+
+    /// Its numbers, in the order in which they are kept.
+    pub const fn numbers(&self) -> [u64; 6] {
+        [
+            self.input_tokens,
+            self.output_tokens,
+            self.cached_tokens,
+            self.written_tokens,
+            self.written_hour_tokens,
+            self.reasoning_tokens,
+        ]
+    }
+
+    /// What has these numbers.
+    pub const fn of_numbers(numbers: [u64; 6]) -> Self {
+        let [input, output, cached, written, written_hour, reasoning] = numbers;
+        Self {
+            written_hour_tokens: written_hour,
+            ..Self::new(input, output)
+                .cached(cached, written)
+                .reasoned(reasoning)
+        }
     }
 }

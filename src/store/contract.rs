@@ -561,10 +561,7 @@ fn many_keys_are_answered_in_the_order_asked(make: Make<'_>) {
         tokens: depth,
         estimated: false,
     };
-    let usage = |depth| Usage {
-        input_tokens: depth,
-        output_tokens: 1,
-    };
+    let usage = |depth| Usage::new(depth, 1);
     let key = |row: &CommitRow| CountKey {
         content: content(row),
         mask: row.depth.is_multiple_of(2).then(|| fingerprint(b"a mask")),
@@ -1080,10 +1077,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     let tip = line(&*store, 1);
     let name = RefName::session("codex", "1");
     let span = |offset, len| Span { offset, len };
-    let usage = Usage {
-        input_tokens: 1 << 40,
-        output_tokens: 3,
-    };
+    let usage = Usage::new(1 << 40, 3);
     let known = SessionRow {
         title: Some("a \u{1} title".into()),
         cwd: None,

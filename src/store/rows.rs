@@ -145,15 +145,20 @@ pub(super) fn kept_count(row: &impl Columns) -> Result<(CountKey, Encoding, Toke
     Ok((CountKey { content, mask }, get(row, 1)?, count))
 }
 
-/// What the provider counted, in two columns, if it is there.
+/// The columns of what a provider counted.
+pub(super) const USAGE: &str = "input_tokens, output_tokens, cached_tokens, written_tokens, written_hour_tokens, \
+     reasoning_tokens";
+
+/// What the provider counted, in these columns, if it is there.
 pub(super) fn usage(row: &impl Columns, first: usize) -> Result<Option<Usage>> {
     if row.is_null(first)? {
         return Ok(None);
     }
-    Ok(Some(Usage {
-        input_tokens: get(row, first)?,
-        output_tokens: get(row, first + 1)?,
-    }))
+    let mut numbers = [0; 6];
+    for (at, number) in numbers.iter_mut().enumerate() {
+        *number = get(row, first + at)?;
+    }
+    Ok(Some(Usage::of_numbers(numbers)))
 }
 
 /// A commit of a listing: the commit, what is shown of its content, its count, its uses of tools.

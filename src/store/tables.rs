@@ -325,7 +325,15 @@ pub(super) static TABLES: [&Table; 33] = [
         .only(Only::Files),
     &Table::of(
         "usage",
-        &["commit_id", "input_tokens", "output_tokens"],
+        &[
+            "commit_id",
+            "input_tokens",
+            "output_tokens",
+            "cached_tokens",
+            "written_tokens",
+            "written_hour_tokens",
+            "reasoning_tokens",
+        ],
         RoomOf::Names,
     ),
 ];

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 fn help_lists_the_commands_of_everyday() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help"]);
-    insta::assert_snapshot!(help, @r"
+    insta::assert_snapshot!(help, @"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -24,6 +24,7 @@ fn help_lists_the_commands_of_everyday() {
       view         Read the conversation as a chat
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
+      cost         Show what the replies of models cost
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
@@ -54,7 +55,7 @@ fn help_lists_the_commands_of_everyday() {
 fn help_lists_every_command_where_all_is_asked_for() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help", "--all"]);
-    insta::assert_snapshot!(help, @r"
+    insta::assert_snapshot!(help, @"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -72,6 +73,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       view         Read the conversation as a chat
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
+      cost         Show what the replies of models cost
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name

@@ -30,6 +30,7 @@ mod collecting;
 mod committing;
 mod compacting;
 mod concurrency;
+mod costing;
 
 #[path = "../cluster.rs"]
 mod cluster;

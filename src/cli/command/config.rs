@@ -26,6 +26,7 @@ Of the repository, with its default in brackets:
   tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
   compile.format     openai, responses, anthropic or text [openai]
   window.size        how many messages tract view shows [50]
+  prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
   receive.purge      whether a push may erase here what was erased there: allow or refuse [refuse]
 
@@ -163,6 +164,8 @@ fn checked(key: &str, value: &str) -> Result<String> {
         "budget.timeout" => number("seconds"),
         "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
         "window.size" => number("messages"),
+        "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
+        "prices.file" => wrong(&format!("'{value}' is not a full path")),
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither allow nor refuse")),

@@ -13,6 +13,7 @@ mod compact;
 mod compile;
 mod completions;
 mod config;
+mod cost;
 mod demo;
 mod diff;
 mod drop;
@@ -98,6 +99,7 @@ commands! {
     #[command(visible_alias = "grep")]
     Find(find),
     Diff(diff),
+    Cost(cost),
     Commit(commit),
     Chat(chat),
     Undo(undo),

@@ -418,12 +418,13 @@ impl<'a> Taken<'a> {
     }
 
     fn usage(&mut self, rest: &str) -> Result<()> {
-        let [commit, input, output] = words(rest)?;
+        let [commit, counts @ ..] = words::<7>(rest)?;
         let commit = self.own(commit)?;
-        let usage = Usage {
-            input_tokens: number(input)?,
-            output_tokens: number(output)?,
-        };
+        let mut numbers = [0; 6];
+        for (count, text) in numbers.iter_mut().zip(counts) {
+            *count = number(text)?;
+        }
+        let usage = Usage::of_numbers(numbers);
         match self.tx.usage(&[commit])?[0] {
             Some(_) => Ok(()),
             None => self.tx.put_usage(&commit, usage),

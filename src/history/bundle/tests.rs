@@ -37,10 +37,7 @@ fn repository() -> Repo {
         ..SessionRow::default()
     };
     tx.put_session(&session, &known).expect("kept");
-    let usage = Usage {
-        input_tokens: 7,
-        output_tokens: 9,
-    };
+    let usage = Usage::of_numbers([7, 9, 5, 2, 1, 4]);
     tx.put_usage(&tip, usage).expect("kept");
     tx.commit().expect("durable");
     repo
@@ -267,7 +264,7 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
         ),
         (
             "a number in another spelling",
-            lines.replace(" 7 9\n", " 07 9\n"),
+            lines.replace(" 7 9 5 2 1 4\n", " 7 9 5 02 1 4\n"),
         ),
         (
             "a need that is not here",

@@ -269,7 +269,7 @@ impl Writing<'_> {
         for some in commits.chunks(SOME) {
             for (commit, usage) in some.iter().zip(self.view.usage(some)?) {
                 if let Some(usage) = usage {
-                    let counts = format!("{} {}", usage.input_tokens, usage.output_tokens);
+                    let counts = usage.numbers().map(|number| number.to_string()).join(" ");
                     let commit = self.renamed(commit);
                     self.line("usage", &format!("{commit} {counts}"))?;
                 }

@@ -76,9 +76,11 @@ impl MessagesReader {
     fn count(&mut self, more: Option<Usage>) {
         let Some(more) = more else { return };
         let known = self.usage.get_or_insert_default();
-        if more.input_tokens > 0 {
-            known.input_tokens = more.input_tokens;
-        }
-        known.output_tokens = more.output_tokens;
+        let input = if more.input_tokens > 0 { more } else { *known };
+        *known = Usage {
+            output_tokens: more.output_tokens,
+            reasoning_tokens: more.reasoning_tokens,
+            ..input
+        };
     }
 }

@@ -101,12 +101,7 @@ fn a_reply_goes_to_the_request_that_it_answers() {
         let replies = session.steps.iter().filter(is_reply);
         replies.map(|step| step.usage).collect()
     };
-    let usage = |input_tokens, output_tokens| {
-        Some(Usage {
-            input_tokens,
-            output_tokens,
-        })
-    };
+    let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
     assert_eq!(counted(&told.sessions[0]), [usage(110, 20)]);
     // Two were on their way: the next request shows whose this is.
     assert_eq!(counted(&told.sessions[1]), [usage(40, 5)]);

@@ -273,12 +273,7 @@ fn responses_are_replies() {
     let step = &session.steps[0];
     assert_eq!(step.time.map(|time| time.0), Some(1_700_000_000_000));
     assert_eq!(step.settings["model"], "\"m\"");
-    let usage = |input_tokens, output_tokens| {
-        Some(Usage {
-            input_tokens,
-            output_tokens,
-        })
-    };
+    let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
     assert_eq!(step.usage, usage(7, 2));
     assert!(matches!(&message(step).parts[0], Part::Opaque { data, .. } if data.contains("no")));
 

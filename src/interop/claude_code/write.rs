@@ -413,9 +413,9 @@ impl<'a> Writer<'a> {
             "stop_reason": if calls { "tool_use" } else { "end_turn" },
             "stop_sequence": null,
             "usage": {
-                "input_tokens": usage.input_tokens,
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 0,
+                "input_tokens": usage.uncached_tokens(),
+                "cache_creation_input_tokens": usage.written_tokens,
+                "cache_read_input_tokens": usage.cached_tokens,
                 "output_tokens": usage.output_tokens,
             },
         }));

@@ -141,6 +141,8 @@ pub(super) struct TokenInfo {
 #[serde(default)]
 pub(super) struct TokenUsage {
     pub input_tokens: u64,
+    pub cached_input_tokens: u64,
     pub output_tokens: u64,
+    pub reasoning_output_tokens: u64,
     pub total_tokens: u64,
 }

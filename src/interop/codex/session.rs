@@ -460,7 +460,9 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         self.replies.total = total;
-        let usage = Usage::new(last.input_tokens, last.output_tokens);
+        let usage = Usage::new(last.input_tokens, last.output_tokens)
+            .cached(last.cached_input_tokens, 0)
+            .reasoned(last.reasoning_output_tokens);
         self.close()?;
         let held = &mut self.replies.held;
         match held.first_mut() {

@@ -203,15 +203,13 @@ impl Writer<'_> {
 
     /// What the provider counted; it also parts a reply from the next.
     fn count(&mut self, last: Usage) -> Result<()> {
-        let total = &mut self.total;
-        total.input_tokens = total.input_tokens.saturating_add(last.input_tokens);
-        total.output_tokens = total.output_tokens.saturating_add(last.output_tokens);
-        let [total, last] = [*total, last].map(|usage| {
+        self.total = self.total.plus(last);
+        let [total, last] = [self.total, last].map(|usage| {
             json!({
                 "input_tokens": usage.input_tokens,
-                "cached_input_tokens": 0,
+                "cached_input_tokens": usage.cached_tokens,
                 "output_tokens": usage.output_tokens,
-                "reasoning_output_tokens": 0,
+                "reasoning_output_tokens": usage.reasoning_tokens,
                 "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
             })
         });

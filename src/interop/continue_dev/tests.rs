@@ -87,10 +87,7 @@ fn a_message_is_what_was_sent() {
         ("tool (not sent)", 1),
     ];
     assert_eq!(others, unsent);
-    let usage = Usage {
-        input_tokens: 120,
-        output_tokens: 9,
-    };
+    let usage = Usage::new(120, 9);
     assert_eq!(session.steps[1].usage, Some(usage));
     assert_eq!(session.steps[3].settings["model"], "\"oak-1\"");
     assert_eq!(messages[3].part_types(), [("thinking", 1), ("text", 1)]);

@@ -66,10 +66,7 @@ fn a_chat_is_its_bubbles_and_a_call_has_its_result_beside_it() {
     );
     assert_eq!(session.steps[0].settings["model"], "\"claude-4-sonnet\"");
     assert_eq!(session.steps[7].settings["model"], "\"gpt-5\"");
-    let counted = Usage {
-        input_tokens: 50,
-        output_tokens: 7,
-    };
+    let counted = Usage::new(50, 7);
     assert_eq!(session.steps[7].usage, Some(counted));
     assert_eq!(session.steps[0].time, Some(Millis(1_772_438_400_000)));
     assert_eq!(

@@ -51,7 +51,7 @@ struct Call<'a> {
 
 lazy! { struct Thought { subject, description } }
 
-lazy! { struct Counts { input, output, thoughts, tool } }
+lazy! { struct Counts { input, cached, output, thoughts, tool } }
 
 /// Reads a record.
 pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, String> {
@@ -131,9 +131,12 @@ fn reply(record: &Record<'_>, span: Span, notes: &mut Notes) -> Vec<Step> {
     }
     let model = string(record.model).map(|model| quoted(&model));
     let tokens = |raw: Raw<'_>| decode::<u64>(raw).unwrap_or(0);
-    let usage = decode::<Counts<'_>>(record.tokens).map(|counts| Usage {
-        input_tokens: tokens(counts.input).saturating_add(tokens(counts.tool)),
-        output_tokens: tokens(counts.output).saturating_add(tokens(counts.thoughts)),
+    let usage = decode::<Counts<'_>>(record.tokens).map(|counts| {
+        let input = tokens(counts.input).saturating_add(tokens(counts.tool));
+        let thoughts = tokens(counts.thoughts);
+        Usage::new(input, tokens(counts.output).saturating_add(thoughts))
+            .cached(tokens(counts.cached), 0)
+            .reasoned(thoughts)
     });
     let mut steps = vec![
         append(Role::Assistant, parts, time(record.timestamp), span)

@@ -101,5 +101,5 @@ pub(super) fn usage(raw: Raw<'_>) -> Option<Usage> {
     }
     let it: Counted = decode(raw)?;
     let input = [it.input_other, it.input_cache_read, it.input_cache_creation];
-    Usage::sum(&input, &[it.output])
+    Usage::apart(input, [it.output, 0])
 }

@@ -115,10 +115,7 @@ fn checkpoints_are_what_came_and_what_went() {
     let reply = &session.steps[2];
     assert_eq!(reply.settings["model"], "\"gpt-4o\"");
     assert!(session.steps[5].settings.is_empty());
-    let counted = Usage {
-        input_tokens: 30,
-        output_tokens: 9,
-    };
+    let counted = Usage::new(30, 9);
     assert_eq!(reply.usage, Some(counted));
     assert_eq!(reply.time, Some(Millis(1_772_438_403_250)));
     assert_eq!(value_at(THREAD, reply.records[0])["kwargs"]["id"], "a1");

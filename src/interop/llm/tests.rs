@@ -54,13 +54,7 @@ fn a_reply_of_older_versions_is_what_was_new_before_it_and_itself() {
     );
     let reply = &session.steps[2];
     assert_eq!(reply.time, Some(Millis(1_772_438_401_250)));
-    assert_eq!(
-        reply.usage,
-        Some(Usage {
-            input_tokens: 40,
-            output_tokens: 12
-        })
-    );
+    assert_eq!(reply.usage, Some(Usage::new(40, 12)));
     assert!(session.steps[1].usage.is_none());
     let first = &session.steps[0].settings;
     assert_eq!(first["model"], "\"gpt-4o-mini\"");

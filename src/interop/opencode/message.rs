@@ -151,7 +151,7 @@ fn usage(tokens: &Value) -> Option<Usage> {
     let cache = &tokens["cache"];
     let input = [&tokens["input"], &cache["read"], &cache["write"]].map(count);
     let output = [&tokens["output"], &tokens["reasoning"]].map(count);
-    Usage::sum(&input, &output)
+    Usage::apart(input, output)
 }
 
 impl Said {

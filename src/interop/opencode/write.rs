@@ -222,8 +222,10 @@ impl Writing<'_> {
         let path = json!({"cwd": self.document.cwd, "root": self.document.cwd});
         let usage = outgoing.usage.unwrap_or_default();
         let tokens = json!({
-            "input": usage.input_tokens, "output": usage.output_tokens, "reasoning": 0,
-            "cache": {"read": 0, "write": 0},
+            "input": usage.uncached_tokens(),
+            "output": usage.output_tokens.saturating_sub(usage.reasoning_tokens),
+            "reasoning": usage.reasoning_tokens,
+            "cache": {"read": usage.cached_tokens, "write": usage.written_tokens},
         });
         info.string("role", "assistant")
             .raw("time", &time.to_string())

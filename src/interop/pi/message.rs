@@ -142,7 +142,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     }
     let counts: Counts = decode(raw)?;
     let input = [counts.input, counts.cache_read, counts.cache_write];
-    Usage::sum(&input, &[counts.output])
+    Usage::apart(input, [counts.output, 0])
 }
 
 /// The parts of a content: a text, or blocks.

@@ -13,7 +13,7 @@ use crate::interop::fields::Fields;
 use crate::interop::records::write_line;
 use crate::interop::remarks::{FOREIGN, Remarks, SYSTEM};
 use crate::interop::{Document, Export, Outgoing, verbatim, writing};
-use crate::model::{Media, MediaSource, Millis, Part, Role};
+use crate::model::{Media, MediaSource, Millis, Part, Role, Usage};
 use crate::wire::json::{Object, array, quoted, text_at};
 
 /// The version of the files that are written: of a tree, with custom messages.
@@ -248,8 +248,7 @@ impl Writer<'_> {
         let parts = &outgoing.message.parts;
         let content: Vec<String> = parts.iter().filter_map(|part| self.block(part)).collect();
         let calls = outgoing.message.calls().next().is_some();
-        let counted = outgoing.usage.unwrap_or_default();
-        let usage = usage(counted.input_tokens, counted.output_tokens);
+        let usage = usage(outgoing.usage.unwrap_or_default());
         // What the tool wrote beside what was said before it was changed.
         let message = old.and_then(|old| Fields::parse(old.get("message")?.get()));
         let message = match message {
@@ -342,10 +341,11 @@ fn maker(model: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn usage(input: u64, output: u64) -> Value {
+fn usage(counted: Usage) -> Value {
     json!({
-        "input": input, "output": output, "cacheRead": 0, "cacheWrite": 0,
-        "totalTokens": input.saturating_add(output),
+        "input": counted.uncached_tokens(), "output": counted.output_tokens,
+        "cacheRead": counted.cached_tokens, "cacheWrite": counted.written_tokens,
+        "totalTokens": counted.input_tokens.saturating_add(counted.output_tokens),
         "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0},
     })
 }

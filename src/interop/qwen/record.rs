@@ -31,7 +31,8 @@ lazy! {
 lazy! {
     struct Counts {
         prompt_token_count = "promptTokenCount", candidates_token_count = "candidatesTokenCount",
-        total_token_count = "totalTokenCount",
+        total_token_count = "totalTokenCount", cached_content_token_count = "cachedContentTokenCount",
+        thoughts_token_count = "thoughtsTokenCount",
     }
 }
 
@@ -131,5 +132,8 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
     let total = decode::<u64>(counts.total_token_count);
     let said = total.and_then(|total| total.checked_sub(input_tokens));
     let output_tokens = said.or_else(|| decode(counts.candidates_token_count));
-    Some(Usage::new(input_tokens, output_tokens.unwrap_or(0)))
+    let usage = Usage::new(input_tokens, output_tokens.unwrap_or(0));
+    let count = |raw| decode::<u64>(raw).unwrap_or(0);
+    let usage = usage.cached(count(counts.cached_content_token_count), 0);
+    Some(usage.reasoned(count(counts.thoughts_token_count)))
 }

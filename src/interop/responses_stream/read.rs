@@ -206,13 +206,22 @@ impl ResponsesReader {
 
 /// What was counted for a response; what was cached is part of its input.
 fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
     struct Counts {
-        #[serde(default)]
         input_tokens: u64,
-        #[serde(default)]
+        input_tokens_details: Details,
         output_tokens: u64,
+        output_tokens_details: Details,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Details {
+        cached_tokens: u64,
+        reasoning_tokens: u64,
     }
     let counts: Counts = decode(raw)?;
-    Some(Usage::new(counts.input_tokens, counts.output_tokens))
+    let usage = Usage::new(counts.input_tokens, counts.output_tokens);
+    let usage = usage.cached(counts.input_tokens_details.cached_tokens, 0);
+    Some(usage.reasoned(counts.output_tokens_details.reasoning_tokens))
 }

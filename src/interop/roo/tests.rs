@@ -170,10 +170,7 @@ fn a_message_has_its_time_its_model_and_its_counts() {
     assert_eq!(messages[1].parts[2], opaque("anthropic", redacted));
     let model = ("model".to_owned(), r#""m\"1""#.to_owned());
     assert_eq!(read.steps[1].settings, Settings::from_iter([model]));
-    let usage = Usage {
-        input_tokens: 7,
-        output_tokens: 2,
-    };
+    let usage = Usage::new(7, 2);
     assert_eq!(read.steps[1].usage, Some(usage));
     assert_eq!(messages[2].role, Role::Tool);
     assert_eq!(messages[3].role, Role::Assistant);

@@ -163,10 +163,7 @@ fn messages_of_a_chat_are_read_without_what_was_not_sent() {
     );
     assert_eq!(result(messages[3]).0, "call_1");
     assert_eq!(session.steps[2].time, Some(Millis(1_777_622_402_500)));
-    let usage = Usage {
-        input_tokens: 120,
-        output_tokens: 9,
-    };
+    let usage = Usage::new(120, 9);
     assert_eq!(session.steps[2].usage, Some(usage));
     let settings = session.steps[0].settings.iter();
     let settings: Vec<(&str, &str)> = settings.map(|(key, value)| (&**key, &**value)).collect();

@@ -81,10 +81,7 @@ fn a_message_is_what_the_model_was_sent_and_said() {
         (Some("\"claude-opus-4.5\""), Some("\"gpt-5.1\""))
     );
     assert_eq!(session.steps[4].time, Some(Millis(1_772_400_004_000)));
-    let usage = Usage {
-        input_tokens: 120,
-        output_tokens: 9,
-    };
+    let usage = Usage::new(120, 9);
     assert_eq!(
         (session.steps[2].usage, session.steps[4].usage),
         (None, Some(usage))

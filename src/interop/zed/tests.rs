@@ -92,12 +92,7 @@ fn a_thread_is_what_was_sent_of_it() {
     assert_eq!(first.time, Some(Millis(1_772_438_400_250)));
     // The count of a turn is that of the request that ended it.
     let counted = session.steps.iter().map(|step| step.usage);
-    let usage = |input_tokens, output_tokens| {
-        Some(Usage {
-            input_tokens,
-            output_tokens,
-        })
-    };
+    let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
     let (one, two) = (usage(142, 7), usage(9, 3));
     assert_eq!(
         counted.collect::<Vec<_>>(),

@@ -15,7 +15,7 @@ use crate::store::columns::Columns;
 use crate::store::columns::missing;
 use crate::store::lineage::{Lineages, Place};
 use crate::store::packing::{RAW, ZSTD, pack, unpack_into};
-use crate::store::rows::{self, Shown};
+use crate::store::rows::{self, Shown, USAGE};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
 
@@ -236,9 +236,11 @@ impl Objects for Session<'_> {
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
         let found = self.by_key(
-            "SELECT n, input_tokens, output_tokens
+            &format!(
+                "SELECT n, {USAGE}
              FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key
-             JOIN usage ON commit_id = id",
+             JOIN usage ON commit_id = id"
+            ),
             commits,
             |row| rows::usage(row, 1),
         )?;

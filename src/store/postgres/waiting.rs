@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{TokenCount, Usage};
 use crate::store::codec::number;
-use crate::store::rows::Shown;
+use crate::store::rows::{Shown, USAGE};
 
 /// How many rows wait at most, and how many bytes of bodies.
 const MOST: usize = 4_096;
@@ -98,20 +98,20 @@ impl Waiting {
             )?;
         }
         if !self.usage.is_empty() {
-            let usage = || self.usage.values();
+            let keys: Vec<i64> = self.usage.keys().copied().collect();
+            let column = |at: usize| -> Vec<i64> {
+                let usage = self.usage.values();
+                usage.map(|usage| number(usage.numbers()[at])).collect()
+            };
+            let [input, output, cached, written, hour, reasoning] = [0, 1, 2, 3, 4, 5].map(column);
             link.query(
-                "INSERT INTO usage (commit_id, input_tokens, output_tokens)
-                 SELECT * FROM unnest($1, $2, $3) ON CONFLICT (commit_id) DO UPDATE
-                 SET input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens",
-                &[
-                    &self.usage.keys().copied().collect::<Vec<i64>>(),
-                    &usage()
-                        .map(|usage| number(usage.input_tokens))
-                        .collect::<Vec<i64>>(),
-                    &usage()
-                        .map(|usage| number(usage.output_tokens))
-                        .collect::<Vec<i64>>(),
-                ],
+                &format!(
+                    "INSERT INTO usage (commit_id, {USAGE})
+                     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (commit_id)
+                     DO UPDATE SET ({USAGE}) = ROW(excluded.{})",
+                    USAGE.replace(", ", ", excluded."),
+                ),
+                &[&keys, &input, &output, &cached, &written, &hour, &reasoning],
             )?;
         }
         if !self.records.is_empty() {

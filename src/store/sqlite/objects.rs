@@ -11,7 +11,7 @@ use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, tombston
 use crate::store::columns::Columns;
 use crate::store::columns::missing;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::rows::{self, Shown};
+use crate::store::rows::{self, Shown, USAGE};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
 
@@ -217,9 +217,11 @@ impl Objects for Session<'_> {
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
         let found = self.by_key(
-            "SELECT n, input_tokens, output_tokens
+            &format!(
+                "SELECT n, {USAGE}
              FROM keys CROSS JOIN commits ON hash = key AND intact!(commits, hash = key)
-             LEFT JOIN usage ON commit_id = id AND intact!(usage)",
+             LEFT JOIN usage ON commit_id = id AND intact!(usage)"
+            ),
             commits,
             |row| rows::usage(row, 1),
         )?;
@@ -351,9 +353,9 @@ impl ObjectsMut for Session<'_> {
 
     fn put_usage(&self, commit: &CommitHash, usage: Usage) -> Result<()> {
         let id = self.must_place(commit)?.id;
-        let [input, output] = [usage.input_tokens, usage.output_tokens].map(number);
+        let [input, output, cached, written, hour, reasoning] = usage.numbers().map(number);
         let sql = "INSERT OR REPLACE INTO sealed!(usage)";
-        self.execute(sql, [id, input, output])
+        self.execute(sql, [id, input, output, cached, written, hour, reasoning])
     }
 
     fn purge_content(&self, hash: &ContentHash) -> Result<u64> {

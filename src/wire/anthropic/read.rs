@@ -163,18 +163,39 @@ pub fn usage(raw: Raw<'_>) -> Option<Usage> {
     struct Counts {
         input_tokens: Option<u64>,
         cache_creation_input_tokens: Option<u64>,
+        cache_creation: Option<Written>,
         cache_read_input_tokens: Option<u64>,
         output_tokens: Option<u64>,
+        output_tokens_details: Option<Said>,
+    }
+    #[derive(Deserialize)]
+    struct Written {
+        ephemeral_1h_input_tokens: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Said {
+        thinking_tokens: Option<u64>,
     }
     let counts: Counts = decode(raw)?;
-    let input = [
+    let [new, cached, written] = [
         counts.input_tokens,
-        counts.cache_creation_input_tokens,
         counts.cache_read_input_tokens,
-    ];
+        counts.cache_creation_input_tokens,
+    ]
+    .map(Option::unwrap_or_default);
+    let hour = counts
+        .cache_creation
+        .and_then(|it| it.ephemeral_1h_input_tokens);
+    let reasoning = counts
+        .output_tokens_details
+        .and_then(|it| it.thinking_tokens);
+    let input = new.saturating_add(cached).saturating_add(written);
+    let usage = Usage::new(input, counts.output_tokens.unwrap_or(0))
+        .cached(cached, written)
+        .reasoned(reasoning.unwrap_or(0));
     Some(Usage {
-        input_tokens: input.into_iter().flatten().fold(0, u64::saturating_add),
-        output_tokens: counts.output_tokens.unwrap_or(0),
+        written_hour_tokens: hour.unwrap_or(0),
+        ..usage
     })
 }
 

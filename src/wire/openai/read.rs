@@ -124,15 +124,29 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
 
 /// What was counted for a reply.
 pub fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
     struct Counts {
-        #[serde(default)]
         prompt_tokens: u64,
-        #[serde(default)]
+        prompt_tokens_details: Option<Details>,
         completion_tokens: u64,
+        completion_tokens_details: Option<Details>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Details {
+        cached_tokens: Option<u64>,
+        reasoning_tokens: Option<u64>,
     }
     let counts: Counts = decode(raw)?;
-    Some(Usage::new(counts.prompt_tokens, counts.completion_tokens))
+    let (input, output) = (
+        counts.prompt_tokens_details,
+        counts.completion_tokens_details,
+    );
+    let (input, output) = (input.unwrap_or_default(), output.unwrap_or_default());
+    let usage = Usage::new(counts.prompt_tokens, counts.completion_tokens);
+    let usage = usage.cached(input.cached_tokens.unwrap_or(0), 0);
+    Some(usage.reasoned(output.reasoning_tokens.unwrap_or(0)))
 }
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {

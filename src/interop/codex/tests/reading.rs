@@ -98,12 +98,7 @@ fn a_step_knows_its_records_time_settings_and_count() {
     assert_eq!(collected.sessions[0].forked_from, None);
     let reply = &collected.steps[4];
     assert_eq!(reply.time, Millis::parse("2026-03-01T10:00:07.000Z"));
-    let usage = |input_tokens, output_tokens| {
-        Some(Usage {
-            input_tokens,
-            output_tokens,
-        })
-    };
+    let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
     let usages: Vec<_> = [4, 7, 9, 11].map(|at| collected.steps[at].usage).to_vec();
     let expected = [
         usage(100, 20),

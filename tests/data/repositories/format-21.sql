@@ -1,7 +1,7 @@
 -- A repository of the format numbered 20, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 20;
+PRAGMA user_version = 21;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -48,9 +48,13 @@ CREATE TABLE checkpoints (
 , seal INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE UNIQUE INDEX checkpoints_by_place ON checkpoints (lineage, depth);
 CREATE TABLE usage (
-    commit_id     INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
-    input_tokens  INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL
+    commit_id           INTEGER PRIMARY KEY REFERENCES commits (id) ON DELETE CASCADE,
+    input_tokens        INTEGER NOT NULL,
+    output_tokens       INTEGER NOT NULL,
+    cached_tokens       INTEGER NOT NULL,
+    written_tokens      INTEGER NOT NULL,
+    written_hour_tokens INTEGER NOT NULL,
+    reasoning_tokens    INTEGER NOT NULL
 , seal INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE refs (
     name     TEXT PRIMARY KEY,

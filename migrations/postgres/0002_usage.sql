@@ -1,0 +1,9 @@
+-- What was read from a cache and written to it is part of the input, what was written for an hour part of that,
+-- reasoning part of the output. Of what was counted before, no more is known.
+ALTER TABLE usage
+    ADD COLUMN cached_tokens       bigint NOT NULL DEFAULT 0,
+    ADD COLUMN written_tokens      bigint NOT NULL DEFAULT 0,
+    ADD COLUMN written_hour_tokens bigint NOT NULL DEFAULT 0,
+    ADD COLUMN reasoning_tokens    bigint NOT NULL DEFAULT 0;
+
+UPDATE tract_repository SET format = 4;

@@ -1,0 +1,184 @@
+//! `tract cost`: what replies cost.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use tract::history::{Bill, BilledReply, Repo, bills};
+use tract::model::RefName;
+use tract::model::price::{LIST, Prices};
+use tract::render::calendar::Edge;
+use tract::render::{Calendar, Label, Line, plural, rounded, table};
+
+use crate::cli::{App, Result, input, listing, moment};
+
+/// Show what the replies of models cost
+///
+/// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
+/// branches and tags lead to, or what is on the path to REV. A sub-agent counts with the session that
+/// started it. With a subscription, the figures say what the same work costs by the API. Requests for
+/// summaries and titles stand in no session file and are not counted.
+///
+/// Columns: replies, input, the part of it that came from a cache, output, US dollars. prices.file in the
+/// configuration names a newer list, as genai-prices publishes it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract cost                      all sessions, the dearest first
+  tract cost --by day --since 7d
+  tract cost --by model main")]
+pub struct Args {
+    /// Only what is on the path to this commit
+    #[arg(value_name = "REV")]
+    rev: Option<String>,
+    /// What a row stands for
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = By::Session)]
+    by: By,
+    /// Only from then on: a date, or an age such as 3w or '2 days ago'
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only up to then
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// A session, with its sub-agents
+    Session,
+    /// A day
+    Day,
+    /// A model
+    Model,
+    /// A working directory
+    Directory,
+    /// A tool
+    Tool,
+}
+
+/// What has no name.
+const NOBODY: &str = "(none)";
+
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let tip = args.rev.as_ref().map(|rev| repo.resolve(&on, rev));
+    let tip = tip.transpose()?;
+    let calendar = app.calendar();
+    let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
+    let until = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
+    let (prices, list) = prices(&repo, app)?;
+    let mut replies = repo.billed(tip.as_ref())?;
+    replies.retain(|reply| {
+        let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
+        let is_before = until.is_none_or(|until| reply.time.is_some_and(|time| time <= until));
+        is_after && is_before
+    });
+    if replies.is_empty() {
+        app.ui.status("No reply here was counted by its provider");
+        return Ok(());
+    }
+    let word = |reply: &BilledReply| match args.by {
+        By::Session => session(reply),
+        By::Day => day(reply, &calendar),
+        By::Model => reply.model.clone().unwrap_or_else(|| NOBODY.to_owned()),
+        By::Directory => reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned()),
+        By::Tool => {
+            let named = reply.session.as_ref().and_then(RefName::as_session);
+            named.map_or(NOBODY, |(tool, _)| tool).to_owned()
+        }
+    };
+    let mut rows: Vec<(String, Bill)> = bills(&replies, &prices, word).into_iter().collect();
+    if args.by != By::Day {
+        rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
+    }
+    let total = bills(&replies, &prices, |_| "total".to_owned());
+    let lines = rows
+        .iter()
+        .map(|(word, bill)| row(Label::Text.quote(word), bill));
+    let total = total
+        .iter()
+        .map(|(word, bill)| row(Label::Strong.quote(word), bill));
+    let heading = ["", "replies", "input", "", "output", "cost"];
+    let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
+    let heading = app.ui.is_terminal().then_some(heading);
+    let lines: Vec<Vec<Line>> = heading.into_iter().chain(lines).chain(total).collect();
+    app.ui
+        .print_all(table::list(lines, &[1, 2, 3, 4, 5], None))?;
+    app.ui.notice(format!("list prices of {list}"));
+    let unpriced = bills(&replies, &prices, |reply| {
+        reply.model.clone().unwrap_or_default()
+    });
+    for (model, bill) in unpriced.iter().filter(|(_, bill)| bill.unpriced > 0) {
+        let of = match model.as_str() {
+            "" => Line::from("whose model is not known"),
+            model => {
+                Line::from("of ") + Label::Text.quote(model) + ", which the list does not have"
+            }
+        };
+        let count = Line::from(plural(bill.unpriced, "reply")) + " without a price, ";
+        app.ui.notice((count + of).text());
+    }
+    Ok(())
+}
+
+/// The prices that are meant, and where they are from.
+fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
+    match repo.config()?.get("prices.file") {
+        Some(path) => {
+            let list = input::read(app, Path::new(path));
+            let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
+            let hint = "tract config --unset prices.file goes back to the list that comes along";
+            Ok((
+                read.map_err(|failure| failure.with_hint(hint))?,
+                path.to_owned(),
+            ))
+        }
+        None => Ok((Prices::listed(), LIST.to_owned())),
+    }
+}
+
+/// The session that a reply counts with.
+fn session(reply: &BilledReply) -> String {
+    let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
+        return "(no session)".to_owned();
+    };
+    // A sub-agent, and what was taken back, stand below the session.
+    let root = id.split('/').next().unwrap_or(id);
+    let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+    name.parse()
+        .map_or(name, |name| listing::shown_name(&name, true))
+}
+
+fn day(reply: &BilledReply, calendar: &Calendar) -> String {
+    reply
+        .time
+        .map_or_else(|| "(no time)".to_owned(), |time| calendar.date(time))
+}
+
+fn row(head: Line, bill: &Bill) -> Vec<Line> {
+    let usage = &bill.usage;
+    let share = (usage.cached_tokens * 100).checked_div(usage.input_tokens);
+    vec![
+        head,
+        Line::from(format!("{}", bill.replies)),
+        Label::Tokens.of(rounded(usage.input_tokens)),
+        Line::from(format!("{}% cached", share.unwrap_or(0))),
+        Label::Tokens.of(rounded(usage.output_tokens)),
+        Line::from(dollars(bill)),
+    ]
+}
+
+/// What a bill comes to, with cents of a cent where it is less than one; what has no price is not taken for nothing.
+fn dollars(bill: &Bill) -> String {
+    let sum = bill.dollars;
+    let sum = if sum > 0.0 && sum < 0.01 {
+        format!("${sum:.4}")
+    } else {
+        format!("${sum:.2}")
+    };
+    match bill.unpriced {
+        0 => sum,
+        all if all == bill.replies => "no price".to_owned(),
+        _ => format!("{sum} and more"),
+    }
+}
