@@ -461,3 +461,13 @@ fn a_name_that_another_history_has_gets_a_number() {
     let names = yours.references("refs/heads/").expect("reads");
     assert_eq!(names.len(), 2);
 }
+
+#[test]
+fn what_becomes_more_than_a_bundle_may_is_refused() {
+    let message = Sealed::new(said(&"a".repeat(40 << 20)));
+    let bytes = sealed(&format!("content {}\n", message.canonical()));
+    assert!(bytes.len() < 20_000, "{}", bytes.len());
+    let repo = Repo::ephemeral().expect("made");
+    let said = take(&repo, &bytes).expect_err("refused").to_string();
+    assert!(said.ends_with("bytes become more than 32 MiB"), "{said}");
+}
