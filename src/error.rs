@@ -289,6 +289,16 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A compressed file that becomes more than one may.
+    #[error("{}: its {packed_bytes} bytes become more than {most_mib} MiB", path.display())]
+    ExpandsTooFar {
+        /// The file.
+        path: PathBuf,
+        /// How long it is.
+        packed_bytes: u64,
+        /// What it may become.
+        most_mib: u64,
+    },
     /// A strict import met something that is wrong.
     #[error("{problems} problems in {}; nothing was imported", path.display())]
     StrictImport {

@@ -196,6 +196,7 @@ fn exit(error: &Error) -> Exit {
         | Error::StrictImport { .. }
         | Error::BrokenFile { .. }
         | Error::TornFile { .. }
+        | Error::ExpandsTooFar { .. }
         | Error::Peer {
             trouble: PeerTrouble::Damaged,
             ..
@@ -413,6 +414,9 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         }
         Error::TornFile { .. } => {
             "the file ends in the middle: copy it again from where it was written"
+        }
+        Error::ExpandsTooFar { .. } => {
+            "if you trust the file: zstd -dc FILE > session.jsonl, and import that"
         }
         Error::StrictImport { .. } => {
             "without --strict, the good part comes in and the problems are listed"

@@ -125,6 +125,7 @@ pub fn renamed(mut error: Error, path: &Path, name: &Path) -> Error {
         | Error::UnknownFormat { path: at, .. }
         | Error::BrokenFile { path: at, .. }
         | Error::TornFile { path: at }
+        | Error::ExpandsTooFar { path: at, .. }
         | Error::StrictImport { path: at, .. }
         | Error::Io { path: at, .. }
             if at == path =>

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::model::Part;
 use crate::model::call::Arguments;
-use crate::wire::json::{Object, Raw, array, string};
+use crate::wire::json::{Object, Raw, array, string, tight};
 use crate::wire::{Notes, anthropic, openai};
 
 /// For each message the `content` of each record behind it, as JSON texts; nothing where none is
@@ -57,7 +57,25 @@ fn parts(block: &str) -> Option<Vec<Part>> {
     if let ([Part::ToolResult { content, .. }], true) = (&mut parts[..], is_empty(block)) {
         content.clear();
     }
+    parts.iter_mut().for_each(settle);
     Some(parts)
+}
+
+/// Leaves out of a block that is kept as it is what says nothing: white space and a mark for the provider's cache.
+fn settle(part: &mut Part) {
+    match part {
+        Part::Opaque { data, .. } => {
+            if let Ok(Arguments(fields)) = serde_json::from_str(data) {
+                let fields = fields.into_iter().filter(|(key, _)| key != "cache_control");
+                let object = fields.fold(Object::new(), |object, (key, value)| {
+                    object.raw(&key, value.get())
+                });
+                *data = tight(&object.finish());
+            }
+        }
+        Part::ToolResult { content, .. } => content.iter_mut().for_each(settle),
+        _ => {}
+    }
 }
 
 /// Whether a result gave an empty string, which is as good as nothing.

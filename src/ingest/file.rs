@@ -12,6 +12,7 @@ use super::record_files::{self, RecordFolder};
 use super::small_files;
 use crate::error::{Error, Result};
 use crate::interop::{Input, Problem};
+use crate::model::expansion::most_expanded;
 use crate::store::FileStamp;
 
 /// How much of a source is read, kept and compressed at once.
@@ -34,7 +35,7 @@ impl FileInput {
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be read or is no regular file, [`Error::EmptyFile`],
-    /// [`Error::TornFile`]; [`Error::Overtaken`] of a database that its tool writes all the time.
+    /// [`Error::TornFile`]; [`Error::ExpandsTooFar`]; [`Error::Overtaken`] of a database that its tool writes all the time.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_up_to(path, u64::MAX)
     }
@@ -65,7 +66,15 @@ impl FileInput {
                 ..Self::made(stamp, Vec::new(), plain)
             });
         }
+        let packed_bytes = plain.size_bytes();
         let packed = Packed::open(plain, limit_bytes).map_err(Error::io(path))?;
+        if packed.is_too_much() {
+            return Err(Error::ExpandsTooFar {
+                path: path.to_owned(),
+                packed_bytes,
+                most_mib: most_expanded(packed_bytes) >> 20,
+            });
+        }
         match packed.size_bytes() {
             0 => Err(Error::TornFile {
                 path: path.to_owned(),

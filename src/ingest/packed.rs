@@ -13,6 +13,7 @@ use std::io::{self, BufReader, Read};
 
 use super::plain::{PlainFile, cut};
 use crate::interop::{Input, Problem};
+use crate::model::expansion::most_expanded;
 
 /// How many bytes tell a compressed file.
 pub(super) const MAGIC_BYTES: u64 = 4;
@@ -29,6 +30,8 @@ pub(super) fn is_packed(front: &[u8]) -> bool {
 pub(super) struct Packed {
     file: PlainFile,
     size_bytes: u64,
+    /// Whether it becomes more than a compressed file may.
+    is_too_much: bool,
     /// Why there is no more, where the file has no end.
     broken: Option<String>,
     /// Where somebody was reading.
@@ -36,16 +39,22 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// Opens what is inside, up to `limit_bytes` of it.
+    /// Opens what is inside, up to `limit_bytes` of it, or to what it may be.
     pub(super) fn open(file: PlainFile, limit_bytes: u64) -> io::Result<Self> {
         let mut reader = Reader::of(&file)?;
-        let ended = reader.pass(limit_bytes);
+        let most_bytes = most_expanded(file.size_bytes());
+        let ended = reader.pass(limit_bytes.min(most_bytes.saturating_add(1)));
         Ok(Self {
             size_bytes: reader.at,
+            is_too_much: reader.at > most_bytes,
             broken: ended.err().map(|error| error.to_string()),
             reader: RefCell::new(None),
             file,
         })
+    }
+
+    pub(super) fn is_too_much(&self) -> bool {
+        self.is_too_much
     }
 
     /// What is wrong with it.
@@ -203,5 +212,27 @@ mod tests {
         let input = FileInput::open_up_to(path, 100).expect("it is opened");
         assert_eq!(input.size_bytes(), 100);
         assert!(input.problems.is_empty());
+    }
+
+    #[test]
+    fn what_becomes_more_than_a_file_may_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file.jsonl.zst");
+        let open = |mib: usize| {
+            let packed = zstd::encode_all(vec![b' '; mib << 20].as_slice(), 3);
+            let packed = packed.expect("packed");
+            std::fs::write(&path, &packed).expect("written");
+            (FileInput::open(&path), packed.len() as u64)
+        };
+        let (kept, _) = open(30);
+        assert_eq!(kept.expect("it is opened").size_bytes(), 30 << 20);
+        let (refused, packed_bytes) = open(60);
+        let said = refused.err().expect("refused").to_string();
+        let most = most_expanded(packed_bytes) >> 20;
+        let wanted = format!("its {packed_bytes} bytes become more than {most} MiB");
+        assert!(said.ends_with(&wanted) && most < 40, "{said}");
+        // Its beginning is still looked at.
+        let front = FileInput::open_up_to(&path, 100).expect("it is opened");
+        assert_eq!(front.size_bytes(), 100);
     }
 }

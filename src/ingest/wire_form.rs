@@ -1,17 +1,24 @@
 //! How the client of a session wrote the contents of its messages.
 
+use std::collections::HashMap;
+
 use super::outgoing::{format_of, texts, texts_of};
 use crate::compile::{Contents, Provider};
 use crate::context::Context;
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::history::Repo;
-use crate::interop::records::{content, sends_callers};
-use crate::interop::{Format, RecordedRequest};
-use crate::model::Settings;
+use crate::interop::records::{content, sends_callers, unmarked};
+use crate::interop::{Format, RecordedRequest, Shape};
+use crate::model::{Settings, Span};
+use crate::store::View;
+
+/// The longest file that is looked at as one request.
+const REQUEST_BYTES: u64 = 64 << 20;
 
 /// For each visible message that was not changed since the contents of its records, where a provider
-/// is sent them as they are. Reads the records of the context.
+/// is sent them as they are: as they were last sent, where requests are recorded. A mark for the provider's cache stands where
+/// the last request has it and nowhere else. Reads the records of the context.
 ///
 /// # Errors
 ///
@@ -29,22 +36,77 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
             Vec::new()
         }
     });
-    let kept: Vec<Vec<String>> = own.collect();
+    let mut kept: Vec<Vec<String>> = own.collect();
+    let last = last_request(&*view, &commits, provider)?;
+    let is_recorded = last.is_some();
+    let mut sent: Vec<bool> = vec![false; kept.len()];
+    if let Some(last) = last {
+        let mut by_message: HashMap<ContentHash, Vec<Vec<String>>> = HashMap::new();
+        for (message, records) in last.messages.iter().zip(last.records) {
+            by_message.entry(message.hash()).or_default().push(records);
+        }
+        let entries = context
+            .entries
+            .iter()
+            .zip(repo.messages(context)?)
+            .enumerate();
+        // Of two that say the same the later one was sent later.
+        for (at, (entry, message)) in entries.rev() {
+            let records = by_message.get_mut(&message.hash()).and_then(Vec::pop);
+            if let Some(records) = records.filter(|_| entry.is_as_appended()) {
+                kept[at] = records;
+                sent[at] = true;
+            }
+        }
+    }
     if provider == Provider::Responses {
         // There the items are what is sent.
         return Ok(kept);
     }
     let mut newest = kept.iter().flatten().rev();
     let callers = newest.find_map(|text| sends_callers(text)).unwrap_or(false);
-    let contents = |texts: Vec<String>| {
+    let contents = |(texts, was_sent): (Vec<String>, bool)| {
         let contents = texts.iter().filter_map(|text| content(text, callers));
-        contents.collect()
+        let is_marked = was_sent || !is_recorded;
+        contents
+            .map(|content| {
+                if is_marked {
+                    content
+                } else {
+                    unmarked(content)
+                }
+            })
+            .collect()
     };
-    Ok(kept.into_iter().map(contents).collect())
+    Ok(kept.into_iter().zip(sent).map(contents).collect())
+}
+
+/// The newest request that stands behind one of these commits of a session whose requests are recorded.
+fn last_request(
+    view: &dyn View,
+    commits: &[CommitHash],
+    provider: Provider,
+) -> Result<Option<RecordedRequest>> {
+    for commit in commits.iter().rev() {
+        for (source, spans) in view.records_of(commit)? {
+            let format = format_of(view, source)?;
+            let format = format.filter(|format| format.shape == Shape::Lines);
+            let Some(read) = format.and_then(|format| format.recorded) else {
+                return Ok(None);
+            };
+            let last = spans.last().copied();
+            let text = texts(view, source, last.as_slice())?.pop();
+            let request = text.and_then(|text| read(&text));
+            if let Some(request) = request.filter(|it| it.provider == provider.as_str()) {
+                return Ok(Some(request));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The request as a client sent it at a commit, where one is recorded behind it, of this provider, and the
-/// context and its settings say just what it says.
+/// context and its settings say just what it says. A file that is a request is one.
 ///
 /// # Errors
 ///
@@ -58,11 +120,17 @@ pub fn sent(
 ) -> Result<Option<String>> {
     let view = repo.store.read()?;
     for (source, spans) in view.records_of(commit)? {
-        let format = format_of(&*view, source)?;
-        let (Some(read), Some(span)) = (format.and_then(|it| it.recorded), spans.last()) else {
+        let Some(format) = format_of(&*view, source)? else {
             continue;
         };
-        let Some(text) = texts(&*view, source, &[*span])?.pop() else {
+        let span = match format.shape {
+            Shape::Lines => spans.last().copied(),
+            Shape::Document => whole(&*view, source)?,
+        };
+        let (Some(read), Some(span)) = (format.recorded, span) else {
+            continue;
+        };
+        let Some(text) = texts(&*view, source, &[span])?.pop() else {
             continue;
         };
         let says_the_same = |request: &RecordedRequest| {
@@ -76,6 +144,16 @@ pub fn sent(
         }
     }
     Ok(None)
+}
+
+/// All of a source, unless it is too long for a request.
+fn whole(view: &dyn View, source: u64) -> Result<Option<Span>> {
+    let row = view.source(source)?;
+    let span = row.map(|row| Span {
+        offset: 0,
+        len: row.size_bytes,
+    });
+    Ok(span.filter(|span| span.len <= REQUEST_BYTES))
 }
 
 /// The settings that say anything: one that is null is as good as none.

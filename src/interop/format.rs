@@ -53,7 +53,8 @@ pub struct Format {
     pub provider: Option<&'static str>,
     /// The provider that is sent the contents of its messages as its records hold them.
     pub contents_of: Option<&'static str>,
-    /// How the request is read that stands behind a message as it was sent, if its sources hold such.
+    /// How the request is read that stands behind a message as it was sent, if its sources hold such; of a format of one document
+    /// the source is the request, if it is one.
     pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,

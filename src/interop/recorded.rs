@@ -11,6 +11,8 @@ pub struct RecordedRequest {
     pub provider: &'static str,
     /// What it says.
     pub messages: Vec<Message>,
+    /// How each of them is written in it.
+    pub records: Vec<Vec<String>>,
     /// Its settings.
     pub settings: Settings,
 }

@@ -266,6 +266,21 @@ pub(crate) fn content(record: &str, callers: bool) -> Option<String> {
     })
 }
 
+/// A content without the marks for a provider's cache: these belong to a request.
+pub(crate) fn unmarked(content: String) -> String {
+    const MARK: &str = "cache_control";
+    if !content.contains(MARK) {
+        return content;
+    }
+    let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(&content) else {
+        return content;
+    };
+    array(blocks.into_iter().map(|block| match block.get() {
+        block if block.starts_with('{') => without(block, &[MARK]).finish(),
+        block => block.to_owned(),
+    }))
+}
+
 /// A source's bytes without a UTF-8 byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)

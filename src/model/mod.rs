@@ -10,6 +10,7 @@ pub mod base64;
 pub mod call;
 pub mod commit;
 pub mod depth;
+pub mod expansion;
 pub mod message;
 mod nearest;
 pub mod pairs;

@@ -29,6 +29,12 @@ pub struct TokenCount {
 pub const MESSAGE_OVERHEAD: u64 = 3;
 /// What every context that isn't empty costs once.
 pub const CONTEXT_OVERHEAD: u64 = 3;
+/// A text that is longer is counted by samples.
+const COUNTED_BYTES: usize = 8 << 20;
+/// How much of such a text is counted.
+const SAMPLED_BYTES: usize = 1 << 20;
+/// A word that is longer is counted in pieces of this size.
+const PIECE_BYTES: usize = 32 << 10;
 /// The estimate for a picture or a file, whatever its size: no provider's own rule can be applied
 /// without decoding it, and the order of magnitude is what a budget needs.
 pub const MEDIA_ESTIMATE: u64 = 1_500;
@@ -106,9 +112,21 @@ impl Counter {
         self.encoding
     }
 
-    /// The tokens of a plain text; special tokens in it are plain text.
+    /// The tokens of a plain text; special tokens in it are plain text. Of a text that [`is_flood`] says is one, an estimate.
     pub fn text(&self, text: &str) -> u64 {
-        self.bpe().count(text) as u64
+        let count = |piece: &str| self.bpe().count(piece) as u64;
+        if !is_flood(text) {
+            return count(text);
+        }
+        if text.len() <= COUNTED_BYTES {
+            return pieces(text, 1).map(count).sum();
+        }
+        // Every so manyth piece stands for those behind it.
+        let every = text.len().div_ceil(SAMPLED_BYTES);
+        let samples = pieces(text, every).fold((0, 0), |(bytes, tokens), piece| {
+            (bytes + piece.len() as u64, tokens + count(piece))
+        });
+        samples.1 * text.len() as u64 / samples.0
     }
 
     /// The tokens of a message in a context: 3, its role, its texts, and its name plus 1, as that of
@@ -121,6 +139,23 @@ impl Counter {
     pub fn part(&self, part: &Part) -> TokenCount {
         part_with(part, &|text| self.text(text))
     }
+}
+
+/// Whether a text is too long to be counted whole, or has a word that is: what a program gone wild prints. The vocabulary's
+/// rules take more than linear time over one word.
+fn is_flood(text: &str) -> bool {
+    let words = || text.split(|it: char| it.is_ascii_whitespace());
+    text.len() > COUNTED_BYTES
+        || text.len() > PIECE_BYTES && words().any(|word| word.len() > PIECE_BYTES)
+}
+
+/// The first of every so many pieces of a text.
+fn pieces(text: &str, every: usize) -> impl Iterator<Item = &str> {
+    let starts = (0..text.len()).step_by(PIECE_BYTES * every);
+    starts.map(|at| {
+        let end = text.ceil_char_boundary((at + PIECE_BYTES).min(text.len()));
+        &text[text.ceil_char_boundary(at)..end]
+    })
 }
 
 /// What a message's tokens cannot exceed in any encoding, without a vocabulary: no token is
@@ -139,11 +174,15 @@ fn message_with(message: &Message, text: &dyn Fn(&str) -> u64) -> TokenCount {
 }
 
 fn part_with(part: &Part, text: &dyn Fn(&str) -> u64) -> TokenCount {
+    let count = |own: &str| TokenCount {
+        tokens: text(own),
+        estimated: is_flood(own),
+    };
     match part {
-        Part::Text { text: own } | Part::Thinking { text: own, .. } => TokenCount::exact(text(own)),
+        Part::Text { text: own } | Part::Thinking { text: own, .. } => count(own),
         Part::ToolCall {
             name, arguments, ..
-        } => TokenCount::exact(text(name) + text(arguments)),
+        } => count(name) + count(arguments),
         Part::ToolResult { content, .. } => content.iter().map(|part| part_with(part, text)).sum(),
         Part::Image(_) | Part::File(_) => TokenCount::estimate(MEDIA_ESTIMATE),
         Part::Opaque { .. } => TokenCount::exact(0),
@@ -378,5 +417,32 @@ mod tests {
         ) {
             assert_exact(&pieces.concat());
         }
+    }
+
+    #[test]
+    fn a_flood_is_counted_in_bounded_time_and_nearly_right() {
+        let counter = Counter::load(Encoding::O200kBase);
+        let word: String = ('a'..='z').cycle().take(1 << 20).collect();
+        let start = std::time::Instant::now();
+        // Twice as long takes no longer: without a bound the second takes minutes.
+        for text in [word.repeat(9), word.repeat(40)] {
+            let counted = counter.part(&Part::text(text.clone()));
+            assert!(counted.estimated, "{counted:?}");
+            let real = text.len() as u64 * counter.text(&word[..20_000]) / 20_000;
+            assert!(
+                counted.tokens.abs_diff(real) < real / 50,
+                "{counted:?} {real}"
+            );
+        }
+        let many = "one two three four\n".repeat(500_000);
+        let counted = counter.text(&many);
+        assert!(counted.abs_diff(5 * 500_000) < 5 * 5_000, "{counted}");
+        // What is no flood is counted whole, however long it is.
+        let lines = "one two three four\n".repeat(20_000);
+        assert_eq!(
+            counter.part(&Part::text(lines)),
+            TokenCount::exact(5 * 20_000)
+        );
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     }
 }

@@ -10,8 +10,9 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
+use crate::model::expansion::Expanded;
 use crate::model::{
-    Commit, Head, Message, Millis, RefName, RefValue, Role, Sealed, Span, Usage, depth,
+    Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage, depth,
 };
 use crate::store::{SessionRow, SourceState, TagNote, Tx};
 
@@ -110,11 +111,11 @@ pub(in crate::history) fn take_in(
     input: &mut (impl Read + Seek),
     progress: &mut dyn FnMut(usize),
 ) -> Result<Brought> {
-    check_whole(input)?;
+    let packed_bytes = check_whole(input)?;
     let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
     let mut decoder = decoder.single_frame();
     decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
-    let mut lines = BufReader::new(decoder);
+    let mut lines = BufReader::new(Expanded::new(decoder, packed_bytes));
     let mut taken = Taken::new(tx);
     let mut told = 0;
     while taken.line(&mut lines)? {
@@ -127,6 +128,7 @@ pub(in crate::history) fn take_in(
     let is_all = lines.fill_buf().map_err(broken)?.is_empty();
     if !is_all
         || !lines
+            .into_inner()
             .into_inner()
             .finish()
             .fill_buf()
@@ -181,8 +183,8 @@ impl Brought {
     }
 }
 
-/// Holds the whole against the hash in its head, and stops behind that head.
-fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
+/// Holds the whole against the hash in its head, and stops behind that head; gives how many bytes are there.
+fn check_whole(input: &mut (impl Read + Seek)) -> Result<u64> {
     let mut head = Vec::new();
     let head_bytes = HEADER.len() + 65;
     input
@@ -198,10 +200,14 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
     };
     let mut hash = Fingerprint::default();
     let mut chunk = vec![0; CHUNK_BYTES];
+    let mut size_bytes = 0;
     loop {
         match input.read(&mut chunk).map_err(broken)? {
             0 => break,
-            read => hash.update(&chunk[..read]),
+            read => {
+                hash.update(&chunk[..read]);
+                size_bytes += read as u64;
+            }
         }
     }
     if print != format!("{}\n", hex(&hash.value())).as_bytes() {
@@ -209,7 +215,7 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<()> {
     }
     let behind = SeekFrom::Start(head_bytes as u64);
     input.seek(behind).map_err(broken)?;
-    Ok(())
+    Ok(size_bytes)
 }
 
 /// How many messages and commits are written together, and how many bytes of them, but for the last one.
@@ -224,14 +230,23 @@ struct Kept {
     id: Option<u64>,
 }
 
+/// A commit of the bundle.
+struct Own {
+    parent: Option<CommitHash>,
+    /// Whether it only adds a message: then it names none before it.
+    is_append: bool,
+    /// Whether a tip leads there.
+    is_reached: bool,
+}
+
 /// What was read so far.
 struct Taken<'a> {
     tx: &'a dyn Tx,
     /// The commits that it goes on from.
     needs: HashSet<CommitHash>,
     missing: Vec<CommitHash>,
-    /// Its own commits, and whether a tip leads there.
-    commits: HashMap<CommitHash, bool>,
+    /// Its own commits.
+    commits: HashMap<CommitHash, Own>,
     /// Its messages that no commit has named yet.
     unnamed: HashSet<ContentHash>,
     contents: HashSet<ContentHash>,
@@ -396,8 +411,13 @@ impl<'a> Taken<'a> {
         let follows = commit.parent.is_none_or(|parent| {
             self.commits.contains_key(&parent) || self.needs.contains(&parent)
         });
+        let own = Own {
+            parent: commit.parent,
+            is_append: matches!(commit.operation, Operation::Append { .. }),
+            is_reached: false,
+        };
         let is_late = !self.sources.is_empty();
-        if is_late || !follows || self.commits.insert(commit.hash(), false).is_some() {
+        if is_late || !follows || self.commits.insert(commit.hash(), own).is_some() {
             return Err(broken("a commit stands in the wrong place"));
         }
         for content in commit.operation.contents() {
@@ -574,25 +594,31 @@ impl<'a> Taken<'a> {
         Ok(())
     }
 
-    /// Folds every path: what each commit names must be there, and all commits must lead somewhere.
+    /// Folds every path: what each commit names must be there, and all commits must lead somewhere. A path is folded up to the
+    /// last commit that names an earlier one, and where no other tip led there: many refs beside one long path are no work.
     fn fold(&mut self) -> Result<()> {
         if !self.unnamed.is_empty() {
             return Err(broken("a message that no commit names"));
         }
         for (_, tip) in &self.tips {
-            // Whatever is on a path that was folded is folded with it.
-            if self.commits.get(tip) == Some(&true) {
-                continue;
-            }
-            let mut order = Order::default();
-            for row in self.tx.ancestors(tip, None, usize::MAX)?.iter().rev() {
-                order.apply(row.hash, &row.commit).map_err(broken)?;
-                if let Some(reached) = self.commits.get_mut(&row.hash) {
-                    *reached = true;
+            let (mut naming, mut at) = (None, Some(*tip));
+            while let Some(commit) = at
+                && let Some(own) = self.commits.get_mut(&commit)
+                && !own.is_reached
+            {
+                own.is_reached = true;
+                if !own.is_append {
+                    naming.get_or_insert(commit);
                 }
+                at = own.parent;
+            }
+            let Some(last) = naming else { continue };
+            let mut order = Order::default();
+            for row in self.tx.ancestors(&last, None, usize::MAX)?.iter().rev() {
+                order.apply(row.hash, &row.commit).map_err(broken)?;
             }
         }
-        if self.commits.values().all(|reached| *reached) {
+        if self.commits.values().all(|own| own.is_reached) {
             Ok(())
         } else {
             Err(broken("a commit that no ref leads to"))

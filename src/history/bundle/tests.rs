@@ -5,7 +5,9 @@ use std::io::{Cursor, Write};
 use super::*;
 use crate::hash::{ContentHash, fingerprint, hex};
 use crate::history::{Arrival, Call, CommitOptions, On, Repo, Unbundled};
-use crate::model::{Draft, EntryId, Message, Millis, Role, Sealed, Span, Usage};
+use crate::model::{
+    Commit, Draft, EntryId, Message, Millis, Operation, Role, Sealed, Settings, Span, Usage,
+};
 use crate::store::{SessionRow, SourceState};
 use crate::{Error, Result};
 
@@ -457,4 +459,50 @@ fn a_name_that_another_history_has_gets_a_number() {
     }
     let names = yours.references("refs/heads/").expect("reads");
     assert_eq!(names.len(), 2);
+}
+
+#[test]
+fn what_becomes_more_than_a_bundle_may_is_refused() {
+    let message = Sealed::new(said(&"a".repeat(40 << 20)));
+    let bytes = sealed(&format!("content {}\n", message.canonical()));
+    assert!(bytes.len() < 20_000, "{}", bytes.len());
+    let repo = Repo::ephemeral().expect("made");
+    let said = take(&repo, &bytes).expect_err("refused").to_string();
+    assert!(said.ends_with("bytes become more than 32 MiB"), "{said}");
+}
+
+/// A path of so many commits, with a branch of one commit at each of them, costs what its lines cost.
+#[test]
+fn branches_along_a_path_are_checked_in_linear_work() {
+    let steps_of = |count: i64| {
+        let message = Sealed::new(said("one"));
+        let (mut commits, mut refs) = (String::new(), String::new());
+        let mut add = |parent, time, is_tip| {
+            let commit = Sealed::new(Commit {
+                parent,
+                operation: Operation::Append {
+                    content: message.hash(),
+                },
+                time: Some(Millis(time)),
+                settings: Settings::new(),
+                note: None,
+            });
+            commits += &format!("commit {}\n", commit.canonical());
+            if is_tip {
+                refs += &format!("ref refs/heads/branch-{time} {}\n", commit.hash());
+            }
+            Some(commit.hash())
+        };
+        let mut at = add(None, 0, false);
+        for time in 1..=count {
+            add(at, -time, true);
+            at = add(at, time, time == count);
+        }
+        let lines = format!("content {}\n{commits}{refs}end\n", message.canonical());
+        let (repo, steps) = Repo::counted();
+        take(&repo, &sealed(&lines)).expect("taken in");
+        steps.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    let (few, many) = (steps_of(200), steps_of(1_000));
+    assert!(many < 8 * few, "{few} {many}");
 }

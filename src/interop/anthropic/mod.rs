@@ -5,6 +5,7 @@
 mod read;
 mod write;
 
+use super::bodies::recorded_alone;
 use super::chat::{self, Kind};
 use super::format::{Format, Shape};
 
@@ -17,6 +18,7 @@ pub static ANTHROPIC: Format = Format {
         _ => None,
     },
     provider: Some("anthropic"),
+    recorded: Some(recorded_alone),
     contents_of: Some("anthropic"),
     bare_messages: true,
     #[cfg(test)]

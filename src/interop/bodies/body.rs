@@ -49,15 +49,29 @@ pub(super) fn recorded(record: &str) -> Option<RecordedRequest> {
         offset: 0,
         len: record.len() as u64,
     };
-    let body = Body::read(record.as_bytes(), span).ok()??;
+    request(Body::read(record.as_bytes(), span).ok()??, record)
+}
+
+/// The request that a whole file is, as its provider's format reads it; none where it is none.
+pub(in crate::interop) fn recorded_alone(file: &str) -> Option<RecordedRequest> {
+    request(Body::as_it_is(file.as_bytes(), 0).ok()??, file)
+}
+
+fn request(body: Body, text: &str) -> Option<RecordedRequest> {
     let provider = body.format.provider.filter(|_| body.is_request)?;
-    let messages = body.steps.into_iter().filter_map(|step| match step.action {
-        Action::Append(message) => Some(message),
+    let said = body.steps.into_iter().filter_map(|step| match step.action {
+        Action::Append(message) => {
+            let place = |span: &Span| span.offset as usize..(span.offset + span.len) as usize;
+            let records = step.records.iter().filter_map(|span| text.get(place(span)));
+            Some((message, records.map(str::to_owned).collect()))
+        }
         Action::Hide(_) => None,
     });
+    let (messages, records) = said.unzip();
     Some(RecordedRequest {
         provider,
-        messages: messages.collect(),
+        messages,
+        records,
         settings: body.settings,
     })
 }
@@ -65,6 +79,15 @@ pub(super) fn recorded(record: &str) -> Option<RecordedRequest> {
 impl Body {
     /// Reads a body that stands at a place of the source; none where it is of no known provider.
     pub(super) fn read(bytes: &[u8], span: Span) -> Result<Option<Self>> {
+        let mut body = Self::as_it_is(bytes, span.offset)?;
+        if let Some(body) = &mut body {
+            body.tidy();
+        }
+        Ok(body)
+    }
+
+    /// The same with all that is in it.
+    fn as_it_is(bytes: &[u8], offset: u64) -> Result<Option<Self>> {
         if bytes.first() != Some(&b'{') {
             return Ok(None);
         }
@@ -89,11 +112,10 @@ impl Body {
         for step in &mut body.steps {
             body.settings.append(&mut step.settings);
             for record in &mut step.records {
-                record.offset += span.offset;
+                record.offset += offset;
             }
         }
         body.model = body.settings.get("model").cloned();
-        body.tidy();
         Ok(Some(body))
     }
 

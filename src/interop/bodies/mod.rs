@@ -24,6 +24,8 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
+pub(super) use body::recorded_alone;
+
 use super::format::{Format, RecordFiles, Shape};
 use crate::wire::json::quoted;
 

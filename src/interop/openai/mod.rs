@@ -6,6 +6,7 @@
 mod read;
 mod write;
 
+use super::bodies::recorded_alone;
 use super::chat::{self, Kind};
 use super::format::{Format, Shape};
 
@@ -20,6 +21,7 @@ pub static OPENAI: Format = Format {
         _ => None,
     },
     provider: Some("openai"),
+    recorded: Some(recorded_alone),
     contents_of: Some("openai"),
     bare_messages: true,
     #[cfg(test)]

@@ -5,6 +5,7 @@
 mod read;
 mod write;
 
+use super::bodies::recorded_alone;
 use super::format::{Format, Shape};
 
 /// The format.
@@ -17,6 +18,7 @@ pub static RESPONSES: Format = Format {
         (is_request || is_response).then_some(0)
     },
     provider: Some("responses"),
+    recorded: Some(recorded_alone),
     contents_of: Some("responses"),
     ..Format::of("responses", Shape::Document, read::import, write::export)
 };

@@ -1,0 +1,503 @@
+//! Secrets in text: keys, tokens and passwords, known by the forms that their issuers document.
+//!
+//! Works on text as it stands and on JSON's own spelling of it, however deep one text is quoted in
+//! another: what stands before a secret may be the `n` of a line feed, and `\u002f` is a slash. What is
+//! plainly an example (`AKIAIOSFODNN7EXAMPLE`, `ghp_XXXX…`, `$TOKEN`) is none. Deliberately absent: what
+//! is done about a secret, and secrets of no form, which nothing finds.
+
+mod forms;
+mod named;
+mod needles;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use memchr::memmem;
+use regex::bytes::Regex;
+
+use crate::error::{Error, Result};
+use crate::model::{Message, Part};
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is, as `[redacted:KIND]` names it: `aws-access-key`.
+    pub kind: &'static str,
+    /// Where it stands, in bytes. It begins and ends between ASCII characters.
+    pub place: Range<usize>,
+}
+
+/// How many secrets of each kind.
+pub type SecretCounts = BTreeMap<&'static str, usize>;
+
+/// Adds more of them.
+pub(crate) fn add_counts(counts: &mut SecretCounts, more: &SecretCounts) {
+    for (kind, count) in more {
+        *counts.entry(kind).or_default() += count;
+    }
+}
+
+/// What is done about secrets in what leaves a repository.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Leaving<'a> {
+    /// They leave with the rest.
+    #[default]
+    Allowed,
+    /// Nothing leaves while there are any.
+    Refused(&'a Secrets),
+    /// `[redacted:KIND]` leaves in their place.
+    Redacted(&'a Secrets),
+}
+
+impl<'a> Leaving<'a> {
+    /// What finds them, unless nobody asks.
+    pub fn secrets(&self) -> Option<&'a Secrets> {
+        match self {
+            Self::Allowed => None,
+            Self::Refused(secrets) | Self::Redacted(secrets) => Some(secrets),
+        }
+    }
+}
+
+/// Finds secrets. Takes some milliseconds to make, so it is made once for many texts.
+#[derive(Debug)]
+pub struct Secrets {
+    /// Anything that a rule begins to look at, or a spelling that hides such: one pass over a text.
+    needles: needles::Needles,
+    rules: Vec<Rule>,
+    /// What the user says is no secret.
+    allowed: Vec<Regex>,
+    /// What may follow where a private key has no end.
+    key_body: Regex,
+}
+
+/// How a secret of one kind is known.
+#[derive(Debug)]
+struct Rule {
+    kind: &'static str,
+    needles: Vec<&'static str>,
+    how: How,
+}
+
+#[derive(Debug)]
+enum How {
+    Form(Form),
+    /// By what stands before it: what looks at the text, given where a needle is.
+    Before(fn(&[u8], usize) -> Option<Range<usize>>),
+}
+
+/// A line of [`forms::FORMS`].
+#[derive(Debug)]
+struct Form {
+    reach: (usize, usize),
+    entropy: f64,
+    pattern: &'static str,
+    /// The pattern once somebody needed it: most texts need few.
+    regex: OnceLock<Regex>,
+}
+
+/// Spellings of an ASCII character in JSON that is none of the usual: where one stands, the text is
+/// looked at without them, too.
+const HIDING: [&str; 2] = ["\\u00", "\\/"];
+
+/// What a private key may take, in bytes.
+const KEY_BYTES: usize = 32 << 10;
+
+/// What stands in an example and hardly ever in a secret, in lower case.
+const EXAMPLES: [&str; 24] = [
+    "example",
+    "xxxx",
+    "your",
+    "placeholder",
+    "change",
+    "dummy",
+    "secret",
+    "password",
+    "redacted",
+    "000000",
+    "1234567",
+    "abcdef",
+    "fake",
+    "****",
+    "...",
+    "${",
+    "$(",
+    "{{",
+    "{}",
+    "%s",
+    "placehold",
+    "insert",
+    "mytoken",
+    "redact",
+];
+
+/// What issuers' own pages show as examples, and what comes with their tools for everybody.
+const KNOWN: [&str; 4] = [
+    // The token that jwt.io shows: of John Doe.
+    "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l",
+    // The storage emulator's key, and the database emulator's.
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw",
+    // The key in the reference of Google's maps.
+    "AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
+];
+
+impl Secrets {
+    /// All that is known.
+    pub fn new() -> Self {
+        let before = |kind, needles: &[&'static str], look| Rule {
+            kind,
+            needles: needles.to_vec(),
+            how: How::Before(look),
+        };
+        let mut rules: Vec<Rule> = forms::FORMS.trim().lines().map(Rule::of).collect();
+        rules.push(before("url-password", &["://"], named::in_url));
+        rules.push(before("password", &named::NAMES, named::value));
+        let all = rules.iter().enumerate();
+        let all = all.flat_map(|(at, rule)| rule.needles.iter().map(move |it| (*it, Some(at))));
+        let needles = needles::Needles::of(all.chain(HIDING.map(|it| (it, None))));
+        Self {
+            needles,
+            rules,
+            allowed: Vec::new(),
+            key_body: compile(r"^(?:[A-Za-z0-9+/=\s]|\\+[nrt])*"),
+        }
+    }
+
+    /// All that is known but for what one of these regular expressions is found in: each is held against
+    /// what was taken for a secret, and nothing around it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] for what is no regular expression.
+    pub fn allowing(expressions: &[&str]) -> Result<Self> {
+        let mut all = Self::new();
+        for expression in expressions {
+            let allowed = Regex::new(expression).map_err(|error| {
+                let text = error.to_string();
+                let reason = text.lines().last().unwrap_or_default();
+                let reason = reason.trim_start_matches("error: ");
+                Error::input(format!("the regular expression '{expression}'"), reason)
+            })?;
+            all.allowed.push(allowed);
+        }
+        Ok(all)
+    }
+
+    /// The secrets of a text, in its order; none lies in another.
+    pub fn find(&self, text: &[u8]) -> Vec<Secret> {
+        let mut found = Vec::new();
+        if self.look(text, &mut found) {
+            let (plain, places) = plain(text);
+            let mut hidden = Vec::new();
+            self.look(&plain, &mut hidden);
+            found.extend(
+                hidden
+                    .into_iter()
+                    .map(|(rule, place)| (rule, places[place.start]..places[place.end])),
+            );
+        }
+        // Where two overlap, the earlier rule is the one that knows more.
+        found.sort_by_key(|(rule, place)| (*rule, place.start, place.end));
+        let mut kept: BTreeMap<usize, Secret> = BTreeMap::new();
+        for (rule, place) in found {
+            let before = kept.range(..place.end).next_back();
+            if before.is_none_or(|(_, other)| other.place.end <= place.start) {
+                let kind = self.rules[rule].kind;
+                kept.insert(place.start, Secret { kind, place });
+            }
+        }
+        kept.into_values().collect()
+    }
+
+    /// Adds how many secrets of each kind a text holds.
+    pub fn count(&self, text: &[u8], counts: &mut SecretCounts) {
+        for secret in self.find(text) {
+            *counts.entry(secret.kind).or_default() += 1;
+        }
+    }
+
+    /// The text with `[redacted:KIND]` for each secret, and how many there were. What was JSON stays
+    /// JSON.
+    pub fn redact<'t>(&self, text: &'t [u8], counts: &mut SecretCounts) -> Cow<'t, [u8]> {
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = Vec::with_capacity(text.len());
+        let mut from = 0;
+        for secret in found {
+            out.extend_from_slice(&text[from..secret.place.start]);
+            out.extend_from_slice(format!("[redacted:{}]", secret.kind).as_bytes());
+            from = secret.place.end;
+            *counts.entry(secret.kind).or_default() += 1;
+        }
+        out.extend_from_slice(&text[from..]);
+        Cow::Owned(out)
+    }
+
+    /// The same of a text that is one.
+    pub fn redact_text(&self, text: &str, counts: &mut SecretCounts) -> Option<String> {
+        match self.redact(text.as_bytes(), counts) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(bytes) => {
+                Some(String::from_utf8(bytes).expect("cut between ASCII characters"))
+            }
+        }
+    }
+
+    /// The message without its secrets; none where it has none. What a provider has signed is not what
+    /// it signed any more, and so has no signature.
+    pub fn redact_message(&self, message: &Message, counts: &mut SecretCounts) -> Option<Message> {
+        let canonical = self.redact_text(&message.canonical(), counts)?;
+        let mut redacted = Message::from_canonical(&canonical).ok()?;
+        for (part, before) in redacted.parts.iter_mut().zip(&message.parts) {
+            if part != before
+                && let Part::Thinking { signature, .. } = part
+            {
+                *signature = None;
+            }
+        }
+        Some(redacted)
+    }
+
+    /// Adds what each rule finds; whether a spelling may hide more.
+    fn look(&self, text: &[u8], found: &mut Vec<(usize, Range<usize>)>) -> bool {
+        let mut hides = false;
+        let mut done = vec![0; self.rules.len()];
+        self.needles.each(text, |at, needle, rule| {
+            let Some(rule) = rule else {
+                let digit = text.get(at + needle.len());
+                hides |= needle == "\\/" || digit.is_some_and(|it| (b'2'..b'8').contains(it));
+                return;
+            };
+            if at < done[rule] {
+                return;
+            }
+            let place = match &self.rules[rule].how {
+                How::Form(form) => self.form(rule, form, text, at),
+                How::Before(look) => look(text, at),
+            };
+            done[rule] = place.as_ref().map_or(at + 1, |it| it.end);
+            let is_allowed = |place: &Range<usize>| {
+                self.allowed
+                    .iter()
+                    .any(|it| it.is_match(&text[place.clone()]))
+            };
+            found.extend(place.filter(|it| !is_allowed(it)).map(|it| (rule, it)));
+        });
+        hides
+    }
+
+    /// Looks around a needle for one form.
+    fn form(&self, rule: usize, form: &Form, text: &[u8], needle: usize) -> Option<Range<usize>> {
+        if form.reach.0 == 0 && !begins_alone(text, needle) {
+            return None;
+        }
+        let kind = self.rules[rule].kind;
+        let from = needle.saturating_sub(form.reach.0);
+        let window = &text[from..text.len().min(needle + form.reach.1)];
+        work::looked_at(window.len());
+        let regex = form.regex();
+        regex.find(window)?;
+        let held = regex.captures(window)?;
+        let whole = held.get(0).expect("a match has a whole");
+        let secret = held.iter().skip(1).flatten().next().unwrap_or(whole);
+        let start = from + secret.start();
+        let mut end = from + secret.end();
+        if kind == "private-key" {
+            end = self.key_end(text, end);
+        }
+        // What is none by its beginning is looked at no further: it may go on for long.
+        if !begins_alone(text, from + whole.start()) || !form.is_real(kind, &text[start..end]) {
+            return None;
+        }
+        if kind != "private-key" && secret.end() == window.len() {
+            let goes_on = |it: &&u8| it.is_ascii_alphanumeric() || b"_-".contains(it);
+            end += text[end..].iter().take_while(goes_on).count();
+            work::looked_at(end - start);
+        }
+        ends_alone(text, end).then_some(start..end)
+    }
+
+    /// Where a private key ends that begins before `from`: at its last line, or where that is missing
+    /// with what may still be of it.
+    fn key_end(&self, text: &[u8], from: usize) -> usize {
+        let rest = &text[from..text.len().min(from + KEY_BYTES)];
+        work::looked_at(rest.len());
+        // It goes on beyond no quoted text.
+        let rest = &rest[..memchr::memchr(b'"', rest).unwrap_or(rest.len())];
+        if let Some(last) = memmem::find(rest, b"-----END ")
+            && let line = &rest[last + 9..rest.len().min(last + 80)]
+            && let Some(dashes) = memmem::find(line, b"-----")
+        {
+            return from + last + 9 + dashes + 5;
+        }
+        from + self.key_body.find(rest).map_or(0, |body| body.end())
+    }
+}
+
+/// The text with its ASCII characters as themselves wherever JSON spells them otherwise, and where each
+/// of its bytes begins in the text; last, where it ends.
+fn plain(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
+    let (mut out, mut places) = (
+        Vec::with_capacity(text.len()),
+        Vec::with_capacity(text.len()),
+    );
+    let mut at = 0;
+    while at < text.len() {
+        let quotes = text[at..].iter().take_while(|it| **it == b'\\').count();
+        work::looked_at(1 + quotes);
+        let (byte, len) = match spelled(&text[at + quotes..]) {
+            Some((byte, len)) if quotes > 0 => (byte, quotes + len),
+            // All of them stand for themselves, and are looked at once.
+            _ if quotes > 0 => {
+                out.extend(std::iter::repeat_n(b'\\', quotes));
+                places.extend(at..at + quotes);
+                at += quotes;
+                continue;
+            }
+            _ => (text[at], 1),
+        };
+        out.push(byte);
+        places.push(at);
+        at += len;
+    }
+    places.push(at);
+    (out, places)
+}
+
+/// The ASCII character that JSON spells so behind its backslashes, however many, and how long the
+/// spelling is.
+fn spelled(text: &[u8]) -> Option<(u8, usize)> {
+    match text {
+        [b'/', ..] => Some((b'/', 1)),
+        [b'u', b'0', b'0', high, low, ..] => {
+            let digits = [*high, *low];
+            let digits = std::str::from_utf8(&digits).ok()?;
+            Some((u8::from_str_radix(digits, 16).ok().filter(u8::is_ascii)?, 5))
+        }
+        _ => None,
+    }
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a rule's pattern is sound")
+}
+
+impl Rule {
+    /// What a line of [`forms::FORMS`] says.
+    fn of(line: &'static str) -> Self {
+        let columns = line.split("  ").map(str::trim);
+        let columns: Vec<&str> = columns.filter(|it| !it.is_empty()).collect();
+        let [kind, needles, before, behind, entropy, pattern] = columns[..] else {
+            panic!("a rule has six columns: {line}");
+        };
+        let bytes = |text: &str| text.parse().expect("a number of bytes");
+        Self {
+            kind,
+            needles: needles.split(',').collect(),
+            how: How::Form(Form {
+                reach: (bytes(before), bytes(behind)),
+                entropy: entropy.parse().expect("a number of bits"),
+                pattern,
+                regex: OnceLock::new(),
+            }),
+        }
+    }
+}
+
+impl Form {
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| match self.reach.0 {
+            0 => compile(&format!("^(?:{})", self.pattern)),
+            _ => compile(self.pattern),
+        })
+    }
+
+    /// Whether it is no example.
+    fn is_real(&self, kind: &str, secret: &[u8]) -> bool {
+        if kind == "private-key" {
+            let begin = memmem::find(secret, b"KEY").map_or(0, |at| at + 3);
+            let body = &secret[begin..];
+            let letters = body.iter().filter(|it| it.is_ascii_alphanumeric()).count();
+            return letters >= 64 && entropy(body) >= self.entropy;
+        }
+        entropy(secret) >= self.entropy && !is_example(secret) && !is_known(secret)
+    }
+}
+
+/// Whether it holds what stands in an example and hardly ever in a secret.
+fn is_example(secret: &[u8]) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    let has = |needle: &&str| memmem::find(&lower, needle.as_bytes()).is_some();
+    EXAMPLES.iter().any(|word| has(&word))
+}
+
+/// Whether everybody knows it.
+fn is_known(secret: &[u8]) -> bool {
+    let has = |known: &&str| memmem::find(secret, known.as_bytes()).is_some();
+    KNOWN.iter().any(|known| has(&known))
+}
+
+/// Whether what begins here is no part of a longer word: no letter or digit stands before it, but for
+/// the end of a JSON escape (`\n`, `\u000a`) or of a terminal's colour (`[32m`).
+fn begins_alone(text: &[u8], start: usize) -> bool {
+    match &text[..start] {
+        [] => true,
+        [.., last] if !last.is_ascii_alphanumeric() || !text[start].is_ascii_alphanumeric() => true,
+        [.., b'\\', letter] => b"nrtbf".contains(letter),
+        [.., b'\\', b'u', _, _, _, _] => true,
+        [colour @ .., b'm'] => {
+            let is_number = |it: &u8| it.is_ascii_digit() || *it == b';';
+            let before = colour.iter().rposition(|it| !is_number(it));
+            before.is_some_and(|at| colour[at] == b'[')
+        }
+        _ => false,
+    }
+}
+
+/// The same of its end.
+fn ends_alone(text: &[u8], end: usize) -> bool {
+    match (text.get(end - 1), text.get(end)) {
+        (Some(last), Some(next)) => !last.is_ascii_alphanumeric() || !next.is_ascii_alphanumeric(),
+        _ => true,
+    }
+}
+
+/// How many bytes were looked at, for the test that holds them to the text's length.
+mod work {
+    #[cfg(test)]
+    thread_local!(pub(super) static BYTES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
+
+    #[cfg(test)]
+    pub(super) fn looked_at(bytes: usize) {
+        BYTES.set(BYTES.get() + bytes as u64);
+    }
+
+    #[cfg(not(test))]
+    pub(super) const fn looked_at(_: usize) {}
+}
+
+/// Shannon's entropy of its bytes, in bits a byte.
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut often = [0_u32; 256];
+    bytes.iter().for_each(|byte| often[usize::from(*byte)] += 1);
+    let all = bytes.len() as f64;
+    let share = |count: &u32| f64::from(*count) / all;
+    let filled = often.iter().filter(|count| **count > 0);
+    filled.map(share).map(|share| -share * share.log2()).sum()
+}
+
+#[cfg(test)]
+mod kinds;
+#[cfg(test)]
+mod tests;
