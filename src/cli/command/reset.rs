@@ -44,6 +44,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let done = match &args.rev {
         Some(rev) => {
+            position::must_be_whole(&repo, &on, rev)?;
             let what = format!("{word} {}", typed::rev(rev));
             repo.reset(app.call(&on, &what), rev, mode)?
         }
