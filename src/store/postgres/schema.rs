@@ -8,16 +8,19 @@ use super::session::LOCK;
 use crate::error::{Error, Result};
 
 /// All tables, as [`UPGRADED`] has them.
-const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
+const TABLES: &str = concat!(
+    include_str!("../../../migrations/postgres/0001_repository.sql"),
+    include_str!("../../../migrations/postgres/0002_transactions.sql"),
+);
 
 /// What [`FORMAT`] has beyond those.
-const ADDED: &str = include_str!("../../../migrations/postgres/0002_transactions.sql");
+const ADDED: &str = include_str!("../../../migrations/postgres/0003_recordings.sql");
 
 /// The format that this program reads and writes.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// The one before it, which becomes [`FORMAT`] where it is opened.
-const UPGRADED: u32 = 2;
+const UPGRADED: u32 = 3;
 
 /// What is in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
