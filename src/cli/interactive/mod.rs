@@ -20,11 +20,12 @@ mod speaker;
 mod terminal;
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use tract::Error;
-use tract::history::{BudgetAction, On, Repo};
+use tract::hash::CommitHash;
+use tract::history::{Asked, BudgetAction, On, Repo};
 use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
 
@@ -45,6 +46,8 @@ use terminal::{Frame, Terminal};
 const POLL: Duration = Duration::from_millis(100);
 /// The same while somebody answers.
 const ANSWER_POLL: Duration = Duration::from_millis(30);
+/// How often it is asked whether a session that goes on still does.
+const UNDER_WAY_POLL: Duration = Duration::from_secs(1);
 /// How many operations are listed.
 const OPERATION_LINES: usize = 200;
 
@@ -124,6 +127,8 @@ struct Session<'r, 't, 'a> {
     followed: Followed<'r>,
     reader: Reader,
     speaker: Option<&'r mut Speaker<'t, 'a>>,
+    /// When it was asked last whether what is read goes on.
+    asked: Instant,
 }
 
 /// What is read, and on which screen.
@@ -281,6 +286,7 @@ impl Place {
         }
         let mut followed = Followed::new(repo, on, self.what.as_str());
         if let Some(step) = followed.look()? {
+            know(&mut reader, repo, step.tip.as_ref(), app)?;
             reader.show(repo, step.tip, 0)?;
         }
         Ok(Session {
@@ -290,6 +296,7 @@ impl Place {
             followed,
             reader,
             speaker,
+            asked: Instant::now(),
         })
     }
 
@@ -299,7 +306,9 @@ impl Place {
         match wish {
             Wish::None | Wish::Quit => {}
             Wish::Choose => reader.say("a talk stays where it is; tract view -i chooses"),
-            Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.answer.is_some() => {
+            Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) | Wish::Rewind(_)
+                if reader.answer.is_some() =>
+            {
                 reader.say("an answer is on its way; esc cancels it");
             }
             Wish::Ask(prompt) => self.ask(&prompt, session, app)?,
@@ -311,6 +320,7 @@ impl Place {
                 }
             }
             Wish::Cancel => self.close(session, app),
+            Wish::Rewind(to) => self.rewind(&to, session, app)?,
             Wish::Operations => {
                 let lines = operations(session.repo, app)?;
                 reader.lay(Sheet::new(OPERATIONS, lines));
@@ -325,7 +335,7 @@ impl Place {
                 if let Some(Err(failure)) = speaker.map(|to| to.talk.save_on(app)) {
                     session.reader.say(failure.line());
                 }
-                self.look_again(session);
+                self.look_again(session, app);
                 let sheet = session.reader.sheet();
                 if let Some(sheet) = sheet.filter(|sheet| sheet.title == OPERATIONS) {
                     sheet.set(operations(session.repo, app)?);
@@ -354,8 +364,8 @@ impl Place {
             }
         }
         match session.followed.look() {
-            Ok(Some(step)) => self.went(&step, session, true),
-            Ok(None) => return is_new,
+            Ok(Some(step)) => self.went(&step, session, true, app),
+            Ok(None) => return self.is_over(session, app) || is_new,
             Err(failure) => session.reader.say(failure.line()),
         }
         true
@@ -380,7 +390,7 @@ impl Place {
         self.tell("chat", asked, reader, app);
         // What is said now is seen, whatever was read.
         tried(reader.go_end(session.repo), (), reader);
-        self.look_again(session);
+        self.look_again(session, app);
         Ok(())
     }
 
@@ -393,21 +403,25 @@ impl Place {
         let closed = speaker.close(app);
         session.reader.answer = None;
         self.tell("chat", closed, &mut session.reader, app);
-        self.look_again(session);
+        self.look_again(session, app);
     }
 
     /// What this process has done is seen.
-    fn look_again(&self, session: &mut Session<'_, '_, '_>) {
+    fn look_again(&self, session: &mut Session<'_, '_, '_>, app: &App) {
         match session.followed.look_again() {
-            Ok(Some(step)) => self.went(&step, session, false),
+            Ok(Some(step)) => self.went(&step, session, false, app),
             Ok(None) => {}
             Err(failure) => session.reader.say(failure.line()),
         }
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
-    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool) {
+    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool, app: &App) {
         let Session { repo, reader, .. } = session;
+        let known = know(reader, repo, step.tip.as_ref(), app);
+        if let Err(failure) = known {
+            reader.say(failure.line());
+        }
         tried(reader.show(repo, step.tip, step.moved.came), (), reader);
         if is_told {
             let mut told = follow::changes(step);
@@ -417,6 +431,50 @@ impl Place {
             }
             reader.say(Line::join(told, "  "));
         }
+    }
+
+    /// Whether a session that went on when it was read does no more: then it is shown so.
+    fn is_over(&self, session: &mut Session<'_, '_, '_>, app: &App) -> bool {
+        let Session { repo, reader, .. } = session;
+        let Some(tip) = reader.tip().filter(|_| reader.goes_on) else {
+            return false;
+        };
+        if session.asked.elapsed() < UNDER_WAY_POLL {
+            return false;
+        }
+        session.asked = Instant::now();
+        if repo.is_under_way(&tip, app.now()).unwrap_or(true) {
+            return false;
+        }
+        reader.goes_on = false;
+        tried(reader.show(repo, Some(tip), 0), (), reader);
+        true
+    }
+
+    /// Goes back to a message; before one that the user typed, which can then be said in other words.
+    fn rewind(&self, to: &str, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
+        let Session { repo, followed, .. } = session;
+        let asked = match repo.asked(&followed.on, to) {
+            Ok(asked) => asked,
+            Err(error) => {
+                session.reader.say(Failure::from(error).line());
+                return Ok(());
+            }
+        };
+        let before = match &asked {
+            Some(Asked { before: None, .. }) => "--root".to_owned(),
+            Some(Asked {
+                before: Some(before),
+                ..
+            }) => before.to_string(),
+            None => to.to_owned(),
+        };
+        let tip = session.reader.tip();
+        self.grant(Wish::Run(vec!["reset".into(), before]), session, app)?;
+        if let Some(asked) = asked.filter(|_| session.reader.tip() != tip) {
+            session.reader.edit(&asked.text);
+        }
+        Ok(())
     }
 
     /// Runs one of the program's commands; what it says is shown.
@@ -554,6 +612,24 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
         reader.say(Failure::from(error).line());
         otherwise
     })
+}
+
+/// Tells a reader what it cannot know of where it is going to read: whether that goes on, and what brings back what
+/// is hidden there.
+fn know(reader: &mut Reader, repo: &Repo, tip: Option<&CommitHash>, app: &App) -> Result<()> {
+    let Some(tip) = tip else {
+        (reader.goes_on, reader.way_back) = (false, None);
+        return Ok(());
+    };
+    reader.goes_on = repo.is_under_way(tip, app.now())?;
+    let hidden = repo.outline(tip)?.all().len() as u64;
+    let hidden = plural(hidden, "message");
+    let hide = repo.last_hide(tip)?;
+    reader.way_back = hide.map(|hide| {
+        let hide = hide.short();
+        format!("Nothing is visible here: {hidden} hidden. /restore {hide} brings them back.")
+    });
+    Ok(())
 }
 
 /// The command that the repository's budget has make summaries, if it is one's own.

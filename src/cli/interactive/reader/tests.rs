@@ -90,7 +90,7 @@ fn a_message_is_picked_for_a_command_that_needs_one() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert!(bottom(&mut reader).starts_with("rewind to which message?"));
     let up = [Key::Char('K'), Key::Char('K'), Key::Enter];
-    assert_eq!(keys(&mut reader, &repo, &up), run(&["reset", ":7"]));
+    assert_eq!(keys(&mut reader, &repo, &up), Wish::Rewind(":7".into()));
     // Given up, nothing is left of it.
     typed(&mut reader, &repo, "/restore");
     assert_eq!(keys(&mut reader, &repo, &[Key::Escape]), Wish::None);
