@@ -18,14 +18,14 @@ mod sheet;
 mod slash;
 mod speaker;
 mod terminal;
+mod whereabouts;
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 use tract::Error;
-use tract::hash::CommitHash;
-use tract::history::{Asked, BudgetAction, On, Repo};
+use tract::history::{BudgetAction, On, Repo};
 use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
 
@@ -41,13 +41,12 @@ use reader::{OPERATIONS, Picture, Reader, Wish};
 use sheet::Sheet;
 use speaker::Speaker;
 use terminal::{Frame, Terminal};
+use whereabouts::know;
 
 /// How often it is asked whether somebody else has committed.
 const POLL: Duration = Duration::from_millis(100);
 /// The same while somebody answers.
 const ANSWER_POLL: Duration = Duration::from_millis(30);
-/// How often it is asked whether a session that goes on still does.
-const UNDER_WAY_POLL: Duration = Duration::from_secs(1);
 /// How many operations are listed.
 const OPERATION_LINES: usize = 200;
 
@@ -433,50 +432,6 @@ impl Place {
         }
     }
 
-    /// Whether a session that went on when it was read does no more: then it is shown so.
-    fn is_over(&self, session: &mut Session<'_, '_, '_>, app: &App) -> bool {
-        let Session { repo, reader, .. } = session;
-        let Some(tip) = reader.tip().filter(|_| reader.goes_on) else {
-            return false;
-        };
-        if session.asked.elapsed() < UNDER_WAY_POLL {
-            return false;
-        }
-        session.asked = Instant::now();
-        if repo.is_under_way(&tip, app.now()).unwrap_or(true) {
-            return false;
-        }
-        reader.goes_on = false;
-        tried(reader.show(repo, Some(tip), 0), (), reader);
-        true
-    }
-
-    /// Goes back to a message; before one that the user typed, which can then be said in other words.
-    fn rewind(&self, to: &str, session: &mut Session<'_, '_, '_>, app: &mut App) -> Result<()> {
-        let Session { repo, followed, .. } = session;
-        let asked = match repo.asked(&followed.on, to) {
-            Ok(asked) => asked,
-            Err(error) => {
-                session.reader.say(Failure::from(error).line());
-                return Ok(());
-            }
-        };
-        let before = match &asked {
-            Some(Asked { before: None, .. }) => "--root".to_owned(),
-            Some(Asked {
-                before: Some(before),
-                ..
-            }) => before.to_string(),
-            None => to.to_owned(),
-        };
-        let tip = session.reader.tip();
-        self.grant(Wish::Run(vec!["reset".into(), before]), session, app)?;
-        if let Some(asked) = asked.filter(|_| session.reader.tip() != tip) {
-            session.reader.edit(&asked.text);
-        }
-        Ok(())
-    }
-
     /// Runs one of the program's commands; what it says is shown.
     fn act(
         &self,
@@ -614,31 +569,17 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
     })
 }
 
-/// Tells a reader what it cannot know of where it is going to read: whether that goes on, and what brings back what
-/// is hidden there.
-fn know(reader: &mut Reader, repo: &Repo, tip: Option<&CommitHash>, app: &App) -> Result<()> {
-    let Some(tip) = tip else {
-        (reader.goes_on, reader.way_back) = (false, None);
-        return Ok(());
-    };
-    reader.goes_on = repo.is_under_way(tip, app.now())?;
-    let hidden = repo.outline(tip)?.all().len() as u64;
-    let hidden = plural(hidden, "message");
-    let hide = repo.last_hide(tip)?;
-    reader.way_back = hide.map(|hide| {
-        let hide = hide.short();
-        format!("Nothing is visible here: {hidden} hidden. /restore {hide} brings them back.")
-    });
-    Ok(())
-}
-
 /// The command that the repository's budget has make summaries, if it is one's own.
 fn summariser(repo: &Repo) -> Result<Option<String>> {
     let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
-    Ok(match budget.map(|budget| budget.action) {
-        Some(BudgetAction::Compact(command)) => Some(command),
-        _ => None,
-    })
+    let actions = budget.map(|budget| std::iter::once(budget.action).chain(budget.otherwise));
+    Ok(actions
+        .into_iter()
+        .flatten()
+        .find_map(|action| match action {
+            BudgetAction::Compact(command) => Some(command),
+            _ => None,
+        }))
 }
 
 /// The operations, newest first, as `tract reflog` lists them.

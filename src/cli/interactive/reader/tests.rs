@@ -198,7 +198,7 @@ fn in_a_talk_what_is_typed_is_said_and_commands_have_a_slash() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert_eq!(
         keys(&mut reader, &repo, &[Key::Char('K'), Key::Enter]),
-        run(&["reset", ":8"])
+        Wish::Rewind(":8".into())
     );
     // Escape goes to the keys of the view, what was typed stays.
     keys(&mut reader, &repo, &[Key::Char('z'), Key::Escape]);
