@@ -59,7 +59,7 @@ pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
 pub use backup::BackupStep;
 pub use branches::{BranchRow, Made, TagRow};
-pub use budget::{Budget, BudgetAction, BudgetTarget, Verdict, Within};
+pub use budget::{Budget, BudgetAction, BudgetActions, BudgetTarget, Verdict, Within};
 pub use bundle::{Arrival, ArrivedRef, BundleTip, Bundled, Unbundled};
 pub use cache::{Cache, CacheStats};
 pub use call::{Call, On};

@@ -5,8 +5,7 @@ use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::{EntryId, Operation, Role};
-use crate::tree::words::words;
+use crate::model::{EntryId, Operation, Part, Role};
 
 /// Something that the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +42,12 @@ impl Repo {
         let is_asked = message.role == Role::User
             && message.attached.is_none()
             && message.results().next().is_none();
+        let texts = message.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
         Ok(is_asked.then(|| Asked {
-            text: words(&message.parts),
+            text: texts.collect::<Vec<_>>().join("\n"),
             before: commit.commit.parent,
         }))
     }

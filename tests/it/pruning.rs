@@ -174,3 +174,31 @@ fn what_keeps_a_budget_from_being_met_is_said() {
     prune would reach 252, cache kept 8%
     "#);
 }
+
+#[test]
+fn what_a_tool_for_skills_gave_out_is_kept_and_not_counted() {
+    let sandbox = with_calls();
+    sandbox.ok(&["config", "prune.keepTools", "other, read_file"]);
+    let nothing = "--- stderr\nNothing to prune\n";
+    assert_eq!(prune(&sandbox, &ALL), nothing);
+    // What is named is meant.
+    let named = [&ALL[..], &["--tool", "read_file", "--dry-run"]].concat();
+    assert!(prune(&sandbox, &named).contains("Would change 2 messages"));
+    sandbox.ok(&["config", "prune.keepTools", "none"]);
+    assert!(prune(&sandbox, &ALL).contains("Pruned 2 tool outputs"));
+}
+
+#[test]
+fn what_was_pruned_before_ends_the_walk() {
+    let sandbox = with_calls();
+    // The newer one of two is pruned; the older one stands behind it.
+    let newer = [&ALL[..], &["--dry-run"]].concat();
+    assert!(prune(&sandbox, &newer).contains("Would change 2 messages"));
+    sandbox.ok(&["pin", ":3"]);
+    assert!(prune(&sandbox, &ALL).contains("Pruned 1 tool output "));
+    sandbox.ok(&["unpin", ":3"]);
+    let said = prune(&sandbox, &["--min", "0", "--to-budget", "1"]);
+    assert!(said.contains("Nothing to prune"), "{said}");
+    // Whoever says how much is left alone means all of it.
+    assert!(prune(&sandbox, &ALL).contains("Pruned 1 tool output "));
+}

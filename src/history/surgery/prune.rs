@@ -55,6 +55,10 @@ pub struct Prune {
     pub limits: Limits,
     /// Only outputs of these tools; empty: of all.
     pub tools: Vec<String>,
+    /// No outputs of these tools, unless `tools` names them; they are not counted either.
+    pub keep: Vec<String>,
+    /// Whether it looks behind what was pruned before.
+    pub whole: bool,
     /// Only outputs of more tokens than this.
     pub larger_than: u64,
     /// Only as many, the oldest first, as let the context fit; none if it fits already.
@@ -78,11 +82,16 @@ impl Plan for Prune {
         }
         let counter = Counter::load(encoding);
         let tools = tools(&scene.input);
+        let tool_of = |entry: &PlanEntry, part: usize| tools.get(&(entry.entry.id, part)).copied();
+        let is_in = |names: &[String], tool: &str| names.iter().any(|name| name == tool);
+        let is_kept = |entry: &PlanEntry, part: usize| {
+            let tool = tool_of(entry, part);
+            tool.is_some_and(|tool| is_in(&self.keep, tool) && !is_in(&self.tools, tool))
+        };
         let stub = |entry: &PlanEntry, part: usize| {
             let tokens = entry.parts[part].tokens;
-            let tool = tools.get(&(entry.entry.id, part)).copied();
-            let meant = self.tools.is_empty()
-                || tool.is_some_and(|tool| self.tools.iter().any(|name| name == tool));
+            let tool = tool_of(entry, part);
+            let meant = self.tools.is_empty() || tool.is_some_and(|it| is_in(&self.tools, it));
             if !meant || tokens <= self.larger_than {
                 return None;
             }
@@ -90,7 +99,7 @@ impl Plan for Prune {
             let tokens = counter.text(&text);
             Some((text, tokens))
         };
-        let plan = prune::prune(&scene.input, limits, stub);
+        let plan = prune::prune(&scene.input, limits, self.whole, is_kept, stub);
         Ok(plan.into_iter().collect())
     }
 }
