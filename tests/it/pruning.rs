@@ -187,18 +187,3 @@ fn what_a_tool_for_skills_gave_out_is_kept_and_not_counted() {
     sandbox.ok(&["config", "prune.keepTools", "none"]);
     assert!(prune(&sandbox, &ALL).contains("Pruned 2 tool outputs"));
 }
-
-#[test]
-fn what_was_pruned_before_ends_the_walk() {
-    let sandbox = with_calls();
-    // The newer one of two is pruned; the older one stands behind it.
-    let newer = [&ALL[..], &["--dry-run"]].concat();
-    assert!(prune(&sandbox, &newer).contains("Would change 2 messages"));
-    sandbox.ok(&["pin", ":3"]);
-    assert!(prune(&sandbox, &ALL).contains("Pruned 1 tool output "));
-    sandbox.ok(&["unpin", ":3"]);
-    let said = prune(&sandbox, &["--min", "0", "--to-budget", "1"]);
-    assert!(said.contains("Nothing to prune"), "{said}");
-    // Whoever says how much is left alone means all of it.
-    assert!(prune(&sandbox, &ALL).contains("Pruned 1 tool output "));
-}

@@ -125,3 +125,49 @@ fn tools(input: &PlanInput) -> HashMap<(EntryId, usize), &str> {
     }
     tools
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Call, CommitOptions, SurgeryOptions};
+    use crate::model::{Message, Part, Role};
+
+    #[test]
+    fn what_was_pruned_before_ends_the_walk() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let message = |role, part| Draft::append(Message::new(role, vec![part]));
+        let mut drafts = vec![Draft::append(Message::text(Role::User, "the task"))];
+        for (id, tool) in [("1", "older"), ("2", "newer")] {
+            let call = Part::call(id.into(), tool.into(), "{}".into(), None);
+            let result = Part::ToolResult {
+                call: id.into(),
+                content: vec![Part::text("a line of it\n".repeat(100))],
+                is_error: false,
+            };
+            drafts.push(message(Role::Assistant, call));
+            drafts.push(message(Role::Tool, result));
+        }
+        let options = CommitOptions::default();
+        repo.commit(Call::default(), &drafts, &options)
+            .expect("commits");
+        let limits = Limits {
+            turns: 0,
+            protect: 0,
+            min: 0,
+            ..Limits::default()
+        };
+        let prune = |tools: &[&str], whole| {
+            let prune = Prune {
+                limits,
+                tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+                whole,
+                ..Prune::default()
+            };
+            let done = repo.carry_out(Call::default(), &prune, &SurgeryOptions::default());
+            done.expect("it is carried out").changed.len()
+        };
+        assert_eq!(prune(&["newer"], false), 1);
+        assert_eq!(prune(&[], false), 0, "the older one stands behind it");
+        assert_eq!(prune(&[], true), 1);
+    }
+}
