@@ -77,7 +77,7 @@ pub(super) fn is_started(content: &[Part]) -> bool {
         "Async agent launched successfully",
     ]
     .iter()
-    .any(|words| begins(words))
+    .any(begins)
         && text.contains("You will be notified")
 }
 

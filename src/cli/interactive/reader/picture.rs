@@ -59,10 +59,11 @@ impl Reader {
             };
             picture.lines.push((false, Label::Dim.of(nothing)));
         }
-        if let Some(back) = self.way_back.as_ref().filter(|_| self.sheet.is_none()) {
-            if self.reels.inside.is_empty() && picture.lines.is_empty() {
-                picture.lines.push((false, Label::Dim.of(back.as_str())));
-            }
+        let is_bare = self.sheet.is_none() && self.reels.inside.is_empty();
+        if let Some(back) = self.way_back.as_ref().filter(|_| is_bare)
+            && picture.lines.is_empty()
+        {
+            picture.lines.push((false, Label::Dim.of(back.as_str())));
         }
         if self.speech.is_some() {
             picture.lines.resize(height, (false, Line::new()));
