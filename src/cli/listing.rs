@@ -168,7 +168,8 @@ fn taken_out(row: &LogRow) -> String {
     } else {
         "s"
     };
-    format!("{moved} message{one}")
+    let sign = if moved == "0" { "+" } else { "" };
+    format!("{sign}{moved} message{one}")
 }
 
 /// `-4 +1`: how many messages went, and how many were put in their place; or `-4` alone.
@@ -181,10 +182,7 @@ pub fn moved(row: &LogRow) -> String {
     if put > 0 && went < 0 {
         return format!("{} +{}", signed(went), grouped(put.unsigned_abs()));
     }
-    match row.messages {
-        0 => "+0".to_owned(),
-        messages => signed(messages),
-    }
+    signed(row.messages)
 }
 
 /// What a commit brings, in a line of so much room: the message, after the call that it answers.
