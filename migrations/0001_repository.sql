@@ -387,3 +387,12 @@ CREATE TABLE unread (
     time INTEGER NOT NULL,
     seal INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Until when a session that is recorded is taken for one that still goes on, so that whoever reads it shows its
+-- calls as running. The recorder puts it off as long as it lives, and sets it back when the stream ends.
+-- Derived: any row may be deleted; the session is then judged by the time of its last message.
+CREATE TABLE recordings (
+    session TEXT    PRIMARY KEY,
+    until   INTEGER NOT NULL,
+    seal    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

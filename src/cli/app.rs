@@ -42,6 +42,8 @@ pub struct Environment {
     user_config: Option<PathBuf>,
     /// Where what this machine alone needs is kept: `XDG_STATE_HOME`, else `~/.local/state`.
     pub state: Option<PathBuf>,
+    /// `TRACT_LOG`: where it is told what was counted and hidden.
+    pub log: Option<String>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     pub clock: Option<Millis>,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
@@ -76,6 +78,7 @@ impl Environment {
             users: users(text("SUDO_UID")),
             user_config: base("XDG_CONFIG_HOME", ".config").map(|base| base.join("config")),
             state: base("XDG_STATE_HOME", ".local/state"),
+            log: text("TRACT_LOG"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]
@@ -154,6 +157,8 @@ pub fn system_time() -> Millis {
 pub struct App {
     /// Where it writes.
     pub ui: Ui,
+    /// The command's name.
+    pub command: String,
     /// What was given before or after the command's name.
     pub globals: Globals,
     /// What was found around the program.
@@ -170,6 +175,7 @@ impl App {
         ui.name_branch(globals.on.clone().or_else(|| env.branch.clone()));
         Self {
             ui,
+            command: String::new(),
             globals,
             env,
             operations: RefCell::default(),

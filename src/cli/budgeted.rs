@@ -1,15 +1,18 @@
 //! Commits held to the repository's budget, and what is said of that.
 
+use serde_json::json;
 use tract::Error;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::surgery::{Compact, Extent};
-use tract::history::{BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict};
+use tract::history::{
+    Budget, BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict,
+};
 use tract::model::Draft;
 use tract::render::{Label, Line, grouped, plural, tokens};
 
 use super::shell::shell_word;
-use super::{App, Exit, Failure, Result, Summariser, failure, outcome, summariser};
+use super::{App, Exit, Failure, Result, Summariser, failure, outcome, summariser, trace};
 
 /// What was committed, and what the budget made of it.
 #[derive(Default)]
@@ -17,9 +20,7 @@ pub struct Held {
     /// The commits that were asked for, and after them a truncation's.
     pub commits: Vec<Committed>,
     /// The verdict, and the budget.
-    verdict: Option<(Verdict, u64)>,
-    /// Whether the budget asks for more than a warning.
-    acts: bool,
+    verdict: Option<(Verdict, Budget)>,
     /// What a summary was committed as that the budget asked for.
     summed: Option<CommitHash>,
 }
@@ -31,7 +32,7 @@ pub fn commit(
     call: Call<'_>,
     drafts: &[Draft],
     options: &CommitOptions<'_>,
-    app: &App,
+    app: &mut App,
 ) -> Result<Held> {
     // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let Some(budget) = repo.config()?.budget()? else {
@@ -43,15 +44,22 @@ pub fn commit(
     };
     let within = match repo.commit_within(call, drafts, options, &budget) {
         Err(error @ Error::OverBudget { .. }) => {
+            trace::counted(repo, on, budget.max, "refused", app);
             let hint = outcome::smaller(app, repo, on)?;
             return Err(Failure::refused(failure::sentence(&error)).with_hint(hint));
         }
         within => within?,
     };
+    let verdict = match &within.verdict {
+        Verdict::Fits => "fits",
+        Verdict::Over { .. } => "over",
+        Verdict::Truncated { .. } => "truncated",
+        Verdict::Compact { .. } => "to be compacted",
+    };
+    trace::counted(repo, on, budget.max, verdict, app);
     Ok(Held {
         commits: within.commits,
-        verdict: Some((within.verdict, budget.max)),
-        acts: budget.action != BudgetAction::Warn,
+        verdict: Some((within.verdict, budget)),
         summed: None,
     })
 }
@@ -68,9 +76,10 @@ impl Held {
     ///
     /// Where what it asks for did not keep it: the commit stands, and all has been said.
     pub fn tell(&mut self, repo: &Repo, on: &On, app: &mut App) -> Result<()> {
-        let (Some((verdict, max)), Some(last)) = (&self.verdict, self.commits.last()) else {
+        let (Some((verdict, budget)), Some(last)) = (&self.verdict, self.commits.last()) else {
             return Ok(());
         };
+        let (max, acts) = (&budget.max, budget.action != BudgetAction::Warn);
         let not_kept = Err(Failure::Quiet(Exit::NotAllowed));
         let smaller = match verdict {
             Verdict::Over { .. } | Verdict::Compact { .. } => {
@@ -80,18 +89,24 @@ impl Held {
         };
         match verdict {
             // Whose the repository is, theirs is the command.
-            Verdict::Compact { total, .. } if !repo.is_own() => {
-                let over = Verdict::Over { total: *total };
-                tell(&over, *max, (on, last), &smaller, app);
+            Verdict::Compact {
+                total, otherwise, ..
+            } if !repo.is_own() => {
+                let (over, otherwise) = (Verdict::Over { total: *total }, otherwise.clone());
+                tell(&over, *max, (repo, on, last), &smaller, app);
                 app.ui.notice(match repo.directory() {
                     Some(_) => "budget.action names a command of another user's; it was not run",
                     None => "budget.action names a command; a server's repository runs none",
                 });
-                Ok(())
+                self.go_on(&otherwise, repo, on, app).unwrap_or(Ok(()))
             }
-            Verdict::Compact { command, .. } => {
-                tell(verdict, *max, (on, last), &smaller, app);
-                let (done, hint) = match compact(repo, on, command, app) {
+            Verdict::Compact {
+                command, otherwise, ..
+            } => {
+                tell(verdict, *max, (repo, on, last), &smaller, app);
+                let (max, otherwise) = (*max, otherwise.clone());
+                let is_last = otherwise.is_empty();
+                let (done, hint) = match compact(repo, on, command, is_last, app) {
                     Ok(tip) => {
                         self.summed = tip;
                         (true, None)
@@ -100,30 +115,61 @@ impl Held {
                 };
                 let now = repo.status(on, app.encoding(repo)?)?;
                 let now = now.provider.total(now.total);
-                if done && now.tokens <= *max {
-                    Ok(())
-                } else {
-                    if done {
-                        let (now, max) = (tokens(now), grouped(*max));
-                        app.ui.warn(format!(
-                            "the summary does not make it fit: {now} tokens, over the budget of {max}"
-                        ));
-                    }
-                    self.tell_committed(&hint.unwrap_or(smaller), app);
-                    not_kept
+                if done && now.tokens <= max {
+                    return Ok(());
                 }
+                if done {
+                    let (now, max) = (tokens(now), grouped(max));
+                    app.ui.warn(format!(
+                        "the summary does not make it fit: {now} tokens, over the budget of {max}"
+                    ));
+                }
+                if let Some(done) = self.go_on(&otherwise, repo, on, app) {
+                    return done;
+                }
+                self.tell_committed(&hint.unwrap_or(smaller), app);
+                not_kept
             }
-            Verdict::Over { .. } if self.acts => {
-                tell(verdict, *max, (on, last), "", app);
+            Verdict::Over { .. } if acts => {
+                tell(verdict, *max, (repo, on, last), "", app);
                 app.ui.warn("hiding the oldest messages cannot make it fit");
                 self.tell_committed(&smaller, app);
                 not_kept
             }
             _ => {
-                tell(verdict, *max, (on, last), &smaller, app);
+                tell(verdict, *max, (repo, on, last), &smaller, app);
                 Ok(())
             }
         }
+    }
+
+    /// Has done what `budget.action` names next, and says so; none where it names nothing.
+    fn go_on(
+        &mut self,
+        otherwise: &[BudgetAction],
+        repo: &Repo,
+        on: &On,
+        app: &mut App,
+    ) -> Option<Result<()>> {
+        let (_, budget) = self.verdict.take()?;
+        let (next, others) = otherwise.split_first()?;
+        let budget = Budget {
+            action: next.clone(),
+            otherwise: others.to_vec(),
+            ..budget
+        };
+        app.ui.notice(format!("budget.action goes on: {next}"));
+        let call = app.call(on, "truncate (budget.action)");
+        let within = match repo.keep_within(call, &self.commits, &budget) {
+            Ok(within) => within,
+            Err(error) => return Some(Err(error.into())),
+        };
+        if !within.commits.is_empty() {
+            self.summed = None;
+            self.commits.extend(within.commits);
+        }
+        self.verdict = Some((within.verdict, budget));
+        Some(self.tell(repo, on, app))
     }
 
     /// Says that the message is there though the budget is not kept, and what to do.
@@ -138,7 +184,13 @@ impl Held {
 }
 
 /// Says what the budget made of the commit.
-fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &str, app: &mut App) {
+fn tell(
+    verdict: &Verdict,
+    max: u64,
+    (repo, on, last): (&Repo, &On, &Committed),
+    smaller: &str,
+    app: &mut App,
+) {
     let max = grouped(max);
     let over = |total| format!("{} tokens, over the budget of {max}", tokens(total));
     match verdict {
@@ -155,6 +207,17 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
             after,
         } => {
             let (hidden, head) = (plural(*hidden as u64, "message"), last.hash.short());
+            let hide = last.hash;
+            trace::add(app, "changed", |app| {
+                let shown = repo.show(&hide, app.encoding(repo)?)?;
+                Ok(json!({
+                    "why": format!("{}: budget.action hid {hidden}", over(*before)),
+                    "commits": [hide.to_string()],
+                    "hidden": trace::messages(&shown.hidden),
+                    "before": before.tokens,
+                    "after": after.tokens,
+                }))
+            });
             app.ui.status(format!(
                 "{}: hid {hidden}, now {}; {on} is {head}",
                 over(*before),
@@ -163,7 +226,7 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
             app.ui
                 .hint(format!("tract restore {head} brings them back"));
         }
-        Verdict::Compact { total, command } => {
+        Verdict::Compact { total, command, .. } => {
             app.ui.status(format!("{}: asking {command}", over(*total)));
         }
     }
@@ -175,7 +238,13 @@ fn tell(verdict: &Verdict, max: u64, (on, last): (&On, &Committed), smaller: &st
 /// # Errors
 ///
 /// Why it was not done; that is said already.
-fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<Option<CommitHash>> {
+fn compact(
+    repo: &Repo,
+    on: &On,
+    command: &str,
+    is_last: bool,
+    app: &mut App,
+) -> Result<Option<CommitHash>> {
     let call = app.call(on, "compact --exec … (budget.action)");
     let done = outcome::options(app, repo, false).and_then(|options| {
         let seconds = repo.config()?.budget_timeout()?;
@@ -188,9 +257,13 @@ fn compact(repo: &Repo, on: &On, command: &str, app: &mut App) -> Result<Option<
             Ok(done.surgery.commits.last().map(|last| last.hash))
         }
         Err(why) => {
-            app.ui.warn("the context is still over budget");
-            // What to do about it is said below.
-            app.ui.complain(why.line());
+            if is_last {
+                app.ui.warn("the context is still over budget");
+                // What to do about it is said below.
+                app.ui.complain(why.line());
+            } else {
+                app.ui.warn(why.what());
+            }
             Err(why)
         }
     }

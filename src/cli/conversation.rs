@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::{Conversation, PartSize, Scope, Start, replay, tree_of_file};
+use tract::ingest::{Conversation, PartSize, Scope, Start, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, plural};
@@ -86,15 +86,17 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<()> {
         found => found?,
     };
     let scope = which.scope(form, &repo)?;
-    if form == Form::Tree {
-        return tree(&replay(&repo, &tip, scope)?.tree, app);
-    }
     if let Some(kind) = form.page() {
         let secrets = app.secrets()?;
         let leaving = Leaving::Refused(&secrets);
         return page::to_output((&repo, &tip), scope, kind, leaving, app).map_err(export_it);
     }
-    whole(&Conversation::open(&repo, &tip, scope)?, &repo, app)
+    let conversation = Conversation::open(&repo, &tip, scope)?;
+    let conversation = conversation.going_on(repo.is_under_way(&tip, app.now())?);
+    if form == Form::Tree {
+        return tree(&conversation.replay(&repo)?.tree, app);
+    }
+    whole(&conversation, &repo, app)
 }
 
 /// What makes a page without secrets is another command.
@@ -130,7 +132,7 @@ fn no_file(what: &str, app: &App) -> Failure {
 fn whole(conversation: &Conversation, repo: &Repo, app: &mut App) -> Result<()> {
     header(conversation, app)?;
     let from = conversation.first();
-    parts(conversation, repo, from, false, &mut Pen::default(), app)
+    parts(conversation, repo, from, &mut Pen::default(), app)
 }
 
 /// How many messages are not shown, if any.
@@ -144,13 +146,11 @@ pub fn header(conversation: &Conversation, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// Draws what stands from a place on, a part at a time: one part is held, whatever there is. It may
-/// be open: then a call that is not answered waits.
+/// Draws what stands from a place on, a part at a time: one part is held, whatever there is.
 pub fn parts(
     conversation: &Conversation,
     repo: &Repo,
     from: usize,
-    is_open: bool,
     pen: &mut Pen,
     app: &mut App,
 ) -> Result<()> {
@@ -158,11 +158,7 @@ pub fn parts(
     while at < conversation.len() {
         let part = conversation.part_from(repo, at, PartSize::default())?;
         at = part.end;
-        let found = if is_open && at == conversation.len() {
-            conversation.read_open(repo, part, start)?
-        } else {
-            conversation.read(repo, part, start)?
-        };
+        let found = conversation.read(repo, part, start)?;
         start = Start::Seen;
         let message_of = |node| found.entry_of(node).map(numbered);
         chat(&found.tree, &message_of, pen, app)?;

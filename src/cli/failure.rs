@@ -91,15 +91,19 @@ impl Failure {
         }
     }
 
-    /// What is wrong, on one line.
-    pub fn line(&self) -> Line {
-        let what = match self {
+    /// What is wrong.
+    pub fn what(&self) -> String {
+        match self {
             Self::Tract(error) => sentence(error),
             Self::Said(_, what, _) => what.clone(),
             Self::Output(error) => reason(error),
             Self::Quiet(_) | Self::Stopped(_) | Self::ClosedPipe => String::new(),
-        };
-        Label::Error.of("error:") + " " + what
+        }
+    }
+
+    /// The same, on one line.
+    pub fn line(&self) -> Line {
+        Label::Error.of("error:") + " " + self.what()
     }
 
     /// Says what is wrong and gives the exit code.

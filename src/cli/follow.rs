@@ -93,9 +93,9 @@ pub fn follow(what: &str, which: Which, app: &mut App) -> Result<()> {
     let mut pen = Pen::default();
     let pause = Pause::begin()?;
     if let Some(Step { tip: Some(tip), .. }) = followed.look()? {
-        let now = Conversation::open(&repo, &tip, scope)?;
+        let now = Conversation::open(&repo, &tip, scope)?.going_on(true);
         conversation::header(&now, app)?;
-        conversation::parts(&now, &repo, now.first(), true, &mut pen, app)?;
+        conversation::parts(&now, &repo, now.first(), &mut pen, app)?;
     }
     loop {
         app.ui.flush()?;
@@ -128,9 +128,9 @@ fn tell(step: &Step, repo: &Repo, scope: Scope, pen: &mut Pen, app: &mut App) ->
         Scope::Window(_) => Scope::Window(usize::MAX),
         scope => scope,
     };
-    let now = Conversation::open(repo, tip, scope)?;
+    let now = Conversation::open(repo, tip, scope)?.going_on(true);
     let from = now.new_since(repo, &step.moved)?;
-    conversation::parts(&now, repo, from, true, pen, app)
+    conversation::parts(&now, repo, from, pen, app)
 }
 
 /// What has happened besides new messages, a line for each.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tract::history::LogRow;
 use tract::model::{Head, HideKind, Operation, RefName};
-use tract::render::{self, Calendar, Label, Line, plural, setting, signed, table, tokens};
+use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 
 use super::{Failure, Result};
 
@@ -154,7 +154,7 @@ fn is_message(operation: &Operation) -> bool {
     !matches!(operation, Operation::Hide(_) | Operation::Restore { .. })
 }
 
-/// `-1,204 messages`: what became of the number of visible messages, or how many parts went.
+/// `-1,204 +1 messages`: how many went and came, or how many parts went.
 fn taken_out(row: &LogRow) -> String {
     if let Operation::Hide(hide) = &row.commit.operation
         && row.messages == 0
@@ -162,9 +162,27 @@ fn taken_out(row: &LogRow) -> String {
     {
         return format!("-{}", plural(hide.parts.len() as u64, "part"));
     }
-    let sign = if row.messages < 0 { "-" } else { "+" };
-    let count = plural(row.messages.unsigned_abs(), "message");
-    format!("{sign}{count}")
+    let moved = moved(row);
+    let one = if moved == "-1" || moved == "+1" {
+        ""
+    } else {
+        "s"
+    };
+    let sign = if moved == "0" { "+" } else { "" };
+    format!("{sign}{moved} message{one}")
+}
+
+/// `-4 +1`: how many messages went, and how many were put in their place; or `-4` alone.
+pub fn moved(row: &LogRow) -> String {
+    let put = match &row.commit.operation {
+        Operation::Hide(hide) => hide.replacements.len() as i64,
+        _ => 0,
+    };
+    let went = row.messages - put;
+    if put > 0 && went < 0 {
+        return format!("{} +{}", signed(went), grouped(put.unsigned_abs()));
+    }
+    signed(row.messages)
 }
 
 /// What a commit brings, in a line of so much room: the message, after the call that it answers.

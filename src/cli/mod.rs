@@ -45,6 +45,7 @@ mod summariser;
 mod talk;
 mod template;
 mod tool_sessions;
+mod trace;
 mod typed;
 mod ui;
 mod unreadable;
@@ -168,6 +169,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
             _ => Err(error),
         });
+    let name = parsed
+        .as_ref()
+        .ok()
+        .and_then(|found| found.subcommand_name());
+    let name = name.unwrap_or_default().to_owned();
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, arguments, &env),
@@ -175,6 +181,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let globals = cli.globals;
     let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
     let mut app = App::new(ui, globals, env);
+    app.command = name;
     let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
     let flushed = app.ui.flush().map_err(Failure::from);
     match done.and(flushed) {

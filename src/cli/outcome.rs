@@ -7,7 +7,7 @@ use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touch
 use tract::model::{EntryId, ProviderCount, Total};
 use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
 
-use super::{App, Failure, Result, Ui};
+use super::{App, Failure, Result, Ui, trace};
 
 /// How many messages of a kind a dry run lists on a terminal.
 const LINES: usize = 20;
@@ -21,6 +21,7 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> 
         encoding: app.encoding(repo)?,
         dry_run,
         told: match (dry_run, app.ui.is_terminal()) {
+            (false, _) if app.env.log.is_some() => usize::MAX,
             (false, _) => 1,
             (true, true) => LINES,
             (true, false) => usize::MAX,
@@ -51,6 +52,14 @@ pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
     }
 }
 
+/// What `tract prune` does.
+pub fn prune(repo: &Repo) -> Result<Prune> {
+    Ok(Prune {
+        keep: repo.config()?.kept_tools(),
+        ..Prune::default()
+    })
+}
+
 /// `Hid 12 messages`.
 pub fn hid(surgery: &Surgery) -> String {
     format!("Hid {}", plural(surgery.hidden.len() as u64, "message"))
@@ -70,6 +79,7 @@ pub fn tell(app: &mut App, on: &On, did: &str, surgery: &Surgery) {
     let Some(last) = surgery.commits.last() else {
         return;
     };
+    trace::changed(did, surgery, app);
     let change = match surgery.delta() {
         0 => String::new(),
         delta @ (-1 | 1) => format!(" ({} token)", signed(delta)),
@@ -92,16 +102,16 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
         let as_counted = false;
         Truncate::new(Reach::ToBudget(TokenBudget { tokens, as_counted }))
     };
-    let plans: [&dyn Plan; 3] = [&Prune::default(), &to(max * 80 / 100), &to(max)];
+    let plans: [&dyn Plan; 3] = [&prune(repo)?, &to(max * 80 / 100), &to(max)];
     let would = repo.compare(app.call(on, "…"), &options(app, repo, false)?, &plans)?;
     let does = |would: &Result<Surgery, Error>| would.as_ref().is_ok_and(|it| !it.is_nothing());
-    let prune = does(&would[0]).then_some("tract prune");
+    let prunes = does(&would[0]).then_some("tract prune");
     let truncate = match (does(&would[1]), does(&would[2])) {
         (true, _) => Some("tract truncate --to-budget 80%"),
         (_, true) => Some("tract truncate"),
         _ => None,
     };
-    Ok(match (prune, truncate) {
+    Ok(match (prunes, truncate) {
         (Some(prune), Some(truncate)) => format!("{prune}, or {truncate}"),
         (Some(only), None) | (None, Some(only)) => only.to_owned(),
         (None, None) => otherwise,
@@ -189,7 +199,7 @@ pub fn foresee(
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
-    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &Prune::default()];
+    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &prune(repo)?];
     let options = options(app, repo, true)?;
     let mut would = repo.compare(call, &options, &plans)?.into_iter();
     let wanted = would.next().expect("one for each plan")?;

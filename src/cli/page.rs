@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::ValueEnum;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow, Repo};
-use tract::ingest::{Replay, ReplayedEntry, Scope, replay, session_format};
+use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::Operation;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::render::chat::ChatMessage;
@@ -63,7 +63,9 @@ pub struct Gathered {
 impl Gathered {
     /// Of what stands at a commit.
     pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, app: &App) -> Result<Self> {
-        let found = replay(repo, tip, scope)?;
+        let conversation = Conversation::open(repo, tip, scope)?;
+        let is_open = repo.is_under_way(tip, app.now())?;
+        let found = conversation.going_on(is_open).replay(repo)?;
         let options = LogOptions {
             limit: 0,
             encoding: app.encoding(repo)?,

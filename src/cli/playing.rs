@@ -21,6 +21,7 @@ pub fn play(what: &str, which: Which, speed: f64, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let tip = repo.resolve(&app.on()?, what)?;
     let conversation = Conversation::open(&repo, &tip, which.scope(Form::Plain, &repo)?)?;
+    let conversation = conversation.going_on(repo.is_under_way(&tip, app.now())?);
     conversation::header(&conversation, app)?;
     app.ui.flush()?;
     let range = conversation.first()..conversation.len();

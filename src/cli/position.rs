@@ -6,6 +6,7 @@ use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, grouped};
 use tract::store::ReflogRow;
 
+use super::shell::shell_word;
 use super::{App, Failure, Result};
 
 /// The columns that a preview may take within a sentence.
@@ -23,6 +24,19 @@ pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line> {
     } else {
         hash + " (\"" + preview + "\")"
     })
+}
+
+/// Refuses a revision that names a part of a message where a commit is meant.
+pub fn must_be_whole(repo: &Repo, on: &On, text: &str) -> Result<()> {
+    if !text.contains('#') || repo.resolve_part(on, text)?.1.is_none() {
+        return Ok(());
+    }
+    let base = text.rsplit_once('#').map_or(text, |(base, _)| base);
+    let (part, base) = (shell_word(text), shell_word(base));
+    let failure = Failure::usage(format!("{text} is a part of a message, not a commit"));
+    Err(failure.with_hint(format!(
+        "tract show {part} shows the part; the commit is {base}"
+    )))
 }
 
 /// Where HEAD is, on a line of its own.

@@ -12,12 +12,14 @@ use tract::tree::Tree;
 use super::incoming::{Came, Incoming};
 use super::live::Live;
 use super::pause::Pause;
-use super::{App, Exit, Failure, Result, private};
+use super::{App, Exit, Failure, Result, failure, private};
 
 /// How long it is waited at most until something else is looked after.
 const TICK: Duration = Duration::from_millis(50);
 /// After how long a silence what may be complete is committed.
 const IDLE: Duration = Duration::from_millis(300);
+/// After how long it is committed though more comes all the time.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How much of the time is spent on commits at most where they take long: a half.
 const QUICK: Duration = Duration::from_millis(50);
 /// How long after a commit that failed the next is tried.
@@ -119,7 +121,8 @@ pub struct Recording<'a, 'r> {
     pub recorder: &'a mut Recorder<'r>,
     /// What draws it.
     pub live: &'a mut Live,
-    committed: Option<Instant>,
+    /// When something was committed last, or when it began.
+    committed: Instant,
     spent: Duration,
     failed: Option<Instant>,
 }
@@ -130,7 +133,7 @@ impl<'a, 'r> Recording<'a, 'r> {
         Self {
             recorder,
             live,
-            committed: None,
+            committed: Instant::now(),
             spent: Duration::ZERO,
             failed: None,
         }
@@ -152,6 +155,7 @@ impl<'a, 'r> Recording<'a, 'r> {
         loop {
             let silent = ended.is_none() && quiet.elapsed() >= IDLE;
             self.commit(silent, app);
+            self.recorder.stay_open(app.now());
             if changed && self.live.wait().is_zero() {
                 self.live.draw(self.recorder.tree(), &mut app.ui);
                 changed = false;
@@ -182,13 +186,11 @@ impl<'a, 'r> Recording<'a, 'r> {
     }
 
     fn commit(&mut self, silent: bool, app: &App) {
+        let since = self.committed.elapsed();
         let wanted = match self.recorder.due() {
             Due::No => false,
-            Due::Idle => silent,
-            Due::Now => {
-                let since = self.committed.map(|last| last.elapsed());
-                silent || self.spent < QUICK || since.is_none_or(|since| since >= self.spent)
-            }
+            Due::Idle => silent || since >= PATIENCE.max(self.spent),
+            Due::Now => silent || self.spent < QUICK || since >= self.spent,
         };
         let waits = self.failed.is_some_and(|failed| failed.elapsed() < RETRY);
         if !wanted || waits {
@@ -197,7 +199,7 @@ impl<'a, 'r> Recording<'a, 'r> {
         let start = Instant::now();
         let done = self.recorder.commit(app.now());
         self.failed = done.is_err().then(Instant::now);
-        (self.spent, self.committed) = (start.elapsed(), Some(Instant::now()));
+        (self.spent, self.committed) = (start.elapsed(), Instant::now());
     }
 
     /// Commits the rest, draws it as it stays, and gives the tree.
@@ -206,8 +208,10 @@ impl<'a, 'r> Recording<'a, 'r> {
         let tree = self.recorder.settled();
         let drawn = self.live.finish(&tree, &|_| None, &mut app.ui);
         if let Err(error) = done {
-            save(self.recorder.bytes(), app);
-            return Err(error.into());
+            return Err(match save(self.recorder.bytes(), app) {
+                Ok(()) => error.into(),
+                Err(why) => lost(&error, &why),
+            });
         }
         drawn?;
         Ok(tree)
@@ -215,20 +219,24 @@ impl<'a, 'r> Recording<'a, 'r> {
 }
 
 /// Keeps what came and could not be committed: nobody can say it again.
-fn save(bytes: &[u8], app: &mut App) {
-    let saved = private::random_name::<4>().and_then(|name| {
-        let path = app.cwd()?.join(format!("recorded-{name}.jsonl"));
-        let failed = |error| Failure::from(Error::io(&path)(error));
-        let mut file = private::create(&path).map_err(failed)?;
-        std::io::Write::write_all(&mut file, bytes).map_err(failed)?;
-        Ok(path)
-    });
-    if let Ok(path) = saved {
-        let path = app.short_path(&path);
-        app.ui.notice(format!(
-            "what came is in {path}; tract import {path} brings it in"
-        ));
-    }
+fn save(bytes: &[u8], app: &mut App) -> Result<()> {
+    let name = format!("recorded-{}.jsonl", private::random_name::<4>()?);
+    let path = app.cwd()?.join(name);
+    private::write(&path, false, |file| {
+        Ok(file.write_all(bytes).map_err(Error::io(&path))?)
+    })?;
+    let path = app.short_path(&path);
+    app.ui.notice(format!(
+        "what came is in {path}; tract import {path} brings it in"
+    ));
+    Ok(())
+}
+
+/// That what came is neither committed nor kept in a file.
+fn lost(error: &Error, why: &Failure) -> Failure {
+    let (error, why) = (failure::sentence(error), why.what());
+    let what = format!("{error}; and what came since the last commit is lost: {why}");
+    Failure::refused(what).with_hint("what was committed stays; make room, and have it said again")
 }
 
 /// What a recording with so much wrong in it ends with.

@@ -120,10 +120,11 @@ impl Repo {
         }
         let told = then(&mut making)?;
         let done = making.done;
+        // What makes no commit is no operation.
         if let Some(last) = done.last() {
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
+            tx.commit()?;
         }
-        tx.commit()?;
         Ok((done, told))
     }
 

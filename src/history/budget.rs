@@ -36,6 +36,8 @@ pub struct Budget {
     pub target: u64,
     /// What happens to an append that goes beyond.
     pub action: BudgetAction,
+    /// What happens where that does not keep the budget, in this order.
+    pub otherwise: Vec<BudgetAction>,
     /// What tokens are counted in.
     pub encoding: Encoding,
 }
@@ -53,6 +55,15 @@ pub enum BudgetAction {
     Truncate,
     /// It stands, and the caller is to have this command summarise what is old.
     Compact(String),
+}
+
+/// What happens to an append that goes beyond the budget, and what where that does not keep it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetActions {
+    /// What happens first.
+    pub first: BudgetAction,
+    /// What happens then, in this order.
+    pub others: Vec<BudgetAction>,
 }
 
 /// How far a truncation goes.
@@ -91,6 +102,9 @@ pub enum Verdict {
         total: TokenCount,
         /// The command.
         command: String,
+        /// What is to happen where it makes no summary, or one that does not keep the budget
+        /// ([`Repo::keep_within`]).
+        otherwise: Vec<BudgetAction>,
     },
 }
 
@@ -179,7 +193,64 @@ impl FromStr for BudgetAction {
     }
 }
 
+impl fmt::Display for BudgetActions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)?;
+        self.others
+            .iter()
+            .try_for_each(|other| write!(f, ",{other}"))
+    }
+}
+
+impl FromStr for BudgetActions {
+    type Err = Error;
+
+    /// A list with commas between. A command may hold commas of its own, but no action behind one.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut found: Vec<String> = Vec::new();
+        for piece in text.split(',') {
+            let is_action = piece.trim().parse::<BudgetAction>().is_ok();
+            match found
+                .last_mut()
+                .filter(|last| !is_action && last.starts_with("compact:"))
+            {
+                Some(command) => *command = format!("{command},{piece}"),
+                None => found.push(piece.trim().to_owned()),
+            }
+        }
+        let mut actions = found.iter().map(|action| action.parse::<BudgetAction>());
+        let first = actions.next().unwrap_or_else(|| "".parse())?;
+        let others = actions.collect::<Result<Vec<_>>>()?;
+        let mut before = std::iter::once(&first).chain(&others);
+        let stands = before.any(|action| matches!(action, BudgetAction::Compact(_)));
+        if stands && before.any(|action| *action == BudgetAction::Refuse) {
+            let why =
+                format!("'{text}': what is committed before CMD runs cannot be refused after it");
+            return Err(Error::input("budget.action", why));
+        }
+        Ok(Self { first, others })
+    }
+}
+
 impl Repo {
+    /// Holds what was committed a moment ago to a budget, where what was done about it did not keep it: its actions
+    /// are those that are left.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::commit`].
+    pub fn keep_within(
+        &self,
+        call: Call<'_>,
+        new: &[Committed],
+        budget: &Budget,
+    ) -> Result<Within> {
+        let hold = |making: &mut Making<'_>| hold(making, new, budget);
+        let options = CommitOptions::default();
+        let (commits, verdict) = self.make(call, &[], &options, Chain::at, hold)?;
+        Ok(Within { commits, verdict })
+    }
+
     /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.
     ///
     /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
@@ -212,69 +283,97 @@ impl Repo {
         options: &CommitOptions<'_>,
         budget: &Budget,
     ) -> Result<Within> {
-        let hold = |making: &mut Making<'_>| hold(making, budget);
+        let hold = |making: &mut Making<'_>| {
+            let new = making.done.clone();
+            hold(making, &new, budget)
+        };
         let (commits, verdict) = self.make(call, drafts, options, Chain::at, hold)?;
         Ok(Within { commits, verdict })
     }
 }
 
-/// Holds what was just added to a chain to a budget. A truncation is added as well.
+/// Holds a chain to a budget, to which `new` was added last. A truncation is added as well.
 ///
 /// # Errors
 ///
 /// [`Error::OverBudget`] where the action is to refuse; nothing of the transaction may remain then.
-fn hold(making: &mut Making<'_>, budget: &Budget) -> Result<Verdict> {
+fn hold(making: &mut Making<'_>, new: &[Committed], budget: &Budget) -> Result<Verdict> {
     let held = |committed: &Committed| {
         let operation = &committed.commit.operation;
         matches!(operation, Operation::Append { .. } | Operation::Edit { .. })
     };
-    if !making.done.iter().any(held) {
+    if !new.iter().any(held) {
         return Ok(Verdict::Fits);
     }
     let context = making.chain.context(making.tx)?.clone();
     let mut counting = Counting::new(budget.encoding, making.counter);
     let tip = making.chain.tip();
-    let Some(Weighed { counts, says }) =
-        weigh(making.tx, &mut counting, tip, &context, budget.max)?
-    else {
+    let Some(weighed) = weigh(making.tx, &mut counting, tip, &context, budget.max)? else {
         return Ok(Verdict::Fits);
     };
-    let ours = context_total(counts.iter().copied());
-    let total = says.total(ours);
-    match &budget.action {
-        BudgetAction::Warn => Ok(Verdict::Over { total }),
-        BudgetAction::Refuse if shrank(making, &mut counting, ours)? => Ok(Verdict::Over { total }),
-        BudgetAction::Refuse => Err(Error::OverBudget {
-            total: total.tokens,
-            max: budget.max,
-        }),
-        BudgetAction::Compact(command) => Ok(Verdict::Compact {
-            total,
-            command: command.clone(),
-        }),
-        BudgetAction::Truncate => {
-            let within = Budget {
-                max: says.ours_within(budget.max),
-                target: says.ours_within(budget.target),
-                ..budget.clone()
-            };
-            let Some(draft) = truncation(making, &counts, &within, counting.counter())? else {
-                return Ok(Verdict::Over { total });
-            };
-            making.push(&draft)?;
-            let after = making.chain.context(making.tx)?;
-            let stays: HashSet<EntryId> = after.entries.iter().map(|entry| entry.id).collect();
-            let hidden = context.entries.iter().filter(|entry| {
-                entry.placed != Some(HideKind::Truncation) && !stays.contains(&entry.id)
-            });
-            let counts = counting.fill_in(making.tx, after)?;
-            Ok(Verdict::Truncated {
-                hidden: hidden.count(),
-                before: total,
-                after: says.total(context_total(counts)),
-            })
+    let ours = context_total(weighed.counts.iter().copied());
+    let total = weighed.says.total(ours);
+    let mut actions = std::iter::once(&budget.action).chain(&budget.otherwise);
+    while let Some(action) = actions.next() {
+        match action {
+            BudgetAction::Warn => break,
+            BudgetAction::Refuse if shrank(making, &mut counting, ours)? => break,
+            BudgetAction::Refuse => {
+                return Err(Error::OverBudget {
+                    total: total.tokens,
+                    max: budget.max,
+                });
+            }
+            BudgetAction::Compact(command) => {
+                return Ok(Verdict::Compact {
+                    total,
+                    command: command.clone(),
+                    otherwise: actions.cloned().collect(),
+                });
+            }
+            BudgetAction::Truncate => {
+                let made = truncate_to(making, new, &context, &weighed, &mut counting, budget)?;
+                if let Some((hidden, after)) = made {
+                    return Ok(Verdict::Truncated {
+                        hidden,
+                        before: total,
+                        after,
+                    });
+                }
+            }
         }
     }
+    Ok(Verdict::Over { total })
+}
+
+/// Hides the oldest messages of a context that is too large: how many, and what is left; none where that would not
+/// be enough.
+fn truncate_to(
+    making: &mut Making<'_>,
+    new: &[Committed],
+    context: &Context,
+    Weighed { counts, says }: &Weighed,
+    counting: &mut Counting<'_>,
+    budget: &Budget,
+) -> Result<Option<(usize, TokenCount)>> {
+    let within = Budget {
+        max: says.ours_within(budget.max),
+        target: says.ours_within(budget.target),
+        ..budget.clone()
+    };
+    let Some(draft) = truncation(making, new, counts, &within, counting.counter())? else {
+        return Ok(None);
+    };
+    making.push(&draft)?;
+    let after = making.chain.context(making.tx)?;
+    let stays: HashSet<EntryId> = after.entries.iter().map(|entry| entry.id).collect();
+    let hidden = context
+        .entries
+        .iter()
+        .filter(|entry| entry.placed != Some(HideKind::Truncation) && !stays.contains(&entry.id));
+    let counts = counting.fill_in(making.tx, after)?;
+    let after = says.total(context_total(counts));
+    Ok(Some((hidden.count(), after)))
 }
 
 /// Whether the context was larger before: an edit that helps is welcome, over budget or not.
@@ -292,13 +391,13 @@ fn shrank(making: &Making<'_>, counting: &mut Counting<'_>, total: TokenCount) -
 /// it would still be over the most. `counts` are those of the context.
 fn truncation(
     making: &Making<'_>,
+    new: &[Committed],
     counts: &[TokenCount],
     budget: &Budget,
     counter: &Counter,
 ) -> Result<Option<Draft>> {
     let tip = making.chain.tip().expect("something was just added");
-    let new: HashSet<EntryId> = making
-        .done
+    let new: HashSet<EntryId> = new
         .iter()
         .map(|committed| match &committed.commit.operation {
             Operation::Edit { target, .. } => path::entry_of(making.tx, *target),
@@ -407,6 +506,7 @@ mod tests {
             max,
             target: BudgetTarget::default().of(max),
             action,
+            otherwise: Vec::new(),
             encoding: Encoding::default(),
         }
     }
@@ -643,6 +743,67 @@ mod tests {
         // Of task, one, two and three only two may go, and its marker is larger.
         assert!(matches!(done.verdict, Verdict::Over { .. }), "{done:?}");
         assert!(texts(&repo)[1].starts_with("long"));
+    }
+
+    #[test]
+    fn actions_stand_in_a_list_and_a_command_keeps_its_commas() {
+        for (text, count) in [
+            ("truncate", 1),
+            ("compact:llm -m a,b", 1),
+            ("compact:llm -m a,b,truncate", 2),
+            ("truncate,refuse", 2),
+            ("truncate,compact:one,compact:two,warn", 4),
+        ] {
+            let found: BudgetActions = text.parse().expect(text);
+            assert_eq!(
+                (found.to_string().as_str(), 1 + found.others.len()),
+                (text, count)
+            );
+        }
+        for bad in [
+            "",
+            "truncate,",
+            "truncate,often",
+            "compact:,truncate",
+            "compact:x,refuse",
+        ] {
+            assert!(bad.parse::<BudgetActions>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_to_do_is_done_to_what_was_committed() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let long = "one two three four ".repeat(30);
+        for (at, text) in ["the task", &long, &long, "nine"].iter().enumerate() {
+            let role = [Role::User, Role::Assistant][at % 2];
+            commit(&repo, said(role, text), &budget(9_999, BudgetAction::Warn)).expect("stands");
+        }
+        let mut tight = budget(total(&repo) + 1, BudgetAction::Compact("false".into()));
+        tight.otherwise = vec![BudgetAction::Truncate];
+        let done = commit(&repo, said(Role::User, "more of it"), &tight).expect("it stands");
+        let Verdict::Compact { otherwise, .. } = done.verdict else {
+            panic!("{done:?}");
+        };
+        tight.action = otherwise[0].clone();
+        tight.otherwise = Vec::new();
+        let call = Call::default();
+        let kept = repo
+            .keep_within(call, &done.commits, &tight)
+            .expect("it is held");
+        assert!(
+            matches!(kept.verdict, Verdict::Truncated { .. }),
+            "{kept:?}"
+        );
+        assert!(total(&repo) <= tight.max);
+        assert!(texts(&repo).last().is_some_and(|last| last == "more of it"));
+        // Nothing is written where it fits.
+        let before = repo.operations(99).expect("read").len();
+        let again = repo
+            .keep_within(call, &done.commits, &tight)
+            .expect("it is held");
+        assert_eq!(again.verdict, Verdict::Fits);
+        assert_eq!(repo.operations(99).expect("read").len(), before);
     }
 
     #[test]

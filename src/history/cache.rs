@@ -257,7 +257,13 @@ mod tests {
             8 => compact::compact(input, &compact::Extent::KeepLast(a as usize % 6), "summary"),
             9 if a > 180 => Ok(clear::clear(input, false)),
             9 | 10 => drop::drop(input, &[id(a)], &[(id(b), 0)], true),
-            11 => Ok(prune::prune(input, prune, |_, _| Some(("gone".into(), 0)))),
+            11 => Ok(prune::prune(
+                input,
+                prune,
+                true,
+                |_, _| false,
+                |_, _| Some(("gone".into(), 0)),
+            )),
             12 => skip::annotate(input, &[id(a), id(b)], priority, None),
             13 | 14 => {
                 return restore::restore(input, &[restore::Lost::Entry(id(a))]).unwrap_or_default();

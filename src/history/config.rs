@@ -7,10 +7,13 @@ use std::str::FromStr;
 
 use crate::compile::Provider;
 use crate::error::{Error, Result};
-use crate::history::budget::{Budget, BudgetAction, BudgetTarget};
+use crate::history::budget::{Budget, BudgetActions, BudgetTarget};
 use crate::history::gc::Expire;
 use crate::history::repo::Repo;
 use crate::model::Encoding;
+
+/// The tools by which clients give a model instructions, which it is to go by to the end: skills.
+const KEPT_TOOLS: &str = "skill,Skill,load_skill,use_skill,activate_skill";
 
 /// What is set. A value is parsed when it is asked for, so a bad one stops nobody who can do without.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +21,7 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 10] = [
+    pub const KEYS: [&str; 11] = [
         "budget.action",
         "budget.max",
         "budget.target",
@@ -26,6 +29,7 @@ impl Config {
         "compile.format",
         "gc.reflogExpire",
         "prices.file",
+        "prune.keepTools",
         "receive.purge",
         "tokens.encoding",
         "window.size",
@@ -59,10 +63,12 @@ impl Config {
         let Some(max) = self.budget_max()? else {
             return Ok(None);
         };
+        let actions = self.parsed::<BudgetActions>("budget.action")?;
         Ok(Some(Budget {
             max,
             target: self.parsed::<BudgetTarget>("budget.target")?.of(max),
-            action: self.parsed::<BudgetAction>("budget.action")?,
+            action: actions.first,
+            otherwise: actions.others,
             encoding: self.encoding()?,
         }))
     }
@@ -85,6 +91,14 @@ impl Config {
     /// How long a collection keeps the log.
     pub fn reflog_expire(&self) -> Result<Expire> {
         self.parsed("gc.reflogExpire")
+    }
+
+    /// The tools whose outputs a prune leaves alone; `none` for none.
+    pub fn kept_tools(&self) -> Vec<String> {
+        let names = self.get("prune.keepTools").unwrap_or(KEPT_TOOLS);
+        let names = names.split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty() && *name != "none");
+        names.map(str::to_owned).collect()
     }
 
     /// Whether what was erased in a repository that is pushed from is erased here as well.

@@ -20,9 +20,14 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, fingerprint};
 use crate::history::Repo;
 use crate::interop::{EventStream, Format, GrowingStream, Input};
-use crate::model::{Millis, Settings};
+use crate::model::{Millis, RefName, Settings};
 use crate::store::SourceRow;
 use crate::tree::{Fold, NodeId, Rest, Tree};
+
+/// For how long a session is taken for one that goes on, since its recorder was heard of last: a minute.
+const OPEN_MS: i64 = 60_000;
+/// How long before that ends it is put off.
+const OPEN_MS_LEFT: i64 = 40_000;
 
 /// The longest line that is waited for: 64 MiB.
 const LINE_BYTES_MAX: usize = 64 << 20;
@@ -70,6 +75,8 @@ pub struct Recorder<'a> {
     fold: Fold,
     /// All that came.
     bytes: Vec<u8>,
+    /// The end of the last line.
+    line: Mark,
     /// Up to where whole messages were said, and the last node then.
     complete: Mark,
     /// Up to where what was said last may be complete.
@@ -81,6 +88,8 @@ pub struct Recorder<'a> {
     trail: Option<Trail>,
     report: Option<ImportReport>,
     new_commits: u64,
+    /// Until when the session is taken for one that goes on, as it is written down.
+    open_until: Option<Millis>,
 }
 
 /// A place in the stream: so many bytes, and the last node that they gave.
@@ -113,6 +122,7 @@ impl<'a> Recorder<'a> {
             stream: stream.ok_or_else(no_events)?,
             fold: Fold::live(),
             bytes: Vec::new(),
+            line: Mark::default(),
             complete: Mark::default(),
             still: Mark::default(),
             committed: Mark::default(),
@@ -120,6 +130,7 @@ impl<'a> Recorder<'a> {
             trail: None,
             report: None,
             new_commits: 0,
+            open_until: None,
         })
     }
 
@@ -137,6 +148,11 @@ impl<'a> Recorder<'a> {
                 let why = format!("a line of more than {} MiB", LINE_BYTES_MAX >> 20);
                 return Err(Error::input("standard input", why));
             }
+            let said = |fold: &Fold| {
+                let (response, message) = fold.tree().last_said()?;
+                Some((response, message.map(str::to_owned)))
+            };
+            let before = said(&self.fold);
             self.bytes.extend_from_slice(piece);
             for event in self.stream.push(piece) {
                 let touch = self.fold.feed(event);
@@ -147,6 +163,11 @@ impl<'a> Recorder<'a> {
                     bytes: self.bytes.len(),
                     node: self.fold.last(),
                 };
+                // Once another message has begun, the one before it is complete.
+                if before.is_some() && before != said(&self.fold) {
+                    self.complete = self.line;
+                }
+                self.line = here;
                 match self.fold.tree().rest() {
                     Rest::Complete => (self.complete, self.still) = (here, here),
                     Rest::Still => self.still = here,
@@ -185,7 +206,34 @@ impl<'a> Recorder<'a> {
         };
         self.keep(mark.bytes, now)?;
         self.committed = mark;
+        self.stay_open(now);
         Ok(())
+    }
+
+    /// Says from time to time that the session goes on, for readers that cannot see that its recorder lives.
+    pub fn stay_open(&mut self, now: Millis) {
+        let is_soon = |until: Millis| until.0 - now.0 < OPEN_MS_LEFT;
+        if self.open_until.is_none_or(is_soon) {
+            self.open_until(Millis(now.0.saturating_add(OPEN_MS)));
+        }
+    }
+
+    /// Writes down until when the session goes on. Where that cannot be, readers go by what they know.
+    fn open_until(&mut self, until: Millis) {
+        let sessions = self.report.iter().flat_map(|report| &report.sessions);
+        let names: Vec<RefName> = sessions.map(|session| session.name.clone()).collect();
+        if names.is_empty() {
+            return;
+        }
+        let written = self.repo.store.write_if_free().and_then(|tx| {
+            for name in &names {
+                tx.put_recorded_until(name, until)?;
+            }
+            tx.commit()
+        });
+        if written.is_ok() {
+            self.open_until = Some(until);
+        }
     }
 
     /// Commits all that came: nothing more will. What was being said is interrupted. The report is
@@ -202,6 +250,7 @@ impl<'a> Recorder<'a> {
                 node: self.fold.last(),
             };
         }
+        self.open_until(now);
         Ok(self.report.as_ref())
     }
 

@@ -20,8 +20,8 @@ use crate::interop::{
 use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
-    Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, Replacement,
-    Role, Sealed, Settings, Span,
+    Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
+    Replacement, Role, Sealed, Settings, Span,
 };
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
@@ -34,6 +34,8 @@ const LOOK_AHEAD: usize = 64;
 
 /// A session while its steps arrive.
 pub(super) struct Session<'a> {
+    /// The first of its refs.
+    name: RefName,
     pub(super) start: SessionStart,
     mode: Mode,
     /// What each step made; none while it is deferred.
@@ -166,6 +168,7 @@ impl<'a> Session<'a> {
                 resumed: tx.resumed(tool, &start.id)?,
             },
             own: Own::of(tx, tool, &start.id)?,
+            name: RefName::session(tool, &start.id),
             start,
             made: Vec::new(),
             deferred: VecDeque::new(),
@@ -259,7 +262,7 @@ impl<'a> Session<'a> {
             Some(resume) => self.carry_on(tx, &resume, &mut held)?,
             None => false,
         };
-        let copied = !carries_on && held.iter().any(is_reply) && self.prefix_is_here(tx, &held)?;
+        let copied = !carries_on && held.iter().any(is_reply) && self.is_copied(tx, &held)?;
         self.mode = if copied { Mode::Copy } else { Mode::Own };
         for step in held {
             self.take(tx, step)?;
@@ -303,17 +306,43 @@ impl<'a> Session<'a> {
         Ok(true)
     }
 
-    /// Whether all steps held back, from a root on, are here with the same contents and settings.
-    fn prefix_is_here(&self, tx: &dyn Tx, held: &[Step]) -> Result<bool> {
+    /// Whether all steps held back, from a root on, are here with the same contents and settings, said elsewhere and
+    /// at other times. Where the times are the same, the commits are as well, and what the session has said itself is
+    /// no copy: a prompt that is said again is another message.
+    fn is_copied(&self, tx: &dyn Tx, held: &[Step]) -> Result<bool> {
         let (mut tip, mut beside) = (None, Beside::After(None));
+        let (mut found, mut is_dated_anew) = (Vec::new(), false);
         for step in held {
             let (step, next) = self.told(tx, beside, Cow::Borrowed(step))?;
             let Some(row) = same_append(tx, tip.as_ref(), &step)? else {
                 return Ok(false);
             };
+            is_dated_anew |= row.commit.time != step.time;
             (tip, beside) = (Some(row.hash), next);
+            found.push(row.hash);
         }
-        Ok(tip.is_some())
+        Ok(is_dated_anew && self.is_elsewhere(tx, &found)?)
+    }
+
+    /// Whether any of these commits did not come from this session alone.
+    fn is_elsewhere(&self, tx: &dyn Tx, commits: &[CommitHash]) -> Result<bool> {
+        let own = self.name.as_str();
+        for records in tx.records(commits)? {
+            let mut is_own = !records.is_empty();
+            for (source, _) in records {
+                let source = tx.source(source)?;
+                let below = source
+                    .as_ref()
+                    .and_then(|row| row.session.as_str().strip_prefix(own));
+                let rest = below
+                    .map(|rest| rest.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()));
+                is_own &= rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            }
+            if !is_own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The step with its messages in the form that they have here after `beside`.

@@ -39,6 +39,7 @@ pub(crate) fn run(make: Make<'_>) {
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
     a_followed_file_is_kept_as_long_as_its_source(make);
+    a_recording_is_open_until_the_time_that_was_said_last(make);
     an_unread_file_is_kept_until_it_is_read_or_a_purge_runs(make);
     configuration_reads_back(make);
     what_is_remembered_of_refs_reads_back(make);
@@ -1652,6 +1653,19 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         None
     );
     assert_eq!(reading(&*store, |view| view.last_followed()), None);
+}
+
+fn a_recording_is_open_until_the_time_that_was_said_last(make: Make<'_>) {
+    let store = make();
+    let name: RefName = "refs/sessions/codex/s".parse().expect("a name");
+    assert_eq!(reading(&*store, |view| view.recorded_until(&name)), None);
+    for until in [90, 30] {
+        writing(&*store, |tx| {
+            tx.put_recorded_until(&name, Millis(until)).expect("kept");
+        });
+        let found = reading(&*store, |view| view.recorded_until(&name));
+        assert_eq!(found, Some(Millis(until)));
+    }
 }
 
 fn an_unread_file_is_kept_until_it_is_read_or_a_purge_runs(make: Make<'_>) {

@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::columns::damaged;
 use super::packing::press;
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
-use super::tables::{FOLLOWED, SESSIONS, UNREAD};
+use super::tables::{FOLLOWED, RECORDINGS, SESSIONS, UNREAD};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Settings, Span};
@@ -406,6 +406,12 @@ pub trait Sources: Remembered {
         row.as_ref().map(SessionRow::of).transpose()
     }
 
+    /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
+    fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
+        let row = remembered::one(self, &RECORDINGS, name.as_str())?;
+        row.map(|row| Ok(Millis(row.number(0)?))).transpose()
+    }
+
     /// What `resume` remembered about the session `id` of `tool`.
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>>;
 }
@@ -478,6 +484,12 @@ pub trait SourcesMut: Sources + RememberedMut {
     /// Forgets that the file of this path could not be read.
     fn forget_unread(&self, path: &str) -> Result<()> {
         self.remember(Memory(&UNREAD), path, None)
+    }
+
+    /// Says until when a session that is recorded is taken for one that goes on; a repeat replaces.
+    fn put_recorded_until(&self, name: &RefName, until: Millis) -> Result<()> {
+        let cells = vec![Cell::Number(until.0)];
+        self.remember(Memory(&RECORDINGS), name.as_str(), Some(cells))
     }
 
     /// Forgets what is known of a session.

@@ -171,6 +171,14 @@ pub(super) static UNREAD: Table = Table::derived(
 .purge(Purge::Empty)
 .long_key();
 
+/// Sessions that are recorded.
+pub(super) static RECORDINGS: Table = Table::derived(
+    "recordings",
+    &["session", "until"],
+    "sessions that are recorded",
+)
+.repair(Repair::Drop);
+
 /// What contexts come to, by the place of their commits.
 pub(super) static TOTALS: Table = Table::derived(
     "totals",
@@ -196,7 +204,7 @@ pub(super) static SUMMARIES: Table = Table::derived(
 .purge(Purge::Sums);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 33] = [
+pub(super) static TABLES: [&Table; 34] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -271,6 +279,7 @@ pub(super) static TABLES: [&Table; 33] = [
         .repair(Repair::Reseal)
         .purge(Purge::Empty)
         .only(Only::Files),
+    &RECORDINGS,
     &Table::of(
         "reflog",
         &[

@@ -2,7 +2,7 @@
 
 use super::event::{Ending, Event, Happening};
 use super::node::Trail;
-use super::talk::Talk;
+use super::talk::{Talk, notice};
 use super::tool::{State, Tool};
 use super::{BlockPlace, ResponseBlock, Tree};
 use crate::model::Part;
@@ -293,12 +293,24 @@ impl Tree {
         self.turn_at(place.item).answered = Some(trail.last);
     }
 
+    /// A notice that somebody gets may say how what a call had started ended.
+    pub(super) fn noticed(&mut self, parts: &[Part], trail: &mut Trail) {
+        let [Part::Text { text }] = parts else {
+            return;
+        };
+        if let Some((call, ending)) = notice(text)
+            && let Some(place) = self.newest(call)
+        {
+            self.tool_at(place).noticed(ending, trail);
+        }
+    }
+
     /// The one call whose answer was put off, if there is but one.
     fn only_waiting(&mut self) -> Option<BlockPlace> {
         let places: Vec<BlockPlace> = self.index.calls.values().flatten().copied().collect();
         let waits = |place: &BlockPlace| {
             let tool = self.tool_at(*place);
-            tool.queued.is_some() && tool.is_open()
+            tool.queued.is_some() && tool.talk.is_some() && tool.is_open()
         };
         match places.into_iter().filter(waits).collect::<Vec<_>>()[..] {
             [only] => Some(only),

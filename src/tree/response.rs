@@ -95,7 +95,7 @@ impl ResponseBlock {
     }
 
     /// Whether it came in pieces and nobody has told its final form.
-    fn awaits_end(&self) -> bool {
+    pub fn awaits_end(&self) -> bool {
         match self {
             Self::Text(text) => text.awaits_end(),
             Self::Thinking(thought) => !thought.finished,

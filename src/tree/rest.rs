@@ -1,5 +1,6 @@
 //! Whether what was said last is complete.
 
+use super::node::NodeId;
 use super::turn::{Turn, TurnItem};
 use super::{Tree, TreeItem};
 
@@ -22,6 +23,19 @@ impl Tree {
             Some(TreeItem::Turn(turn)) => turn.rest(),
             _ => Rest::Complete,
         }
+    }
+
+    /// The model's message at its end: its response, and which message of that it is. What stood at the end before
+    /// is complete once another one does.
+    pub fn last_said(&self) -> Option<(NodeId, Option<&str>)> {
+        let Some(TreeItem::Turn(turn)) = self.items.last() else {
+            return None;
+        };
+        let Some(TurnItem::Response(response)) = turn.items.last() else {
+            return None;
+        };
+        let block = response.blocks.last()?;
+        Some((response.id, block.message()))
     }
 }
 

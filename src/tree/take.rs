@@ -17,8 +17,12 @@ impl Tree {
         match &event.what {
             Happening::TurnStart => self.turn_start(event, trail),
             Happening::TurnEnd => self.turn_end(event, trail),
-            Happening::User { parts, from } => self.user(event, parts, from.as_ref(), trail),
+            Happening::User { parts, from } => {
+                self.noticed(parts, trail);
+                self.user(event, parts, from.as_ref(), trail);
+            }
             Happening::Note { role, parts } => {
+                self.noticed(parts, trail);
                 let note = Notation {
                     node: trail.give().into(),
                     role: *role,

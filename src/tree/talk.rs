@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::event::Ending;
 use crate::model::Part;
 
 /// The tool by which one agent writes to another.
@@ -53,10 +54,49 @@ pub(super) fn queued(content: &[Part]) -> Option<Option<String>> {
         let word = result.get(key).and_then(Value::as_str);
         word.is_some_and(|word| words.contains(&word))
     };
-    if !says("mode", &["async"]) || !says("status", &["queued", "async"]) {
+    if !says("mode", &["async"]) || !says("status", &["queued", "started", "async"]) {
         return None;
     }
     let keys = ["messageId", "agentExchangeId", "responseId"];
     let named = |key: &&str| result.get(*key)?.as_str().map(str::to_owned);
     Some(keys.iter().find_map(named))
+}
+
+/// Whether a result says no more than that its task was started, and that a notice will say how it ended.
+///
+/// # Source
+///
+/// Claude Code 2.1, what its tools give back that were called with `run_in_background`.
+pub(super) fn is_started(content: &[Part]) -> bool {
+    let [Part::Text { text }] = content else {
+        return false;
+    };
+    let begins = |words: &&str| text.starts_with(*words);
+    [
+        "Command running in background with ID: ",
+        "Async agent launched successfully",
+    ]
+    .iter()
+    .any(begins)
+        && text.contains("You will be notified")
+}
+
+/// The call that a notice names, and how what it started has ended.
+///
+/// # Source
+///
+/// Claude Code 2.1, the messages of origin `task-notification`.
+pub(super) fn notice(text: &str) -> Option<(&str, Ending)> {
+    let text = text.trim_start().strip_prefix("<task-notification>")?;
+    let within = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+    };
+    let ending = match within("status")? {
+        "completed" => Ending::Success,
+        "failed" => Ending::Error,
+        "killed" | "stopped" => Ending::Interrupted,
+        _ => return None,
+    };
+    Some((within("tool-use-id")?, ending))
 }

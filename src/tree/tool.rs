@@ -2,7 +2,7 @@
 
 use super::Tree;
 use super::node::{Node, NodeId, Trail};
-use super::talk::{Talk, queued};
+use super::talk::{Talk, is_started, queued};
 use crate::model::{Part, call};
 use crate::tree::event::Ending;
 
@@ -152,6 +152,8 @@ impl Tool {
             let talk = self.talk.get_or_insert_default();
             talk.exchange = talk.exchange.take().or(exchange);
             talk.is_put_off = true;
+        } else if self.queued.is_none() && ending == Ending::Success && is_started(&content) {
+            self.queued = Some((trail.give(), content));
         } else {
             self.state = match ending {
                 Ending::Success if self.queued.is_some() => State::Resolved,
@@ -162,6 +164,18 @@ impl Tool {
             self.answer = Some((trail.give(), content));
         }
         trail.touch(self.node.id);
+    }
+
+    /// A notice says how what it had started ended.
+    pub(super) fn noticed(&mut self, ending: Ending, trail: &mut Trail) {
+        if self.queued.is_some() && self.is_open() {
+            self.state = match ending {
+                Ending::Success => State::Resolved,
+                Ending::Error => State::Error,
+                Ending::Interrupted => State::Interrupted,
+            };
+            trail.touch(self.node.id);
+        }
     }
 
     /// Nothing more comes of it: of what runs, that is, for what was put off may be answered yet.
@@ -189,7 +203,7 @@ impl Tool {
     /// Whether it is at work: neither ended nor put off.
     pub fn runs(&self) -> bool {
         let put_off = self.talk.as_ref().is_some_and(|talk| talk.is_put_off);
-        self.state.is_active() && !put_off
+        self.state.is_active() && !put_off && self.queued.is_none()
     }
 
     /// It on one line: `name key="value", key=value`. Hostile until escaped.

@@ -152,8 +152,8 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     Thanks. And c?
     "#);
     insta::assert_snapshot!(sandbox.tract(&["log", "-n", "2"]), @r"
-    7a23c18  :4  2026-03-14 12:07:00  move      +3 messages  +351 tokens  398  (HEAD -> main)  Reading both.
-    f6d573f  :2  2026-03-14 12:04:00  truncate  -4 messages  -346 tokens   47  [Sliding window truncation: 5 messages hidden to reduce context]
+    7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  398  (HEAD -> main)  Reading both.
+    f6d573f  :2  2026-03-14 12:04:00  truncate  -5 +1 messages  -346 tokens   47  [Sliding window truncation: 5 messages hidden to reduce context]
     ");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
     move 7a23c18ba09af31b66d1329472a37deba8d2a24b3c76c146c6f1e4f9487ad00f
@@ -191,9 +191,9 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
              user 9% · assistant 7% · tool 84%
              largest: the text of a the text of a the text of a the text o… 165 (:5)
 
-      7a23c18  :4  2026-03-14 12:07:00  move      +3 messages  +351 tokens  Reading both.
-      f6d573f  :2  2026-03-14 12:04:00  truncate  -4 messages  -346 tokens  [Sliding window truncation: 5 messages hidden to reduce context]
-      f150189  :7  2026-03-14 12:02:00  append    user           +9         Thanks. And c?
+      7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  Reading both.
+      f6d573f  :2  2026-03-14 12:04:00  truncate  -5 +1 messages  -346 tokens  [Sliding window truncation: 5 messages hidden to reduce context]
+      f150189  :7  2026-03-14 12:02:00  append    user              +9         Thanks. And c?
     ");
     insta::assert_snapshot!(sandbox.tract(&["view"]), @r#"
     ↑ 5 earlier messages (--transcript shows them)

@@ -190,21 +190,21 @@ fn one_long_turn_makes_room_within_itself() {
     hint: tract restore 5e4757d brings them back
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "--oneline"]), @r"
-    5e4757d  :2  2026-03-14 12:15:00  truncate  -4 messages  -224 tokens  254  (HEAD -> main)  [Sliding window truncation: 8 messages hidden to reduce context]
-    9700a83  :6  2026-03-14 12:15:00  append    tool         +105         478  read_file → the text of it the text of it the text of it the text of it the text of it th…
-    93e82c7  :5  2026-03-14 12:14:00  append    assistant      +7         373  read_file
-    cd7c17d  :4  2026-03-14 12:13:00  append    tool         +105         366  read_file → the text of it the text of it the text of it the text of it the text of it th…
-    1c83d2e  :3  2026-03-14 12:12:00  append    assistant      +7         261  read_file
-    3bd7748      2026-03-14 12:11:00  truncate  -3 messages  -207 tokens  254  [Sliding window truncation: 4 messages hidden to reduce context]
-    2fddf27      2026-03-14 12:11:00  append    tool         +105         461  read_file → the text of it the text of it the text of it the text of it the text of it th…
-    4bea1f1      2026-03-14 12:10:00  append    assistant      +7         356  read_file
-    cece5f5      2026-03-14 12:09:00  append    tool         +105         349  read_file → the text of it the text of it the text of it the text of it the text of it th…
-    ad42200      2026-03-14 12:08:00  append    assistant      +7         244  read_file
-    a816696      2026-03-14 12:07:00  append    tool         +105         237  read_file → the text of it the text of it the text of it the text of it the text of it th…
-    a192d22      2026-03-14 12:06:00  append    assistant      +7         132  read_file
-    e26196f      2026-03-14 12:03:00  append    tool         +106         125  read_file → 1 the text of it the text of it the text of it the text of it the text of it…
-    78e9ba7      2026-03-14 12:03:00  append    assistant      +7          19  read_file
-    dfc4852  :1  2026-03-14 12:02:00  append    user          +12          12  Read all of it.
+    5e4757d  :2  2026-03-14 12:15:00  truncate  -5 +1 messages  -224 tokens  254  (HEAD -> main)  [Sliding window truncation: 8 messages hidden to reduce context]
+    9700a83  :6  2026-03-14 12:15:00  append    tool            +105         478  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    93e82c7  :5  2026-03-14 12:14:00  append    assistant         +7         373  read_file
+    cd7c17d  :4  2026-03-14 12:13:00  append    tool            +105         366  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    1c83d2e  :3  2026-03-14 12:12:00  append    assistant         +7         261  read_file
+    3bd7748      2026-03-14 12:11:00  truncate  -4 +1 messages  -207 tokens  254  [Sliding window truncation: 4 messages hidden to reduce context]
+    2fddf27      2026-03-14 12:11:00  append    tool            +105         461  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    4bea1f1      2026-03-14 12:10:00  append    assistant         +7         356  read_file
+    cece5f5      2026-03-14 12:09:00  append    tool            +105         349  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    ad42200      2026-03-14 12:08:00  append    assistant         +7         244  read_file
+    a816696      2026-03-14 12:07:00  append    tool            +105         237  read_file → the text of it the text of it the text of it the text of it the text of it th…
+    a192d22      2026-03-14 12:06:00  append    assistant         +7         132  read_file
+    e26196f      2026-03-14 12:03:00  append    tool            +106         125  read_file → 1 the text of it the text of it the text of it the text of it the text of it…
+    78e9ba7      2026-03-14 12:03:00  append    assistant         +7          19  read_file
+    dfc4852  :1  2026-03-14 12:02:00  append    user             +12          12  Read all of it.
     ");
     sandbox.ok(&["compile", "--strict"]);
 }
@@ -253,6 +253,127 @@ fn a_commit_stands_where_no_summary_is_made() {
     the message was committed anyway, as 155da27
     hint: tract truncate --to-budget 80%
     ");
+}
+
+#[test]
+fn where_no_summary_is_made_the_next_action_is_taken() {
+    if is_left_out(ITS_COMMANDS) {
+        return;
+    }
+    let sandbox = nearly_full("compact:echo no network >&2; exit 7,truncate");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: asking echo no network >&2; exit 7
+    no network
+    warning: 'echo no network >&2; exit 7' made no summary: it ended with exit code 7
+    note: budget.action goes on: truncate
+    91 tokens, over the budget of 90: hid 3 messages, now 65; HEAD is 6cd8886
+    hint: tract restore 6cd8886 brings them back
+    ");
+    assert!(sandbox.ok(&["status"]).contains("1 truncation"));
+    // A summary that is too long is one that does not keep the budget.
+    let sandbox = nearly_full("compact:seq 1 200,truncate");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    exit code: 1
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: asking seq 1 200
+    Replaced 4 messages by a summary: 54 tokens became 403 (+349 tokens); HEAD is now 5202d8b
+    note: the summary is not smaller than what it replaces: 403 tokens for 54
+    warning: the summary does not make it fit: 440 tokens, over the budget of 90
+    note: budget.action goes on: truncate
+    warning: 440 tokens, over the budget of 90
+    warning: hiding the oldest messages cannot make it fit
+    the message was committed anyway, as 155da27
+    hint: tract compact puts a summary in place of what is old
+    ");
+    // And where nothing does, it is said as ever.
+    let sandbox = nearly_full("compact:exit 7,warn");
+    insta::assert_snapshot!(commit(&sandbox, "assistant", REPLY), @r"
+    155da27 assistant 16 tokens
+    --- stderr
+    91 tokens, over the budget of 90: asking exit 7
+    warning: 'exit 7' made no summary: it ended with exit code 7
+    note: budget.action goes on: warn
+    warning: 91 tokens, over the budget of 90
+    hint: tract truncate --to-budget 80%
+    ");
+}
+
+#[test]
+fn what_is_counted_and_hidden_is_logged_where_it_is_asked_for() {
+    let sandbox = nearly_full("truncate");
+    let run = |arguments: &[&str], log: &str| {
+        let mut command = sandbox.command(arguments);
+        let output = command.env("TRACT_LOG", log).output().expect("it runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    let lines = || {
+        let log = std::fs::read_to_string(sandbox.work().join("log.jsonl")).expect("a log");
+        let line = |line: &str| serde_json::from_str(line).expect("a line of JSON");
+        log.lines().map(line).collect::<Vec<serde_json::Value>>()
+    };
+    run(&["commit", "-r", "assistant", "-m", REPLY], "log.jsonl");
+    run(&["truncate", "--keep", "1"], "log.jsonl");
+    run(&["reset", "HEAD^"], "log.jsonl");
+    let log = lines();
+    let told: Vec<String> = log
+        .iter()
+        .map(|line| format!("{} {}", line["command"], line["event"]))
+        .collect();
+    let wanted = [
+        r#""commit" "counted""#,
+        r#""commit" "changed""#,
+        r#""truncate" "changed""#,
+        r#""reset" "reset""#,
+    ];
+    assert_eq!(told, wanted);
+    assert_eq!(log[0]["counter"], "o200k_base");
+    assert_eq!(
+        (&log[0]["max"], &log[0]["verdict"]),
+        (&90.into(), &"truncated".into())
+    );
+    let hidden = log[1]["hidden"].as_array().expect("a list");
+    assert!(
+        !hidden.is_empty() && hidden[0]["tokens"].as_u64() > Some(0),
+        "{log:?}"
+    );
+    assert!(
+        log[1]["why"]
+            .as_str()
+            .is_some_and(|why| why.contains("over the budget of 90"))
+    );
+    assert!(
+        log[2]["why"]
+            .as_str()
+            .is_some_and(|why| why.starts_with("Hid "))
+    );
+    assert!(log[3]["from"].is_string() && log[3]["to"].is_string());
+    // No word of what was said is in it.
+    assert!(!format!("{log:?}").contains("rivers"));
+    // On standard error, and where it cannot be written.
+    let said = run(&["truncate", "--keep", "1"], "-");
+    assert!(
+        said.starts_with('{') && said.contains("\"event\":\"changed\""),
+        "{said}"
+    );
+    sandbox.ok(&["undo"]);
+    let said = run(&["truncate", "--keep", "1"], "none/log");
+    assert!(said.starts_with("warning: TRACT_LOG: none/log: "), "{said}");
+    assert!(said.contains("Hid "), "{said}");
+}
+
+#[test]
+fn a_log_counts_what_went_and_what_came_in_its_place() {
+    let sandbox = nearly_full("warn");
+    let said = sandbox.tract(&["truncate", "--keep", "2"]);
+    assert!(said.contains("Hid 2 messages "), "{said}");
+    let log = sandbox.ok(&["log", "--oneline", "-n", "1"]);
+    assert!(log.contains(" -2 +1 messages "), "{log}");
+    let show = sandbox.ok(&["show", "HEAD"]);
+    assert!(show.contains("messages  -2 +1\n"), "{show}");
 }
 
 #[test]

@@ -69,9 +69,9 @@ fn a_span_is_replaced_and_what_follows_stays() {
     Replaced 3 messages by a summary: 35 tokens became 5 (-30 tokens); HEAD is now 68bb4e7
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "-n", "3"]), @r"
-    68bb4e7  :2  2026-03-14 12:14:00  compact  -2 messages  -30 tokens   41  (HEAD -> main)  7
-    df47bb9      2026-03-14 12:11:00  compact  -3 messages  -43 tokens   71  Two questions were answered.
-    6329e4e  :4  2026-03-14 12:10:00  append   assistant    +13         114  Answer number 4, in some words.
+    68bb4e7  :2  2026-03-14 12:14:00  compact  -3 +1 messages  -30 tokens   41  (HEAD -> main)  7
+    df47bb9      2026-03-14 12:11:00  compact  -4 +1 messages  -43 tokens   71  Two questions were answered.
+    6329e4e  :4  2026-03-14 12:10:00  append   assistant       +13         114  Answer number 4, in some words.
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "-m", &"far too long ".repeat(40)]), @r"
     --- stderr

@@ -98,6 +98,12 @@ fn with_every_kind_of_row() -> Sandbox {
     assert_eq!(database.execute(spoil, []).expect("spoilt"), 1);
     sandbox.tract(&["fsck", "--repair"]);
     drop(database);
+    let stream = format!(
+        "{}/tests/data/codex-exec/tools.jsonl",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let stream = fs::read(stream).expect("readable");
+    sandbox.tract_with(&["record", "--as", "recorded"], stream);
     // A tool's file that cannot be read.
     let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
     fs::create_dir_all(broken.parent().expect("it has one")).expect("made");

@@ -79,7 +79,7 @@ fn a_compaction_is_shown_beside_what_it_hid() {
     compact a091f7219d01fe42b832cd3aeb19a2bd9b1a31dd89f46db640ee0de9358a360a
     parent    b99fda9
     time      2026-03-14 09:18:13 +0000
-    messages  -22
+    messages  -23 +1
     tokens    -2,705 = 260
     source    claude-code, 2 records
 

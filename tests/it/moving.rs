@@ -784,3 +784,25 @@ fn an_ambiguous_prefix_lists_its_candidates() {
         &one[..64]
     );
 }
+
+#[test]
+fn a_part_of_a_message_is_no_commit_to_go_to() {
+    let sandbox =
+        Sandbox::with_messages(&[("user", "one"), ("assistant", "two"), ("user", "three")]);
+    let before = sandbox.ok(&["reflog"]);
+    let wanted = "exit code: 2\n--- stderr\nerror: :2#0 is a part of a message, not a commit\n\
+                  hint: tract show ':2#0' shows the part; the commit is :2\n";
+    for command in [
+        &["reset", ":2#0"][..],
+        &["reset", "--hard", ":2#0"],
+        &["checkout", ":2#0"],
+        &["checkout", "-b", "other", ":2#0"],
+        &["compile", ":2#0"],
+        &["compile", "--for", ":2#0"],
+        &["export", ":2#0", "--format", "openai"],
+        &["resume", ":2#0"],
+    ] {
+        assert_eq!(sandbox.tract(command), wanted, "{command:?}");
+    }
+    assert_eq!(sandbox.ok(&["reflog"]), before);
+}

@@ -174,3 +174,16 @@ fn what_keeps_a_budget_from_being_met_is_said() {
     prune would reach 252, cache kept 8%
     "#);
 }
+
+#[test]
+fn what_a_tool_for_skills_gave_out_is_kept_and_not_counted() {
+    let sandbox = with_calls();
+    sandbox.ok(&["config", "prune.keepTools", "other, read_file"]);
+    let nothing = "--- stderr\nNothing to prune\n";
+    assert_eq!(prune(&sandbox, &ALL), nothing);
+    // What is named is meant.
+    let named = [&ALL[..], &["--tool", "read_file", "--dry-run"]].concat();
+    assert!(prune(&sandbox, &named).contains("Would change 2 messages"));
+    sandbox.ok(&["config", "prune.keepTools", "none"]);
+    assert!(prune(&sandbox, &ALL).contains("Pruned 2 tool outputs"));
+}

@@ -238,6 +238,62 @@ fn a_recorder_that_is_killed_loses_at_most_what_was_being_said() {
     }
 }
 
+/// A message of the model's in a stream of Claude Code's, which is all that it says of it.
+fn reply(at: usize) -> String {
+    format!(
+        "{{\"type\":\"assistant\",\"message\":{{\"id\":\"m{at}\",\"content\":[{{\"type\":\"text\",\
+         \"text\":\"reply {at}\"}}]}},\"parent_tool_use_id\":null,\"session_id\":\"s1\",\"uuid\":\"u{at}\"}}\n"
+    )
+}
+
+#[test]
+fn messages_without_a_silence_between_them_are_committed_as_they_come() {
+    let sandbox = Sandbox::new();
+    let mut running = Running::of(&sandbox, &["record"]);
+    let mut stdin = running.0.stdin.take().expect("it is piped");
+    let writer = std::thread::spawn(move || {
+        for at in 1.. {
+            if stdin.write_all(reply(at).as_bytes()).is_err() {
+                return at;
+            }
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        0
+    });
+    until("what is complete is committed", || {
+        messages(&sandbox).len() >= 10
+    });
+    running.signal("KILL");
+    running.end();
+    let written = writer.join().expect("it writes");
+    let kept = messages(&sandbox);
+    let said: Vec<String> = (1..=kept.len()).map(|at| format!("reply {at}")).collect();
+    assert_eq!(kept, said);
+    assert!(written < 1_000, "{written} were written");
+}
+
+#[test]
+fn a_message_that_goes_on_without_a_silence_is_committed_as_it_grows() {
+    let sandbox = Sandbox::new();
+    let mut running = Running::of(&sandbox, &["record"]);
+    let mut stdin = running.0.stdin.take().expect("it is piped");
+    let writer = std::thread::spawn(move || {
+        for at in 1.. {
+            let piece = reply(at).replace(&format!("\"m{at}\""), "\"m\"");
+            if stdin.write_all(piece.as_bytes()).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(40));
+        }
+    });
+    until("what is there of it is committed", || {
+        messages(&sandbox) == ["reply 1"]
+    });
+    running.signal("KILL");
+    running.end();
+    writer.join().expect("it writes");
+}
+
 #[test]
 fn a_call_that_runs_is_committed_while_it_runs() {
     let sandbox = Sandbox::new();
@@ -320,6 +376,121 @@ fn what_cannot_be_committed_is_kept_in_a_file() {
     assert_eq!(std::fs::read_to_string(kept).expect("kept"), stream);
     sandbox.ok(&["import", name]);
     assert_eq!(messages(&sandbox).len(), 4);
+}
+
+#[test]
+fn what_cannot_be_kept_in_a_file_either_is_said_to_be_lost() {
+    if is_left_out(THE_FILE) || !cfg!(target_os = "linux") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let stream: String = (1..=2_000).map(reply).collect();
+    // No file may be longer than the database is: as a disk that is full.
+    let record = sandbox.command(&["record"]);
+    let mut shell = Command::new("sh");
+    let limited = "trap '' XFSZ; ulimit -f 128; exec \"$0\" record";
+    let mut child = shell
+        .args(["-c", limited])
+        .arg(record.get_program())
+        .current_dir(sandbox.work())
+        .env_clear()
+        .envs(
+            record
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(stream.as_bytes()).expect("taken");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("error: "), "{said}");
+    assert!(
+        lines[0].contains("what came since the last commit is lost: "),
+        "{said}"
+    );
+    assert_eq!(
+        lines[1..],
+        ["hint: what was committed stays; make room, and have it said again"]
+    );
+    let files = std::fs::read_dir(sandbox.work()).expect("listed");
+    assert_eq!(files.count(), 1, "nothing but the repository is there");
+}
+
+/// What a view shows of the calls, at a time.
+fn states_at(sandbox: &Sandbox, clock: &str) -> Vec<String> {
+    let mut view = sandbox.command(&["view", "--format", "tree"]);
+    let output = view.env("TRACT_CLOCK", clock).output().expect("it runs");
+    let tree = String::from_utf8_lossy(&output.stdout).into_owned();
+    let states = tree.split("\"state\":\"").skip(1);
+    let state = |rest: &str| rest.split('"').next().unwrap_or_default().to_owned();
+    states.map(state).collect()
+}
+
+#[test]
+fn a_call_runs_for_every_reader_until_its_recorder_ends_or_is_not_heard_of() {
+    let (clock, soon, later) = ("1773489660000", "1773489690000", "1773489960000");
+    for how in ["KILL", "END"] {
+        let sandbox = Sandbox::new();
+        let mut record = sandbox.command(&["record"]);
+        record.env("TRACT_CLOCK", clock).stdin(Stdio::piped());
+        record.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = Running(record.spawn().expect("it runs"));
+        for line in &turn(1)[..2] {
+            running.say(line);
+        }
+        until("the call runs", || states_at(&sandbox, soon) == ["pending"]);
+        assert_eq!(states_at(&sandbox, later), ["interrupted"]);
+        let page = |clock| {
+            let mut page = sandbox.command(&["view", "--format", "markdown"]);
+            let output = page.env("TRACT_CLOCK", clock).output().expect("it runs");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        assert!(page(soon).contains("pending"), "{}", page(soon));
+        if how == "KILL" {
+            running.signal("KILL");
+            running.end();
+            assert_eq!(
+                states_at(&sandbox, soon),
+                ["pending"],
+                "nobody has said that it ended"
+            );
+        } else {
+            drop(running.0.stdin.take());
+            assert!(running.0.wait().expect("it ends").success());
+            assert_eq!(states_at(&sandbox, soon), ["interrupted"]);
+        }
+        assert_eq!(states_at(&sandbox, later), ["interrupted"]);
+    }
+}
+
+#[test]
+fn a_call_at_the_end_of_an_imported_session_runs_while_the_session_is_fresh() {
+    let sandbox = Sandbox::new();
+    let record = |id: &str, parent: &str, kind: &str, content: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"cwd\":\"/w\",\
+             \"timestamp\":\"2026-03-14T12:00:00.000Z\",\"message\":{{\"role\":\"{kind}\",\"content\":{content}}}}}\n"
+        )
+    };
+    let call = "[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{\"command\":\"make\"}}]";
+    let session =
+        record("u1", "null", "user", "\"build\"") + &record("u2", "\"u1\"", "assistant", call);
+    sandbox.write("s.jsonl", session);
+    sandbox.ok(&["import", "s.jsonl"]);
+    let at = |minutes: i64| (1_773_489_600_000 + minutes * 60_000).to_string();
+    assert_eq!(states_at(&sandbox, &at(14)), ["pending"]);
+    assert_eq!(states_at(&sandbox, &at(16)), ["interrupted"]);
+    // What stands on one's own branch behind it is one's own.
+    sandbox.ok(&["commit", "-r", "user", "-m", "never mind"]);
+    assert_eq!(states_at(&sandbox, &at(14)), ["interrupted"]);
 }
 
 /// What a terminal shows in the end, what has scrolled away included.

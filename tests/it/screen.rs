@@ -369,3 +369,29 @@ fn without_a_terminal_it_says_so() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     insta::assert_snapshot!(sandbox.tract(&["view", "-i"]));
 }
+
+#[test]
+fn where_nothing_is_visible_the_way_back_is_said_and_the_mode_stays() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    let Some(screen) = Screen::open(&sandbox, 80, 16) else {
+        return;
+    };
+    screen.line("tract view -i");
+    screen.heads(&["main · window"]);
+    screen.keys(&["C-o"]);
+    screen.heads(&["main · transcript"]);
+    screen.line("/clear");
+    screen.heads(&["main · transcript", "nothing visible"]);
+    let hide = sandbox.ok(&["rev-parse", "HEAD"])[..7].to_owned();
+    let back = format!("2 messages hidden. /restore {hide} brings them back.");
+    screen.sees(&back);
+    screen.line(&format!("/restore {hide}"));
+    screen.heads(&["main · transcript", "of 2"]);
+    screen.line("/clear");
+    screen.heads(&["nothing visible"]);
+    screen.keys(&["q"]);
+    screen.waits("a prompt", |seen| seen.trim_end().ends_with('$'));
+    screen.line("clear; tract view -i");
+    screen.heads(&["main · window", "nothing visible"]);
+    screen.sees(" brings them back.");
+}

@@ -121,7 +121,7 @@ fn what_a_hide_hid_and_what_stayed() {
     refs      HEAD -> main
     parent    caa1a29
     time      2026-03-14 12:10:00 +0000
-    messages  -1
+    messages  -2 +1
     tokens    -7 = 67
 
     In its place: user
@@ -151,7 +151,7 @@ fn what_a_hide_hid_and_what_stayed() {
     refs      HEAD -> main
     parent    be0045e
     time      2026-03-14 12:13:00 +0000
-    messages  -1
+    messages  -2 +1
     tokens    -9 = 58
 
     In its place: user

@@ -10,6 +10,7 @@ const AGENT: &str = "\
 last=$(tail -n 1)
 case \"$last\" in
 *slow*) for word in one two three; do printf '%s ' \"$word\"; sleep 0.2; done; sleep 1000;;
+*calls*) cat call.jsonl; sleep 1000;;
 *fails*) echo why >&2; exit 3;;
 *) printf 'I heard: %s\\n' \"$last\";;
 esac
@@ -206,4 +207,63 @@ fn on_a_terminal_that_cannot_go_back_a_line_is_a_prompt() {
     screen.line("/quit");
     left(&screen);
     assert_eq!(texts(&sandbox, &[]).len(), 2);
+}
+
+#[test]
+fn a_call_that_ran_when_its_answer_was_cancelled_is_interrupted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("agent.sh", AGENT);
+    let call = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"look","input":{}}]},"parent_tool_use_id":null,"session_id":"s1","uuid":"u1"}"#;
+    let call = format!("{call}\n");
+    sandbox.write("call.jsonl", call);
+    let Some(screen) = Screen::open(&sandbox, 72, 20) else {
+        return;
+    };
+    screen.line("tract chat --format text --agent 'sh agent.sh'");
+    screen.sees("No messages yet");
+    screen.line("it calls");
+    screen.sees("pending");
+    screen.keys(&["Escape"]);
+    screen.sees("Cancelled; what was said is kept");
+    let seen = screen.sees("interrupted");
+    assert!(!seen.contains("pending"), "{seen}");
+}
+
+#[test]
+fn a_rewind_goes_before_what_the_user_said_and_lets_it_be_said_otherwise() {
+    let sandbox = Sandbox::with_messages(&[("system", "be brief")]);
+    sandbox.write("agent.sh", AGENT);
+    let Some(screen) = Screen::open(&sandbox, 72, 20) else {
+        return;
+    };
+    screen.line("tract chat --format text --agent 'sh agent.sh'");
+    screen.heads(&["of 1"]);
+    screen.line("one");
+    screen.heads(&["of 3"]);
+    screen.line("two");
+    screen.heads(&["of 5"]);
+    screen.line("/rewind :4");
+    screen.heads(&["of 3"]);
+    screen.sees("> two");
+    screen.line(" and a half");
+    screen.heads(&["of 5"]);
+    screen.sees("I heard: two and a half");
+    // What the model said is gone back to.
+    screen.line("/rewind :3");
+    screen.heads(&["of 3"]);
+    screen.line("three");
+    screen.heads(&["of 5"]);
+    screen.line("/quit");
+    left(&screen);
+
+    // Before the first of all, where nobody answers.
+    screen.line("tract reset :2; tract drop :1; clear; tract view -i");
+    screen.heads(&["of 1"]);
+    screen.line("/rewind :1");
+    screen.sees("user: one");
+    screen.line(" more");
+    screen.sees("one more");
+    screen.keys(&["q"]);
+    left(&screen);
+    assert_eq!(texts(&sandbox, &[]), ["be brief", "one more"]);
 }

@@ -88,7 +88,7 @@ fn at_80_columns() {
 
       4c993c8  :7  5 min ago  annotate         pinned, 1 message: worth keeping
       de6f21a  :6  6 min ago  edit user   -23  Shorter.
-      3f2bb77  :2  7 min ago  truncate   -687  -7 messages  [Sliding window truncat…
+      3f2bb77  :2  7 min ago  truncate   -687  -8 +1 messages  [Sliding window trun…
     hint: over budget: tract compact puts a summary in place of what is old
     $ tract branch
       BRANCH                      COMMIT   LAST       TOKENS  ABOUT
@@ -125,15 +125,15 @@ fn at_120_columns() {
     };
     insta::assert_snapshot!(told, @r#"
     $ tract log -n 8
-    commit   no.  time       what      who               tokens  context  message
-    4c993c8   :7  3 min ago  annotate  assistant                     430  (HEAD -> main)  pinned, 1 message: worth keeping
-    de6f21a   :6  4 min ago  edit      user          -23             430  Shorter.
-    3f2bb77   :2  5 min ago  truncate  -7 messages  -687 tokens      453  (a-branch-with-a-rather-long-name)  [Sliding wind…
-    6bb0a8d   :7  7 min ago  append    assistant     +28           1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than…
-    f94e00f   :6  8 min ago  append    user          +30           1,112  漢字の長い文章がここに書かれています、そして続き…
-    662930f   :5  2 h ago    append    assistant     +22           1,082  (claude-code/5b0c9a1e…)  Done: one line under *Un…
-    d78474a   :4  2 h ago    append    tool          +20           1,060  Edit file_path="/home/mara/tally… → The file /hom…
-    f1b4ce2   :3  2 h ago    append    assistant     +75           1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", o…
+    commit   no.  time       what      who                  tokens  context  message
+    4c993c8   :7  3 min ago  annotate  assistant                        430  (HEAD -> main)  pinned, 1 message: worth keepi…
+    de6f21a   :6  4 min ago  edit      user             -23             430  Shorter.
+    3f2bb77   :2  5 min ago  truncate  -8 +1 messages  -687 tokens      453  (a-branch-with-a-rather-long-name)  [Sliding w…
+    6bb0a8d   :7  7 min ago  append    assistant        +28           1,140  (party)  🎉 Done ␛[31mred␛[0m and more words t…
+    f94e00f   :6  8 min ago  append    user             +30           1,112  漢字の長い文章がここに書かれています、そして続…
+    662930f   :5  2 h ago    append    assistant        +22           1,082  (claude-code/5b0c9a1e…)  Done: one line under…
+    d78474a   :4  2 h ago    append    tool             +20           1,060  Edit file_path="/home/mara/tal… → The file /ho…
+    f1b4ce2   :3  2 h ago    append    assistant        +75           1,040  Edit file_path="/home/mara/tally/CHANGELOG.md"…
     $ tract log -n 2 --verbose
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD -> main)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
@@ -148,9 +148,9 @@ fn at_120_columns() {
     Window   [====================] about 19.9k of 2k (994%)
              user 66% · assistant 29% · tool 5%   largest: This session is being continued from a previous convers… 257 (:1)
 
-      4c993c8  :7  5 min ago  annotate  assistant                 pinned, 1 message: worth keeping
-      de6f21a  :6  6 min ago  edit      user          -23         Shorter.
-      3f2bb77  :2  7 min ago  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce c…
+      4c993c8  :7  5 min ago  annotate  assistant                    pinned, 1 message: worth keeping
+      de6f21a  :6  6 min ago  edit      user             -23         Shorter.
+      3f2bb77  :2  7 min ago  truncate  -8 +1 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduc…
     hint: over budget: tract compact puts a summary in place of what is old
     $ tract branch
       BRANCH                            COMMIT   LAST       TOKENS  ABOUT
@@ -186,14 +186,14 @@ fn in_a_pipe() {
         .map(|arguments| sandbox.tract(arguments))
         .collect();
     insta::assert_snapshot!(told.concat(), @r###"
-    4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                   430  (HEAD -> main)  pinned, 1 message: worth keeping
-    de6f21a  :6  2026-03-14 12:07:00  edit      user          -23           430  Shorter.
-    3f2bb77  :2  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window truncation: 8 messages hidden to reduce context]
-    6bb0a8d  :7  2026-03-14 12:04:00  append    assistant     +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on one narrow line of text
-    f94e00f  :6  2026-03-14 12:03:00  append    user          +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
-    662930f  :5  2026-03-14 09:19:41  append    assistant     +22         1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
-    d78474a  :4  2026-03-14 09:19:38  append    tool          +20         1,060  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",… → The file /home/mara/tally/CHANGELOG.md has been updated.
-    f1b4ce2  :3  2026-03-14 09:19:38  append    assistant     +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
+    4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                      430  (HEAD -> main)  pinned, 1 message: worth keeping
+    de6f21a  :6  2026-03-14 12:07:00  edit      user             -23           430  Shorter.
+    3f2bb77  :2  2026-03-14 12:06:00  truncate  -8 +1 messages  -687 tokens    453  (a-branch-with-a-rather-long-name)  [Sliding window truncation: 8 messages hidden to reduce context]
+    6bb0a8d  :7  2026-03-14 12:04:00  append    assistant        +28         1,140  (party)  🎉 Done ␛[31mred␛[0m and more words than fit on one narrow line of text
+    f94e00f  :6  2026-03-14 12:03:00  append    user             +30         1,112  漢字の長い文章がここに書かれています、そして続きま…
+    662930f  :5  2026-03-14 09:19:41  append    assistant        +22         1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
+    d78474a  :4  2026-03-14 09:19:38  append    tool             +20         1,060  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",… → The file /home/mara/tally/CHANGELOG.md has been updated.
+    f1b4ce2  :3  2026-03-14 09:19:38  append    assistant        +75         1,040  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",…
     4c993c88265b4bea9f6a4a1de6133ad1d06104b978f54e23f3729a655ad9a604  :7  (HEAD -> main)
         2026-03-14 12:08:00 +0000  annotate  assistant  0 = 430 tokens
         pinned, 1 message: worth keeping
@@ -207,9 +207,9 @@ fn in_a_pipe() {
              user 66% · assistant 29% · tool 5%
              largest: This session is being continued from a previous conv… 257 (:1)
 
-      4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                 pinned, 1 message: worth keeping
-      de6f21a  :6  2026-03-14 12:07:00  edit      user          -23         Shorter.
-      3f2bb77  :2  2026-03-14 12:06:00  truncate  -7 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
+      4c993c8  :7  2026-03-14 12:08:00  annotate  assistant                    pinned, 1 message: worth keeping
+      de6f21a  :6  2026-03-14 12:07:00  edit      user             -23         Shorter.
+      3f2bb77  :2  2026-03-14 12:06:00  truncate  -8 +1 messages  -687 tokens  [Sliding window truncation: 8 messages hidden to reduce context]
     --- stderr
     hint: over budget: tract compact puts a summary in place of what is old
     * main                              4c993c8  2026-03-14 12:08:00  430 tokens  claude-code  1 compaction  Read the bank's amounts, and never in silence

@@ -36,6 +36,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         );
     }
     let repo = app.repo()?;
+    if let Some(rev) = &args.rev {
+        position::must_be_whole(&repo, &On::Head, rev)?;
+    }
     let target = match (&args.branch, args.rev.as_deref()) {
         (Some(name), rev) => Target::NewBranch(RefName::branch(name)?, rev.map(str::to_owned)),
         (None, Some("-")) => Target::Previous,

@@ -11,7 +11,7 @@ use tract::model::Role;
 use tract::render::{Label, escape};
 
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, Result, request};
+use crate::cli::{App, Failure, Result, position, request};
 
 /// Print the request that a model would be sent
 ///
@@ -51,6 +51,7 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
+    position::must_be_whole(&repo, &on, args.reply.as_ref().unwrap_or(&args.rev))?;
     let reply = args.reply.as_ref().map(|typed| repo.resolve(&on, typed));
     let reply = reply.transpose()?;
     let commit = match (&args.reply, reply) {

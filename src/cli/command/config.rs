@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
-use tract::history::{BudgetAction, BudgetTarget, Config, Expire};
+use tract::history::{BudgetActions, BudgetTarget, Config, Expire};
 use tract::model::secret::Secrets;
 use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
@@ -20,7 +20,7 @@ use crate::cli::{App, Failure, Result};
 #[command(after_help = "\
 Of the repository, with its default in brackets:
   budget.max         how many tokens a context should not exceed, such as 128k
-  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); compact:CMD (CMD summarises what is old) [warn]
+  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
   budget.timeout     how many seconds CMD may take [600]
   tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
@@ -28,7 +28,10 @@ Of the repository, with its default in brackets:
   window.size        how many messages tract view shows [50]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
+  prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
   receive.purge      whether a push may erase here what was erased there: allow or refuse [refuse]
+
+With TRACT_LOG=FILE in the environment (or 1, for standard error), each command adds a line of JSON about what was counted, hidden or reset.
 
 Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
 
@@ -162,7 +165,8 @@ fn checked(key: &str, value: &str) -> Result<String> {
             Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
         "budget.timeout" => number("seconds"),
-        "budget.action" => Ok(value.parse::<BudgetAction>()?.to_string()),
+        "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
+        "prune.keepTools" => Ok(value.to_owned()),
         "window.size" => number("messages"),
         "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),

@@ -11,7 +11,7 @@ use tract::interop::{FORMATS, Format};
 use tract::render::{grouped, plural};
 
 use crate::cli::page::{self, Guarded};
-use crate::cli::{App, Failure, Result, leaks, private};
+use crate::cli::{App, Failure, Result, leaks, position, private};
 
 /// Write a session file, or a page to read
 ///
@@ -67,6 +67,7 @@ impl Shape {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
+    position::must_be_whole(&repo, &on, &args.rev)?;
     let commit = repo.resolve(&on, &args.rev)?;
     let format = match args.format {
         Some(Shape::Session(format)) => format,

@@ -11,7 +11,9 @@ use crate::cli::{App, Result, Typed, outcome};
 ///
 /// Each line names the commit, so that tract show prints the whole output. The user's newest two turns
 /// are left alone, and so are the newest 40,000 tokens of tool output before them. If less than 20,000
-/// tokens would be saved, nothing is done.
+/// tokens would be saved, nothing is done. Outputs of the tools in the setting prune.keepTools stay, unless
+/// --tool names them. An earlier prune ends the search, unless --tool, --larger-than, --turns or --protect is
+/// given.
 ///
 /// See also: drop (messages you name), truncate (the oldest), compact (a summary), clear (everything).
 #[derive(Debug, clap::Args)]
@@ -62,8 +64,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         min: args.min.unwrap_or(least),
         ..usual
     };
+    // Whoever says what is pruned means all of it; else it was looked through before.
+    let whole = !args.tool.is_empty()
+        || args.larger_than.is_some()
+        || args.protect.is_some()
+        || args.turns != usual.turns;
     let prune = Prune {
         limits,
+        keep: repo.config()?.kept_tools(),
+        whole,
         tools: args.tool.clone(),
         larger_than: args.larger_than.unwrap_or(0),
         budget,
@@ -145,6 +154,7 @@ fn with_less_left_alone(
     let (turns, protect, min) = (args.turns, prune.limits.protect, prune.limits.min);
     let limited = |turns: usize, protect: u64, min: u64| {
         let mut other = prune.clone();
+        other.whole = true;
         other.limits = Limits {
             turns,
             protect,

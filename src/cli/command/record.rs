@@ -16,6 +16,9 @@ use crate::cli::{App, Failure, Result, Typed, imported};
 /// as it is complete. If the stream ends or a signal arrives in the middle of a message, that message
 /// is committed too, marked as interrupted. A session that continues in another stream continues here.
 ///
+/// While the stream is open, tract view and other readers show a call without a result as running; if the
+/// recorder is killed, for one minute more.
+///
 /// The format is recognised from the first records: JSON Lines or server-sent events. Outside a
 /// repository, one is made here. Each message is an operation of its own: tract undo takes back the
 /// last one.

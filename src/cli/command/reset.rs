@@ -1,11 +1,12 @@
 //! `tract reset`: the branch goes back to then.
 
+use serde_json::json;
 use tract::hash::CommitHash;
 use tract::history::{Repo, Reset, ResetMode};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Result, typed};
+use crate::cli::{App, Result, trace, typed};
 
 /// Move the branch back to a commit; what came later leaves it
 ///
@@ -44,6 +45,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let done = match &args.rev {
         Some(rev) => {
+            position::must_be_whole(&repo, &on, rev)?;
             let what = format!("{word} {}", typed::rev(rev));
             repo.reset(app.call(&on, &what), rev, mode)?
         }
@@ -52,6 +54,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             repo.reset_to_root(app.call(&on, &what), mode)?
         }
     };
+    trace::add(app, "reset", |_| {
+        let name = |commit: Option<CommitHash>| commit.map(|commit| commit.to_string());
+        Ok(json!({"from": name(done.from), "to": name(done.to), "how": word}))
+    });
     let name = match &done.branch {
         Some(branch) => Label::Branch.of(branch.short()),
         None => Label::Head.of("HEAD"),

@@ -15,7 +15,7 @@ use tract::render::Label;
 use crate::cli::failure;
 use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, Result, leaks, private};
+use crate::cli::{App, Failure, Result, leaks, position, private};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -61,6 +61,7 @@ fn resumable(between: &str) -> String {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
+    position::must_be_whole(&repo, &on, &args.rev)?;
     let commit = repo.resolve(&on, &args.rev)?;
     let tool = match args.tool {
         Some(tool) => Some(tool),

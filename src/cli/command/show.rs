@@ -197,7 +197,7 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
         field("edits", target.to_string()[..7].into());
     }
     if matches!(operation, Operation::Hide(_) | Operation::Restore { .. }) {
-        field("messages", signed(row.messages).into());
+        field("messages", listing::moved(row).into());
     }
     let count = format!("{} = {}", signed(row.delta), tokens(row.running));
     field("tokens", count.into());

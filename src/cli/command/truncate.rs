@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use tract::Error;
 use tract::history::ProviderSays;
-use tract::history::surgery::{Fraction, Marker, Plan, Prune, Reach, Truncate};
+use tract::history::surgery::{Fraction, Marker, Plan, Reach, Truncate};
 use tract::model::{Message, Role};
 use tract::render::{Share, grouped};
 
@@ -82,7 +82,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = what(args);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let plans: [&dyn Plan; 2] = [&truncate, &Prune::default()];
+    let plans: [&dyn Plan; 2] = [&truncate, &outcome::prune(&repo)?];
     let done = if args.dry_run {
         repo.compare(call, &options, &plans)?
     } else {
@@ -97,7 +97,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
                 _ => ProviderSays::Nothing,
             };
             let newest = Truncate::new(Reach::Keep(1));
-            let plans: [&dyn Plan; 2] = [&newest, &Prune::default()];
+            let plans: [&dyn Plan; 2] = [&newest, &outcome::prune(&repo)?];
             let would = repo.compare(call, &options, &plans)?;
             let does = |at: usize| would[at].as_ref().ok().filter(|it| !it.is_nothing());
             let fits = does(0).is_some_and(|it| match reach {

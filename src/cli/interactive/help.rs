@@ -78,7 +78,10 @@ pub fn all(is_talk: bool) -> Vec<Line> {
         ),
         ("/truncate 9", "all but the newest 9 are hidden"),
         ("/undo /redo", "as z and Z"),
-        ("/rewind", "back to a message that is picked, or :12"),
+        (
+            "/rewind",
+            "back to a message that is picked, or :12; before one of yours, to say it in other words",
+        ),
         (
             "/restore",
             "brings back what is picked: a hidden message, a marker",

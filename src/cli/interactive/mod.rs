@@ -18,9 +18,10 @@ mod sheet;
 mod slash;
 mod speaker;
 mod terminal;
+mod whereabouts;
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use tract::Error;
@@ -40,6 +41,7 @@ use reader::{OPERATIONS, Picture, Reader, Wish};
 use sheet::Sheet;
 use speaker::Speaker;
 use terminal::{Frame, Terminal};
+use whereabouts::know;
 
 /// How often it is asked whether somebody else has committed.
 const POLL: Duration = Duration::from_millis(100);
@@ -124,6 +126,8 @@ struct Session<'r, 't, 'a> {
     followed: Followed<'r>,
     reader: Reader,
     speaker: Option<&'r mut Speaker<'t, 'a>>,
+    /// When it was asked last whether what is read goes on.
+    asked: Instant,
 }
 
 /// What is read, and on which screen.
@@ -281,6 +285,7 @@ impl Place {
         }
         let mut followed = Followed::new(repo, on, self.what.as_str());
         if let Some(step) = followed.look()? {
+            know(&mut reader, repo, step.tip.as_ref(), app)?;
             reader.show(repo, step.tip, 0)?;
         }
         Ok(Session {
@@ -290,6 +295,7 @@ impl Place {
             followed,
             reader,
             speaker,
+            asked: Instant::now(),
         })
     }
 
@@ -299,7 +305,9 @@ impl Place {
         match wish {
             Wish::None | Wish::Quit => {}
             Wish::Choose => reader.say("a talk stays where it is; tract view -i chooses"),
-            Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) if reader.answer.is_some() => {
+            Wish::Run(_) | Wish::Ask(_) | Wish::Save(_) | Wish::Rewind(_)
+                if reader.answer.is_some() =>
+            {
                 reader.say("an answer is on its way; esc cancels it");
             }
             Wish::Ask(prompt) => self.ask(&prompt, session, app)?,
@@ -311,6 +319,7 @@ impl Place {
                 }
             }
             Wish::Cancel => self.close(session, app),
+            Wish::Rewind(to) => self.rewind(&to, session, app)?,
             Wish::Operations => {
                 let lines = operations(session.repo, app)?;
                 reader.lay(Sheet::new(OPERATIONS, lines));
@@ -325,7 +334,7 @@ impl Place {
                 if let Some(Err(failure)) = speaker.map(|to| to.talk.save_on(app)) {
                     session.reader.say(failure.line());
                 }
-                self.look_again(session);
+                self.look_again(session, app);
                 let sheet = session.reader.sheet();
                 if let Some(sheet) = sheet.filter(|sheet| sheet.title == OPERATIONS) {
                     sheet.set(operations(session.repo, app)?);
@@ -354,8 +363,8 @@ impl Place {
             }
         }
         match session.followed.look() {
-            Ok(Some(step)) => self.went(&step, session, true),
-            Ok(None) => return is_new,
+            Ok(Some(step)) => self.went(&step, session, true, app),
+            Ok(None) => return self.is_over(session, app) || is_new,
             Err(failure) => session.reader.say(failure.line()),
         }
         true
@@ -380,7 +389,7 @@ impl Place {
         self.tell("chat", asked, reader, app);
         // What is said now is seen, whatever was read.
         tried(reader.go_end(session.repo), (), reader);
-        self.look_again(session);
+        self.look_again(session, app);
         Ok(())
     }
 
@@ -393,21 +402,25 @@ impl Place {
         let closed = speaker.close(app);
         session.reader.answer = None;
         self.tell("chat", closed, &mut session.reader, app);
-        self.look_again(session);
+        self.look_again(session, app);
     }
 
     /// What this process has done is seen.
-    fn look_again(&self, session: &mut Session<'_, '_, '_>) {
+    fn look_again(&self, session: &mut Session<'_, '_, '_>, app: &App) {
         match session.followed.look_again() {
-            Ok(Some(step)) => self.went(&step, session, false),
+            Ok(Some(step)) => self.went(&step, session, false, app),
             Ok(None) => {}
             Err(failure) => session.reader.say(failure.line()),
         }
     }
 
     /// What is read has moved: it is read again, and said so where somebody else has done it.
-    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool) {
+    fn went(&self, step: &Step, session: &mut Session<'_, '_, '_>, is_told: bool, app: &App) {
         let Session { repo, reader, .. } = session;
+        let known = know(reader, repo, step.tip.as_ref(), app);
+        if let Err(failure) = known {
+            reader.say(failure.line());
+        }
         tried(reader.show(repo, step.tip, step.moved.came), (), reader);
         if is_told {
             let mut told = follow::changes(step);
@@ -559,10 +572,14 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
 /// The command that the repository's budget has make summaries, if it is one's own.
 fn summariser(repo: &Repo) -> Result<Option<String>> {
     let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
-    Ok(match budget.map(|budget| budget.action) {
-        Some(BudgetAction::Compact(command)) => Some(command),
-        _ => None,
-    })
+    let actions = budget.map(|budget| std::iter::once(budget.action).chain(budget.otherwise));
+    Ok(actions
+        .into_iter()
+        .flatten()
+        .find_map(|action| match action {
+            BudgetAction::Compact(command) => Some(command),
+            _ => None,
+        }))
 }
 
 /// The operations, newest first, as `tract reflog` lists them.

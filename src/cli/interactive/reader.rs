@@ -49,6 +49,8 @@ pub enum Wish {
     Cancel,
     /// To keep a talk in memory, in this place.
     Save(String),
+    /// To go back to a message, or before one of the user's.
+    Rewind(String),
 }
 
 /// How a search goes on for one look: long enough to get on, too short to be felt.
@@ -72,6 +74,10 @@ pub struct Reader {
     pub sought: Option<String>,
     /// What is said at the bottom until the next key.
     said: Option<Line>,
+    /// Whether more of the conversation may come, so that a call without a result runs.
+    pub goes_on: bool,
+    /// The way back, where all messages are hidden.
+    pub way_back: Option<String>,
     /// The command that makes summaries.
     pub summariser: Option<String>,
     /// What is said on, where somebody answers.
@@ -110,6 +116,8 @@ enum Mode {
     Slash,
     /// A summary is typed.
     Summary,
+    /// What the user said is edited, to be said again.
+    Again,
     /// A message is picked for this command.
     Pick(&'static str),
     /// What is to be said is typed.
@@ -131,6 +139,8 @@ impl Reader {
             search: None,
             sought: None,
             said: None,
+            goes_on: false,
+            way_back: None,
             summariser: None,
             speech: None,
             answer: None,
@@ -165,13 +175,19 @@ impl Reader {
         };
         let talk = self.conversation(repo, tip)?;
         match &mut self.reels.outer {
-            Some(reel) => reel.renew(repo, talk, new)?,
+            // An answer is committed when it is over.
+            Some(reel) => reel.renew(repo, talk, new, self.speech.is_none())?,
             None => {
                 let (width, height) = self.body();
                 self.reels.outer = Some(Reel::open(talk, repo, width, height)?);
             }
         }
         Ok(())
+    }
+
+    /// The commit that is read.
+    pub fn tip(&self) -> Option<CommitHash> {
+        self.tip
     }
 
     /// Says something at the bottom.
@@ -232,7 +248,7 @@ impl Reader {
             return Ok(Wish::Cancel);
         }
         match self.mode {
-            Mode::Slash | Mode::Summary => Ok(self.type_key(key)),
+            Mode::Slash | Mode::Summary | Mode::Again => Ok(self.type_key(key)),
             // Whoever goes on to type has read it.
             Mode::Say if self.sheet.is_some() && matches!(key, Key::Char(_) | Key::Paste(_)) => {
                 self.sheet = None;
@@ -399,11 +415,12 @@ impl Reader {
 
     fn conversation(&self, repo: &Repo, tip: &CommitHash) -> Result<Conversation> {
         use tract::ingest::Scope;
-        match self.which {
+        let found = match self.which {
             Which::Window(_) => Conversation::scroll(repo, tip, self.window),
             Which::Transcript => Conversation::open(repo, tip, Scope::Transcript),
             Which::All => Conversation::open(repo, tip, Scope::All),
-        }
+        };
+        Ok(found?.going_on(self.goes_on))
     }
 
     /// The chosen message as it is: its text, or, if it holds more than text, its JSON.
@@ -435,6 +452,7 @@ impl Reader {
             return Ok(Wish::None);
         };
         let name = match (command, row.number) {
+            ("reset", Some(number)) => return Ok(Wish::Rewind(format!(":{number}"))),
             (_, Some(number)) => format!(":{number}"),
             ("restore", None) => row.entry.id.to_string(),
             _ => {
@@ -455,6 +473,14 @@ impl Reader {
         let Typed::Done(text) = typed else {
             return Wish::None;
         };
+        if mode == Mode::Again {
+            let text = text.trim();
+            if text.is_empty() {
+                return Wish::None;
+            }
+            let words = ["commit", "-r", "user", "-m", text];
+            return Wish::Run(words.map(str::to_owned).to_vec());
+        }
         if mode == Mode::Summary {
             let text = text.trim();
             if text.is_empty() {
@@ -473,6 +499,7 @@ impl Reader {
     fn command(&mut self, slash: Slash) -> Wish {
         match slash {
             Slash::Run(words) => return Wish::Run(words),
+            Slash::Rewind(to) => return Wish::Rewind(to),
             Slash::Quit => return Wish::Quit,
             Slash::Summary => {
                 self.mode = Mode::Summary;
@@ -533,6 +560,20 @@ impl Reader {
         Ok(Wish::Ask(text.to_owned()))
     }
 
+    /// Lets what the user said be edited before it is said again.
+    pub fn edit(&mut self, text: &str) {
+        match &mut self.speech {
+            Some(speech) => {
+                speech.begin(text);
+                self.mode = Mode::Say;
+            }
+            None => {
+                self.prompt.begin(text);
+                self.mode = Mode::Again;
+            }
+        }
+    }
+
     /// What keys mean where nothing is asked for.
     fn home(&self) -> Mode {
         match self.speech {
@@ -544,7 +585,7 @@ impl Reader {
     /// The same after a line that was begun there.
     fn left(&self) -> Mode {
         match self.mode {
-            Mode::Summary => self.home(),
+            Mode::Summary | Mode::Again => self.home(),
             _ => Mode::Reading,
         }
     }

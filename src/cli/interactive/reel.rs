@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use tract::Result;
 use tract::history::{ListedEntry, Repo};
-use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Start};
+use tract::ingest::{Conversation, PartSize, Replay, Start};
 use tract::model::EntryId;
 use tract::render::chat::{Chat, Detail, Pen, Tools};
 use tract::render::{Label, Line, plural};
@@ -342,8 +342,15 @@ impl Reel {
     }
 
     /// The conversation is another one now: what was chosen stays chosen if it is there, and the end
-    /// stays in sight if it was. So many of its last messages are new.
-    pub fn renew(&mut self, repo: &Repo, talk: Conversation, new: usize) -> Result<()> {
+    /// stays in sight if it was. So many of its last messages are new. With `goes_on`, what was called by those a
+    /// moment ago is still under way.
+    pub fn renew(
+        &mut self,
+        repo: &Repo,
+        talk: Conversation,
+        new: usize,
+        goes_on: bool,
+    ) -> Result<()> {
         let at_end = self.is_at_end();
         let chosen = self.id_of(self.chosen);
         let row = self.row();
@@ -351,7 +358,15 @@ impl Reel {
         let came = talk.listed().read(repo, first..talk.len())?;
         self.live.extend(came.iter().map(|row| row.entry.id));
         let near = self.chosen;
-        self.talk = talk;
+        let last = talk
+            .listed()
+            .read(repo, talk.len().saturating_sub(1)..talk.len())?;
+        let is_live = last.iter().any(|row| self.live.contains(&row.entry.id));
+        self.talk = if goes_on && is_live {
+            talk.going_on(true)
+        } else {
+            talk
+        };
         self.parts.clear();
         if at_end {
             return self.go_end(repo);
@@ -394,13 +409,7 @@ impl Reel {
         } else {
             Start::Seen
         };
-        let mut found = self.talk.read(repo, range.clone(), start)?;
-        let is_last = range.end == self.talk.len();
-        let is_live = |row: &ReplayedEntry| self.live.contains(&row.id);
-        if is_last && found.entries.last().is_some_and(is_live) {
-            // What was called a moment ago is still under way.
-            found = self.talk.read_open(repo, range.clone(), start)?;
-        }
+        let found = self.talk.read(repo, range.clone(), start)?;
         Ok(self.draw(range, found))
     }
 

@@ -11,6 +11,8 @@ pub enum Slash {
     Run(Vec<String>),
     /// A summary is wanted first.
     Summary,
+    /// To go back to this message, or before it where the user said it.
+    Rewind(String),
     /// A message is to be picked for it first.
     Pick(&'static str),
     /// Enough.
@@ -58,6 +60,7 @@ pub fn parse(line: &str, summariser: Option<&str>) -> Option<Slash> {
         // What is no option is the summary itself.
         "compact" if !rest.starts_with('-') => run(&["compact", "-m"], vec![rest.to_owned()]),
         "rewind" if rest.is_empty() => Slash::Pick("reset"),
+        "rewind" if words.len() == 1 && !rest.starts_with('-') => Slash::Rewind(rest.to_owned()),
         "rewind" => run(&["reset"], words),
         "restore" if rest.is_empty() => Slash::Pick("restore"),
         "truncate" if rest.bytes().all(|b| b.is_ascii_digit()) && !rest.is_empty() => {
@@ -90,7 +93,14 @@ mod tests {
             run(&["truncate", "--marker", "it was long"])
         );
         assert_eq!(parse("/undo 12", None), run(&["undo", "12"]));
-        assert_eq!(parse("/rewind :12", None), run(&["reset", ":12"]));
+        assert_eq!(
+            parse("/rewind :12", None),
+            Some(Slash::Rewind(":12".into()))
+        );
+        assert_eq!(
+            parse("/rewind --hard :12", None),
+            run(&["reset", "--hard", ":12"])
+        );
         assert_eq!(parse("/rewind", None), Some(Slash::Pick("reset")));
         assert_eq!(parse("/restore", None), Some(Slash::Pick("restore")));
         assert_eq!(parse("/quit", None), Some(Slash::Quit));

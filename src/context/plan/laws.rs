@@ -184,9 +184,13 @@ impl World {
                     min: 0,
                     enough: u64::MAX,
                 };
-                Ok(prune::prune(&input, limits, |_, _| {
-                    Some(("gone".into(), 1))
-                }))
+                Ok(prune::prune(
+                    &input,
+                    limits,
+                    b > 100,
+                    |_, _| false,
+                    |_, _| Some(("gone".into(), 1)),
+                ))
             }
             _ => {
                 let id = id(a);

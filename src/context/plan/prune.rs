@@ -30,10 +30,13 @@ impl Default for Limits {
 }
 
 /// Puts a stub in the place of each old tool output. `stub` gives the text for a part and its
-/// tokens, or none to leave that part alone. None: it would save too little.
+/// tokens, or none to leave that part alone; what `is_kept` is not even counted. What was pruned before
+/// ends the walk, unless it is to be `whole`. None: it would save too little.
 pub fn prune(
     input: &PlanInput,
     limits: Limits,
+    whole: bool,
+    is_kept: impl Fn(&PlanEntry, usize) -> bool,
     stub: impl Fn(&PlanEntry, usize) -> Option<(String, u64)>,
 ) -> Option<Draft> {
     let is_turn = |at: &usize| {
@@ -47,14 +50,19 @@ pub fn prune(
     }?;
     let mut newest = 0_u64;
     let mut found = Vec::new();
-    for at in input.visible().rev().filter(|at| *at < end) {
+    'walk: for at in input.visible().rev().filter(|at| *at < end) {
         let entry = &input.order[at];
         for (index, part) in entry.parts.iter().enumerate().rev() {
             let PartLink::Result(call) = &part.link else {
                 continue;
             };
             let mut hidden = entry.entry.mask.parts().iter();
-            if hidden.any(|masked| masked.part as usize == index) {
+            match hidden.find(|masked| masked.part as usize == index) {
+                Some(masked) if masked.stub.is_some() && !whole => break 'walk,
+                Some(_) => continue,
+                None => {}
+            }
+            if is_kept(entry, index) {
                 continue;
             }
             newest = newest.saturating_add(part.tokens);

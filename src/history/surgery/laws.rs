@@ -83,7 +83,10 @@ fn planned(input: &PlanInput, of: &[EntryId], lost: &[Lost]) -> Vec<(Needs, Stri
         part_tokens: true,
         ..parts.clone()
     };
-    say(tokens, &prune::prune(input, limits, stub));
+    say(
+        tokens,
+        &prune::prune(input, limits, true, |_, _| false, stub),
+    );
     for id in of {
         let named = vec![*id];
         let needs = Needs {

@@ -55,6 +55,10 @@ pub struct Prune {
     pub limits: Limits,
     /// Only outputs of these tools; empty: of all.
     pub tools: Vec<String>,
+    /// No outputs of these tools, unless `tools` names them; they are not counted either.
+    pub keep: Vec<String>,
+    /// Whether it looks behind what was pruned before.
+    pub whole: bool,
     /// Only outputs of more tokens than this.
     pub larger_than: u64,
     /// Only as many, the oldest first, as let the context fit; none if it fits already.
@@ -78,11 +82,16 @@ impl Plan for Prune {
         }
         let counter = Counter::load(encoding);
         let tools = tools(&scene.input);
+        let tool_of = |entry: &PlanEntry, part: usize| tools.get(&(entry.entry.id, part)).copied();
+        let is_in = |names: &[String], tool: &str| names.iter().any(|name| name == tool);
+        let is_kept = |entry: &PlanEntry, part: usize| {
+            let tool = tool_of(entry, part);
+            tool.is_some_and(|tool| is_in(&self.keep, tool) && !is_in(&self.tools, tool))
+        };
         let stub = |entry: &PlanEntry, part: usize| {
             let tokens = entry.parts[part].tokens;
-            let tool = tools.get(&(entry.entry.id, part)).copied();
-            let meant = self.tools.is_empty()
-                || tool.is_some_and(|tool| self.tools.iter().any(|name| name == tool));
+            let tool = tool_of(entry, part);
+            let meant = self.tools.is_empty() || tool.is_some_and(|it| is_in(&self.tools, it));
             if !meant || tokens <= self.larger_than {
                 return None;
             }
@@ -90,7 +99,7 @@ impl Plan for Prune {
             let tokens = counter.text(&text);
             Some((text, tokens))
         };
-        let plan = prune::prune(&scene.input, limits, stub);
+        let plan = prune::prune(&scene.input, limits, self.whole, is_kept, stub);
         Ok(plan.into_iter().collect())
     }
 }
@@ -115,4 +124,50 @@ fn tools(input: &PlanInput) -> HashMap<(EntryId, usize), &str> {
         }
     }
     tools
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Call, CommitOptions, SurgeryOptions};
+    use crate::model::{Message, Part, Role};
+
+    #[test]
+    fn what_was_pruned_before_ends_the_walk() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let message = |role, part| Draft::append(Message::new(role, vec![part]));
+        let mut drafts = vec![Draft::append(Message::text(Role::User, "the task"))];
+        for (id, tool) in [("1", "older"), ("2", "newer")] {
+            let call = Part::call(id.into(), tool.into(), "{}".into(), None);
+            let result = Part::ToolResult {
+                call: id.into(),
+                content: vec![Part::text("a line of it\n".repeat(100))],
+                is_error: false,
+            };
+            drafts.push(message(Role::Assistant, call));
+            drafts.push(message(Role::Tool, result));
+        }
+        let options = CommitOptions::default();
+        repo.commit(Call::default(), &drafts, &options)
+            .expect("commits");
+        let limits = Limits {
+            turns: 0,
+            protect: 0,
+            min: 0,
+            ..Limits::default()
+        };
+        let prune = |tools: &[&str], whole| {
+            let prune = Prune {
+                limits,
+                tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+                whole,
+                ..Prune::default()
+            };
+            let done = repo.carry_out(Call::default(), &prune, &SurgeryOptions::default());
+            done.expect("it is carried out").changed.len()
+        };
+        assert_eq!(prune(&["newer"], false), 1);
+        assert_eq!(prune(&[], false), 0, "the older one stands behind it");
+        assert_eq!(prune(&[], true), 1);
+    }
 }

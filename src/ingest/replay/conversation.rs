@@ -17,7 +17,7 @@ use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load};
 use crate::model::{EntryId, Message, Millis, Part, Role};
 use crate::store::View;
 use crate::tree::words::words;
-use crate::tree::{Fold, Happening, events_of};
+use crate::tree::{Happening, events_of};
 
 /// How long a part is. It ends where a user speaks once it is long enough, and anywhere when it is too
 /// long.
@@ -54,6 +54,7 @@ pub struct Conversation {
     listed: Listed,
     first: usize,
     earlier: usize,
+    is_open: bool,
 }
 
 impl Conversation {
@@ -77,6 +78,7 @@ impl Conversation {
                 listed,
                 first: 0,
                 earlier: 0,
+                is_open: false,
             },
         })
     }
@@ -105,6 +107,7 @@ impl Conversation {
             listed,
             first,
             earlier,
+            is_open: false,
         })
     }
 
@@ -114,7 +117,26 @@ impl Conversation {
             earlier: outline.transcript().len() - shown,
             listed,
             first,
+            is_open: false,
         }
+    }
+
+    /// The same while more may come: then a call at its end that has no result waits for it.
+    pub fn going_on(self, is_open: bool) -> Self {
+        Self { is_open, ..self }
+    }
+
+    /// What is to be shown of it, as one tree.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn replay(&self, repo: &Repo) -> Result<Replay> {
+        let found = self.read(repo, self.first..self.len(), Start::Alone)?;
+        Ok(Replay {
+            earlier: self.earlier,
+            ..found
+        })
     }
 
     /// How many messages there are.
@@ -263,32 +285,14 @@ impl Conversation {
         Ok(from..to)
     }
 
-    /// The messages in a range of places as a tree of their own: settled, as if nothing more came.
+    /// The messages in a range of places as a tree of their own: settled, as if nothing more came, but for the end
+    /// of a conversation that goes on.
     ///
     /// # Errors
     ///
     /// The store's.
     pub fn read(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<Replay> {
-        let (fold, mut found) = self.fold(repo, range, start)?;
-        found.tree = fold.settle();
-        Ok(found)
-    }
-
-    /// The same while more may come: a call without a result waits for it.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn read_open(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<Replay> {
-        let (fold, mut found) = self.fold(repo, range, start)?;
-        found.tree = fold.tree().clone();
-        Ok(found)
-    }
-
-    fn fold(&self, repo: &Repo, range: Range<usize>, start: Start) -> Result<(Fold, Replay)> {
-        let mut player = self.player(repo, range, start)?;
-        while player.step() {}
-        Ok(player.played())
+        Ok(self.player(repo, range, start)?.finish())
     }
 
     /// The messages in a range of places, to be told as they happened.
@@ -322,7 +326,8 @@ impl Conversation {
                     .map(|(at, _)| (*at, Happening::BlockEnd.into())),
             );
         }
-        Ok(Player::of(events, rows, &places, entries.len()))
+        let goes_on = self.is_open && range.end == self.len();
+        Ok(Player::of(events, rows, &places, entries.len(), goes_on))
     }
 
     /// When the messages in a range of places were said, as far as that is known.

@@ -84,13 +84,7 @@ impl Replay {
 ///
 /// [`Error::UnknownRevision`] if it is not here, and the store's.
 pub fn replay(repo: &Repo, commit: &CommitHash, scope: Scope) -> Result<Replay> {
-    let conversation = Conversation::open(repo, commit, scope)?;
-    let shown = conversation.first()..conversation.len();
-    let found = conversation.read(repo, shown, Start::Alone)?;
-    Ok(Replay {
-        earlier: conversation.earlier(),
-        ..found
-    })
+    Conversation::open(repo, commit, scope)?.replay(repo)
 }
 
 /// The tree of a session file or of a kept stream, without a repository.

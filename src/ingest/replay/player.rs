@@ -18,6 +18,8 @@ pub struct Player {
     found: Replay,
     /// Whether anything in it is hidden.
     hides: bool,
+    /// Whether more may come behind it.
+    goes_on: bool,
 }
 
 impl Player {
@@ -27,6 +29,7 @@ impl Player {
         rows: Vec<ListedEntry>,
         places: &[usize],
         own: usize,
+        goes_on: bool,
     ) -> Self {
         let place = |(at, event): (usize, Event)| (event.place, event.id.clone(), (at, event));
         let events = Sequence::in_order(events.into_iter().map(place));
@@ -50,6 +53,7 @@ impl Player {
                 behind,
             },
             hides,
+            goes_on,
         }
     }
 
@@ -94,22 +98,21 @@ impl Player {
         self.found.entry_of(node)
     }
 
-    /// All of it, settled.
+    /// All of it; settled, unless more may come.
     pub fn finish(mut self) -> Replay {
         while self.step() {}
-        let (fold, found) = self.played();
-        Replay {
-            tree: fold.settle(),
-            ..found
-        }
-    }
-
-    /// What was told, as it stands.
-    pub(super) fn played(self) -> (Fold, Replay) {
         let Self {
-            mut fold, found, ..
+            mut fold,
+            found,
+            goes_on,
+            ..
         } = self;
         fold.hide(|node| found.entry_of(node)?.1.hidden);
-        (fold, found)
+        let tree = if goes_on {
+            fold.tree().clone()
+        } else {
+            fold.settle()
+        };
+        Replay { tree, ..found }
     }
 }

@@ -57,6 +57,78 @@ fn both_ways(name: &str, bytes: &[u8], cuts: &[usize]) -> Result<u64, TestCaseEr
     Ok(GROWN.get() - before)
 }
 
+/// A record of a session of Claude Code's.
+fn record(id: &str, parent: &str, kind: &str, text: &str, at: u32) -> String {
+    let parent = match parent {
+        "" => "null".to_owned(),
+        parent => format!("\"{parent}\""),
+    };
+    format!(
+        "{{\"type\":\"{kind}\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"cwd\":\"/w\",\
+             \"timestamp\":\"2026-03-14T12:00:{at:02}.000Z\",\"message\":{{\"role\":\"{kind}\",\"content\":\"{text}\"}}}}\n"
+    )
+}
+
+#[test]
+fn a_prompt_that_is_said_again_after_a_rewind_is_a_message_of_its_own() {
+    let lines = [
+        record("u1", "", "user", "hello", 1),
+        record("a1", "u1", "assistant", "hi", 2),
+        record("u2", "a1", "user", "do it", 3),
+        record("a2", "u2", "assistant", "done", 4),
+        // Back to before the second prompt, which is said again.
+        record("u3", "a1", "user", "do it", 5),
+        record("a3", "u3", "assistant", "done once more", 6),
+        // And before the first.
+        record("u4", "", "user", "hello", 7),
+        record("a4", "u4", "assistant", "hi", 8),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.jsonl");
+    let sessions = |repo: &Repo| repo.references("refs/sessions/").expect("refs");
+    for end in 1..=lines.len() {
+        let fresh = Repo::ephemeral().expect("a repository");
+        std::fs::write(&path, lines[..end].concat()).expect("written");
+        bring_in(&fresh, &path, Reading::Whole);
+        for cut in 1..end {
+            let grown = Repo::ephemeral().expect("a repository");
+            for lines in [&lines[..cut], &lines[..end]] {
+                std::fs::write(&path, lines.concat()).expect("written");
+                bring_in(&grown, &path, Reading::New);
+            }
+            let (found, wanted) = (sessions(&grown), sessions(&fresh));
+            assert_eq!(found, wanted, "{cut} of {end} lines, then all of them");
+        }
+    }
+}
+
+#[test]
+fn a_fork_that_says_the_same_as_its_parent_did_says_it_itself() {
+    let begin = record("u1", "", "user", "hello", 1) + &record("a1", "u1", "assistant", "hi", 2);
+    let asks = |id: &str, at| record(id, "a1", "user", "do it", at);
+    let parent = begin.clone() + &asks("u2", 3) + &record("a2", "u2", "assistant", "done", 4);
+    let fork = begin + &asks("u3", 9) + &record("a3", "u3", "assistant", "otherwise", 10);
+    let fork = fork.replace("\"sessionId\":\"s\"", "\"sessionId\":\"t\"");
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let (parent, fork) = (write("s.jsonl", &parent), write("t.jsonl", &fork));
+    let (beside, alone) = (Repo::ephemeral(), Repo::ephemeral());
+    let (beside, alone) = (beside.expect("a repository"), alone.expect("a repository"));
+    bring_in(&beside, &parent, Reading::Whole);
+    for repo in [&beside, &alone] {
+        bring_in(repo, &fork, Reading::Whole);
+    }
+    let refs = |repo: &Repo| {
+        repo.references("refs/sessions/claude-code/t")
+            .expect("refs")
+    };
+    assert_eq!(refs(&beside), refs(&alone));
+}
+
 fn fixtures(format: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data")

@@ -130,12 +130,13 @@ impl Step<'_, '_> {
     }
 }
 
-/// Whether a section changes no more. A neighbour may still join the calls at the end.
+/// Whether a section changes no more. A neighbour may still join the calls at the end, and of what came in pieces
+/// there the final form may still be told, which need not be what was heard.
 fn stands(section: &Section<'_>, later: bool) -> bool {
     let ended = |tool: &Tool| !tool.runs();
     match section {
         Section::One(ResponseBlock::Tool(tool)) => later && ended(tool),
-        Section::One(block) => !block.is_open(),
+        Section::One(block) => !block.is_open() && (later || !block.awaits_end()),
         Section::Calls(tools) => later && tools.iter().all(|tool| ended(tool)),
     }
 }
@@ -219,6 +220,30 @@ mod tests {
             .collect();
         assert_eq!(appended, whole);
         assert_eq!(live.draw(&chat, &tree, true), LiveLines::default());
+    }
+
+    #[test]
+    fn a_text_is_drawn_in_its_final_form() {
+        let chat = Chat::new(5, None);
+        let (mut fold, mut live) = (Fold::live(), LiveChat::default());
+        let mut appended = Vec::new();
+        let text_part = |text: &str| Happening::Block(Part::text(text));
+        let delta = Happening::TextDelta {
+            text: "Hello".into(),
+            phase: None,
+        };
+        for (what, shown) in [
+            (delta, "Hello"),
+            (Happening::BlockEnd, "Hello"),
+            (text_part("Hello (edited)"), "Hello (edited)"),
+        ] {
+            fold.feed(what.into());
+            let lines = live.draw(&chat, fold.tree(), false);
+            appended.extend(lines.settled);
+            let all = [appended.clone(), lines.moving].concat();
+            assert_eq!(text(&all).last().map(String::as_str), Some(shown));
+        }
+        assert_eq!(text(&appended), ["assistant", "Hello (edited)"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
 
 /// What [`FORMAT`] has beyond those.
-const ADDED: &str = include_str!("../../../migrations/postgres/0002_usage.sql");
+const ADDED: &str = include_str!("../../../migrations/postgres/0002_usage_recordings.sql");
 
 /// The format that this program reads and writes.
 pub(super) const FORMAT: u32 = 4;

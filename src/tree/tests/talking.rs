@@ -27,6 +27,42 @@ fn callback(exchange: &str, text: &str) -> Event {
 const QUEUED: &str = r#"{"mode":"async","status":"queued","responseId":"x1"}"#;
 
 #[test]
+fn a_message_that_another_agent_has_begun_with_is_answered_later() {
+    let started = QUEUED.replace("queued", "started");
+    let begun = [user("go"), talk("a"), answer("a", &started)];
+    assert!(settled(begun.clone()).contains("| pending"));
+    let found = settled(begun.into_iter().chain([callback("x1", "done")]));
+    assert!(found.contains("| resolved | done"), "{found}");
+}
+
+#[test]
+fn what_was_started_is_open_until_a_notice_says_how_it_ended() {
+    let started = "Command running in background with ID: b1. Output is being written to: /o. \
+                   You will be notified when it completes.";
+    let begun = [user("go"), call("a", "Bash"), answer("a", started)];
+    let found = settled(begun.clone());
+    assert!(found.contains("| pending"), "{found}");
+    for (status, state) in [
+        ("completed", "resolved"),
+        ("failed", "error"),
+        ("killed", "interrupted"),
+        ("somehow", "pending"),
+    ] {
+        let notice = format!(
+            "<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>a</tool-use-id>\n\
+             <status>{status}</status>\n</task-notification>"
+        );
+        let told = begun.clone().into_iter().chain([user(&notice)]);
+        let found = settled(told);
+        assert!(found.contains(&format!("| {state}")), "{found}");
+    }
+    // Nobody is told how this one ends.
+    let forever = started.replace("You will be notified", "Nobody is told");
+    let found = settled([user("go"), call("a", "Bash"), answer("a", &forever)]);
+    assert!(found.contains("| success"), "{found}");
+}
+
+#[test]
 fn an_asynchronous_call_stays_pending_until_its_callback_fills_the_same_block() {
     let asked = || {
         vec![

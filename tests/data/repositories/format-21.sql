@@ -1,4 +1,4 @@
--- A repository of the format numbered 20, as it was before its tables were written down in one file: what is in
+-- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
 PRAGMA user_version = 21;
@@ -216,6 +216,11 @@ CREATE TABLE unread (
     why  TEXT    NOT NULL,
     time INTEGER NOT NULL,
     seal INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE recordings (
+    session TEXT    PRIMARY KEY,
+    until   INTEGER NOT NULL,
+    seal    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO contents VALUES (1, X'D26E0D1683BC3F60C00AB3EE7E0B59C6423D5A05BE0AF3A6AF4B952763CF3DCE', 2, 'one', 54, 0, 0, 2243235039);
 INSERT INTO contents VALUES (2, X'81E2ACC036FB2839769D7CDDEE2E15C527E4192DCBC581276E024C485B47FE48', 3, 'two', 59, 0, 0, 833712631);

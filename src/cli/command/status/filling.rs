@@ -83,9 +83,10 @@ fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) ->
             min: 0,
             ..Limits::default()
         },
-        ..Prune::default()
+        whole: true,
+        ..outcome::prune(repo)?
     };
-    let plans: [&dyn Plan; 2] = [&Prune::default(), &all];
+    let plans: [&dyn Plan; 2] = [&outcome::prune(repo)?, &all];
     let options = outcome::options(app, repo, false)?;
     let would = repo.compare(app.call(on, "…"), &options, &plans)?;
     let gain = |would: &Surgery| {

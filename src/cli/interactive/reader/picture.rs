@@ -59,6 +59,12 @@ impl Reader {
             };
             picture.lines.push((false, Label::Dim.of(nothing)));
         }
+        let is_bare = self.sheet.is_none() && self.reels.inside.is_empty();
+        if let Some(back) = self.way_back.as_ref().filter(|_| is_bare)
+            && picture.lines.is_empty()
+        {
+            picture.lines.push((false, Label::Dim.of(back.as_str())));
+        }
         if self.speech.is_some() {
             picture.lines.resize(height, (false, Line::new()));
             picture.lines.push((false, self.status()));
@@ -101,7 +107,7 @@ impl Reader {
                 let (first, last) = (number(first + 1), number(last + 1));
                 format!("{first}–{last} of {}", number(talk.len())).into()
             }
-            (None, None) => Line::new(),
+            (None, None) => Label::Warning.of("nothing visible"),
         }
     }
 
@@ -124,6 +130,7 @@ impl Reader {
             Mode::Slash => Line::new(),
             Mode::Say => Label::User.of("> "),
             Mode::Summary => Label::Strong.of("summary: "),
+            Mode::Again => Label::User.of("user: "),
             Mode::Pick(command) => {
                 let what = match command {
                     "reset" => "rewind to which message?",
@@ -152,7 +159,7 @@ impl Reader {
         };
         let (mut line, column) = prompt.line(&before, width);
         let fitting = prompt.fitting();
-        if self.mode != Mode::Summary && fitting.len() > 1 {
+        if !matches!(self.mode, Mode::Summary | Mode::Again) && fitting.len() > 1 {
             line.fit(
                 Label::Dim.of(format!("   {}", fitting.join("  "))),
                 Some(width),

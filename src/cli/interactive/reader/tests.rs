@@ -90,7 +90,7 @@ fn a_message_is_picked_for_a_command_that_needs_one() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert!(bottom(&mut reader).starts_with("rewind to which message?"));
     let up = [Key::Char('K'), Key::Char('K'), Key::Enter];
-    assert_eq!(keys(&mut reader, &repo, &up), run(&["reset", ":7"]));
+    assert_eq!(keys(&mut reader, &repo, &up), Wish::Rewind(":7".into()));
     // Given up, nothing is left of it.
     typed(&mut reader, &repo, "/restore");
     assert_eq!(keys(&mut reader, &repo, &[Key::Escape]), Wish::None);
@@ -198,7 +198,7 @@ fn in_a_talk_what_is_typed_is_said_and_commands_have_a_slash() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert_eq!(
         keys(&mut reader, &repo, &[Key::Char('K'), Key::Enter]),
-        run(&["reset", ":8"])
+        Wish::Rewind(":8".into())
     );
     // Escape goes to the keys of the view, what was typed stays.
     keys(&mut reader, &repo, &[Key::Char('z'), Key::Escape]);

@@ -139,7 +139,7 @@ fn nothing_is_lost_of_what_is_looked_at_when_more_comes() {
             .expect("commits");
     };
     more("fresh one\nof two lines");
-    reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1)
+    reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1, true)
         .expect("goes on");
     assert_eq!(
         seen(&reel)[9].trim(),
@@ -149,7 +149,7 @@ fn nothing_is_lost_of_what_is_looked_at_when_more_comes() {
     reel.go_to(&repo, 20, 2).expect("goes");
     let before = seen(&reel);
     more("fresh two");
-    reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1)
+    reel.renew(&repo, conversation(&repo, Scope::Window(50)), 1, true)
         .expect("goes on");
     assert_eq!(seen(&reel), before);
 }

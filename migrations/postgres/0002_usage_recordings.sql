@@ -6,4 +6,10 @@ ALTER TABLE usage
     ADD COLUMN written_hour_tokens bigint NOT NULL DEFAULT 0,
     ADD COLUMN reasoning_tokens    bigint NOT NULL DEFAULT 0;
 
+-- Until when a session that is recorded is taken for one that still goes on.
+CREATE TABLE recordings (
+    session bytea  PRIMARY KEY,
+    until   bigint NOT NULL
+);
+
 UPDATE tract_repository SET format = 4;

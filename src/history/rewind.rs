@@ -1,0 +1,66 @@
+//! What a reader goes back to: the moment before the user said something, or before all was hidden.
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::call::On;
+use crate::history::load;
+use crate::history::repo::Repo;
+use crate::model::{EntryId, Operation, Part, Role};
+
+/// Something that the user said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its text.
+    pub text: String,
+    /// The commit before it; none where it is the first.
+    pub before: Option<CommitHash>,
+}
+
+impl Repo {
+    /// What `text` names, where that is a message of the user's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`].
+    pub fn asked(&self, on: &On, text: &str) -> Result<Option<Asked>> {
+        let commit = self.resolve(on, text)?;
+        let view = self.store.read()?;
+        let commit = load::commit(&*view, &commit)?;
+        let Operation::Append { content } = commit.commit.operation else {
+            return Ok(None);
+        };
+        // It may be another one by now.
+        let entry = EntryId::of(commit.hash);
+        let now = match self.head(on)?.commit() {
+            Some(tip) => load::context(&*view, &tip)?,
+            None => return Ok(None),
+        };
+        let message = match now.entries.iter().find(|it| it.id == entry) {
+            Some(entry) => load::message(&*view, entry)?,
+            None => load::content(&*view, &content)?,
+        };
+        let is_asked = message.role == Role::User
+            && message.attached.is_none()
+            && message.results().next().is_none();
+        let texts = message.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        Ok(is_asked.then(|| Asked {
+            text: texts.collect::<Vec<_>>().join("\n"),
+            before: commit.commit.parent,
+        }))
+    }
+
+    /// The newest hide of those that hide the last message at `tip` that is hidden.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn last_hide(&self, tip: &CommitHash) -> Result<Option<CommitHash>> {
+        let outline = self.outline(tip)?;
+        let stretches = outline.stretches.iter().rev().filter(|it| it.stands);
+        let mut hides = stretches.filter_map(|it| it.fate.hidden_by.last().copied());
+        Ok(hides.next())
+    }
+}
