@@ -5,7 +5,7 @@ use std::fmt;
 use super::format::Format;
 use super::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
-    claude_stream, codex, codex_exec, continue_dev, copilot_cli, cursor, cursor_cli, droid,
+    claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
     event_log, gemini, goose, kimi, kiro, langgraph, llm, openai, openai_agents, openai_stream,
     opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat, zed,
 };
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 38] = [
+pub static FORMATS: [&Format; 39] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -31,6 +31,7 @@ pub static FORMATS: [&Format; 38] = [
     &swe_agent::MINI_SWE_AGENT,
     &openai_agents::OPENAI_AGENTS,
     &goose::GOOSE,
+    &crush::CRUSH,
     &llm::LLM,
     &aider::AIDER,
     &kiro::KIRO,

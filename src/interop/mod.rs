@@ -31,6 +31,7 @@ mod continue_dev;
 mod contract;
 mod conversations;
 mod copilot_cli;
+mod crush;
 mod current;
 mod cursor;
 mod cursor_cli;

@@ -17,6 +17,9 @@ use crate::wire::json::Object;
 /// A row, by column.
 pub type Row = Map<String, Value>;
 
+/// The place of a row in its table, to order by where no column tells the order of what was written.
+pub const ROWID: &str = "rowid";
+
 /// The rows of a database at one moment.
 pub trait Rows {
     /// The columns of a table; none where there is no such table.

@@ -46,6 +46,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "aider",
         "kiro",
         "llm-logs",
+        "crush",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

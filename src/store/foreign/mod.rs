@@ -46,6 +46,9 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// For how many of them a log that is being folded in may still be: whoever did so may have died.
 const FOLDING: u32 = 10;
 
+/// What every row of a table has, though it is no column.
+const ROWID: &str = "rowid";
+
 /// How a database begins.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
@@ -161,10 +164,8 @@ impl ForeignTables {
             .chain(holding.as_ref().map(|(column, _)| column))
             .chain(picked.into_iter().flatten());
         for column in asked {
-            if !columns
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(column))
-            {
+            let is_known = |known: &String| known.eq_ignore_ascii_case(column);
+            if *column != ROWID && !columns.iter().any(is_known) {
                 return Err(invalid(
                     &self.path,
                     &format!("{table} has no column {column}"),

@@ -1,0 +1,201 @@
+//! What a session says, what its summaries hide, and how its rows make it.
+
+use serde_json::{Map, Value, json};
+
+use super::CRUSH;
+use super::rows::TABLES;
+use crate::error::Result;
+use crate::interop::contract::{Session, read, sketch, sound};
+use crate::interop::rows::Rows;
+use crate::interop::sniff::sniff;
+use crate::interop::{Action, Cover};
+use crate::model::{HideKind, Millis, Part};
+
+const SESSION: &[u8] = include_bytes!("../../../tests/data/crush/session.json");
+
+fn word(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
+        Part::ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } => format!("{id}: {name} {arguments}"),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => {
+            let content: Vec<String> = content.iter().map(word).collect();
+            format!("{call} {is_error} = {}", content.concat())
+        }
+        Part::Image(media) => format!("[{:?} {:?}]", media.name, media.media_type),
+        Part::File(media) => format!("<{:?}>", media.media_type),
+        Part::Opaque { data, .. } => data.clone(),
+    }
+}
+
+fn sketches(session: &Session) -> Vec<String> {
+    let said = |action: &Action| match action {
+        Action::Append(message) => sketch(message, word),
+        Action::Hide(hide) => {
+            let messages: Vec<String> = hide.messages().map(|it| sketch(it, word)).collect();
+            format!(
+                "{:?} {:?}: {}",
+                hide.kind,
+                hide.cover,
+                messages.join(" || ")
+            )
+        }
+    };
+    session.steps.iter().map(|it| said(&it.action)).collect()
+}
+
+#[test]
+fn a_session_is_what_was_sent_of_it() {
+    assert_eq!(sniff(&SESSION).expect("readable"), Some(&CRUSH));
+    let session = &sound(&CRUSH, SESSION);
+    assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
+    assert_eq!(
+        sketches(session),
+        [
+            "user: How many sacks?\n<system_info>The files below have been attached by the user, consider them in your \
+             response</system_info>\n<file path='/home/mara/mill/note.txt'>\n\nrye first\n</file>\n \
+             | [Some(\"mill.png\") Some(\"image/png\")]",
+            "assistant: (Look. Some(\"anthropic\")) | I look. | call_1: view {\"file_path\": \"sacks.txt\"} | call_2: bash {}",
+            "tool: call_1 false = <file>42</file> | call_2 true = no command",
+            "assistant: Forty",
+            "user: $ ls\nsacks.txt\n(exit code 0)",
+            "assistant: (Sum up. None)",
+            "Compaction Everything: user: There are 42 sacks.",
+            "user: And barrels?",
+        ]
+    );
+    assert_eq!(session.steps[0].time, Some(Millis(1_772_438_400_000)));
+    assert_eq!(session.steps[1].settings["model"], "\"claude-sonnet-4\"");
+    assert_eq!(session.steps[6].settings["model"], "\"gpt-5\"");
+    assert!(session.steps[3].message().is_some_and(|it| it.interrupted));
+    // What may still grow is no message yet.
+    assert_eq!(session.end.other_records["reply that is being written"], 1);
+}
+
+#[test]
+fn older_sessions_name_their_summary_alone_and_what_is_unknown_stays() {
+    let said = |id: &str, role: &str, text: &str| {
+        json!({"id": id, "role": role, "created_at": 1,
+        "parts": [{"type": "text", "data": {"text": text}}, {"type": "finish", "data": {"reason": "end_turn"}}]})
+    };
+    let bytes = |summary: &str| {
+        let odd = json!({"id": "m", "role": "user", "parts": [{"type": "hologram", "data": {}}]});
+        let bad = json!({"id": "m", "role": "robot", "parts": []});
+        let messages = [
+            said("a", "user", "one"),
+            said("b", "assistant", "sum"),
+            odd,
+            bad,
+        ];
+        let session = json!({"id": "s", "message_count": 4, "completion_tokens": 0, "summary_message_id": summary,
+            "parent_session_id": "p", "messages": messages});
+        session.to_string().into_bytes()
+    };
+    let told = read(&CRUSH, &bytes("b"));
+    assert_eq!(told.reasons(), ["unknown role 'robot'"]);
+    let session = &told.sessions[0];
+    assert_eq!(session.start.descent.spawned_by.as_deref(), Some("p"));
+    let Action::Hide(hide) = &session.steps[1].action else {
+        panic!("{:?}", session.steps[1]);
+    };
+    assert_eq!(
+        (hide.kind, hide.cover),
+        (HideKind::Compaction, Cover::Everything)
+    );
+    assert_eq!(session.end.opaque_blocks["hologram"], 1);
+    // A summary with nothing before it is a message.
+    let first = &read(&CRUSH, &bytes("a")).sessions[0];
+    assert_eq!(sketches(first)[..2], ["user: one", "assistant: sum"]);
+}
+
+/// The rows of a document as the tool's database gives them.
+struct Table(Value);
+
+impl Table {
+    fn all(&self, table: &str) -> Vec<Map<String, Value>> {
+        let mut session = self.0.as_object().expect("a session").clone();
+        let messages = session.remove("messages").expect("messages");
+        session.insert("todos".into(), session["todos"].to_string().into());
+        session.insert("parent_session_id".into(), Value::Null);
+        session.insert("updated_at".into(), 7.into());
+        if table == "sessions" {
+            return vec![session];
+        }
+        let rows = messages.as_array().expect("a list").iter().map(|it| {
+            let mut row = it.as_object().expect("a row").clone();
+            row.insert("parts".into(), it["parts"].to_string().into());
+            row.insert("session_id".into(), self.0["id"].clone());
+            row.insert("updated_at".into(), 1_772_438_410.into());
+            row
+        });
+        rows.collect()
+    }
+}
+
+impl Rows for Table {
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        Ok(self.all(table)[0].keys().cloned().collect())
+    }
+
+    fn rows(
+        &self,
+        table: &str,
+        holding: Option<(&str, &str)>,
+        _: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        let mut rows = self.all(table);
+        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
+        Ok(rows)
+    }
+
+    fn picked(
+        &self,
+        _: &str,
+        _: &[&str],
+        _: Option<(&str, &str)>,
+        _: &[&str],
+    ) -> Result<Vec<Map<String, Value>>> {
+        unreachable!("nothing is picked of these tables")
+    }
+
+    fn summed(
+        &self,
+        table: &str,
+        by: &str,
+        text: &str,
+        newest: &str,
+    ) -> Result<Vec<(String, u64, u64, i64)>> {
+        let rows = self.all(table);
+        let bytes = rows
+            .iter()
+            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
+        let id = rows[0][by].as_str().expect("an id").to_owned();
+        let newest = rows[0][newest].as_i64().expect("a time");
+        Ok(vec![(id, rows.len() as u64, bytes.sum(), newest)])
+    }
+}
+
+#[test]
+fn the_rows_of_a_session_make_its_object() {
+    let session: Value = serde_json::from_slice(SESSION).expect("JSON");
+    let rows = Table(session.clone());
+    assert!(TABLES.are_in(&rows).expect("read"));
+    let all = (TABLES.sessions)(&rows).expect("read");
+    let id = session["id"].as_str().expect("an id");
+    let found = (TABLES.document)(&rows, id).expect("read");
+    let (stored, made) = found.expect("it is there");
+    assert_eq!(stored.updated, 1_772_438_410_000);
+    assert_eq!(all, [stored]);
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    assert_eq!(made, session);
+    assert!((TABLES.document)(&rows, "none").expect("read").is_none());
+}
