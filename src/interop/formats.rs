@@ -6,14 +6,15 @@ use super::format::Format;
 use super::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
-    event_log, gemini, goose, kimi, kiro, langgraph, llm, openai, openai_agents, openai_stream,
-    opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat, zed,
+    event_log, gemini, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents,
+    openai_stream, opencode, pi, qwen, responses, responses_stream, roo, swe_agent, vscode_chat,
+    zed,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 39] = [
+pub static FORMATS: [&Format; 40] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -41,6 +42,7 @@ pub static FORMATS: [&Format; 39] = [
     &cursor_cli::CURSOR_CLI,
     &zed::ZED,
     &roo::ROO,
+    &open_webui::OPEN_WEBUI,
     &chatgpt::CHATGPT,
     &claude_ai::CLAUDE_AI,
     &bodies::BODIES,

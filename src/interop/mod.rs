@@ -55,6 +55,7 @@ mod linear;
 mod lines;
 mod list;
 mod llm;
+mod open_webui;
 mod openai;
 mod openai_agents;
 mod openai_stream;

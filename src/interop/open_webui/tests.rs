@@ -1,0 +1,92 @@
+//! What chats say, by their trees and lists, and what is wrong with one.
+
+use serde_json::json;
+
+use super::OPEN_WEBUI;
+use crate::interop::contract::{Session, read, sketch};
+use crate::interop::sniff::sniff;
+use crate::model::{MediaSource, Millis, Part, Usage};
+
+const CHATS: &[u8] = include_bytes!("../../../tests/data/open-webui/chats.json");
+
+fn word(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
+        Part::ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } => format!("{id}: {name} {arguments}"),
+        Part::ToolResult { call, content, .. } => {
+            let content: Vec<String> = content.iter().map(word).collect();
+            format!("{call} = {}", content.concat())
+        }
+        Part::Image(media) => format!("[{:?}]", media.media_type),
+        Part::File(media) => match &media.source {
+            MediaSource::FileId(id) => format!("<{id} {:?}>", media.name),
+            other => panic!("{other:?}"),
+        },
+        Part::Opaque { data, .. } => data.clone(),
+    }
+}
+
+fn sketches(session: &Session) -> Vec<String> {
+    let messages = session.messages().into_iter();
+    messages.map(|message| sketch(message, word)).collect()
+}
+
+#[test]
+fn a_chat_is_the_way_to_its_current_message() {
+    assert_eq!(sniff(&CHATS).expect("readable"), Some(&OPEN_WEBUI));
+    let told = read(&OPEN_WEBUI, CHATS);
+    assert!(told.problems.is_empty(), "{:?}", told.problems);
+    let [tree, list] = &told.sessions[..] else {
+        panic!("{}", told.sessions.len());
+    };
+    assert_eq!(
+        sketches(tree),
+        [
+            "system: Be brief.",
+            "user: How many sacks? | [Some(\"image/png\")] | <f-1 Some(\"sacks.txt\")>",
+            "assistant: (Count. None) | call_1: count {\"what\": \"sacks\"}",
+            "tool: call_1 = 42",
+            "assistant: {\"type\":\"open_webui:code_interpreter\",\"id\":\"ci\",\"code\":\"42\"} | 42 sacks.",
+            "user: And barrels?",
+            "assistant: (Look & see. None) | call_2: count {\"what\": \"barrels\"}",
+            "tool: call_2 = none",
+            "assistant: None. <details type=\"other\">x</details>",
+            "user: And carts? | {\"type\":\"hologram\"}",
+        ]
+    );
+    let [(9, branch)] = &tree.branches[..] else {
+        panic!("{:?}", tree.branches);
+    };
+    assert_eq!(branch.after.map(|it| it.0), Some(4));
+    let usage = |input, output| Some(Usage::new(input, output));
+    assert_eq!(tree.steps[4].usage, usage(12, 5));
+    assert_eq!(tree.steps[8].usage, usage(20, 2));
+    assert_eq!(tree.steps[1].time, Some(Millis(1_772_438_400_000)));
+    assert_eq!(tree.steps[2].settings["model"], "\"llama3.2\"");
+    assert_eq!(tree.steps[6].settings["model"], "\"qwen3\"");
+    assert_eq!(list.end.title.as_deref(), Some("Wood"));
+    assert_eq!(sketches(list), ["user: Which wood?", "assistant: Oak."]);
+    assert_eq!(list.end.other_records["empty message"], 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
+    let messages = json!({"a": {"role": "robot"}, "b": {"parentId": "none", "role": "user", "content": "one"}});
+    let chat = json!({"id": "c", "chat": {"history": {"currentId": "z", "messages": messages}}});
+    let told = read(&OPEN_WEBUI, chat.to_string().as_bytes());
+    assert_eq!(
+        told.reasons(),
+        [
+            "unknown role 'robot'",
+            "parent none is not in the chat",
+            "current message z is not in the chat",
+        ]
+    );
+    assert_eq!(sketches(&told.sessions[0]), ["user: one"]);
+}
