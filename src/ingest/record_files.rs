@@ -1,5 +1,5 @@
-//! A folder with a file for each record, as an importer's input: one source of lines, in the order in which the
-//! files were written.
+//! A folder with a file for each record, as an importer's input: one source of lines, in the order of their names or in
+//! that in which the files were written.
 //!
 //! Deliberately absent: which files those are and what they hold; the format knows.
 
@@ -99,14 +99,18 @@ fn kinds() -> impl Iterator<Item = &'static RecordFiles> {
 fn stamp_of(files: &[(FileStamp, String)]) -> FileStamp {
     FileStamp {
         size_bytes: files.iter().map(|(stamp, _)| stamp.size_bytes).sum(),
-        modified_ns: files.last().map_or(0, |(stamp, _)| stamp.modified_ns),
+        modified_ns: files
+            .iter()
+            .map(|(stamp, _)| stamp.modified_ns)
+            .max()
+            .unwrap_or_default(),
         file: i64::try_from(files.len()).unwrap_or(i64::MAX),
     }
 }
 
 type RecordsIn = (&'static RecordFiles, Vec<(FileStamp, String)>);
 
-/// The files of a folder that hold records of one kind, in the order in which they were written; none where
+/// The files of a folder that hold records of one kind, in their order; none where
 /// there are none.
 fn record_files(folder: &Path) -> Result<Option<RecordsIn>> {
     let entries = fs::read_dir(folder).map_err(Error::io(folder))?;
@@ -123,7 +127,8 @@ fn record_files(folder: &Path) -> Result<Option<RecordsIn>> {
     let stamped = of_kind.filter_map(|name| Some((plain::stamp(&folder.join(&name)).ok()?, name)));
     let mut files: Vec<(FileStamp, String)> = stamped.collect();
     files.sort_by(|(one, name), (other, other_name)| {
-        (one.modified_ns, name).cmp(&(other.modified_ns, other_name))
+        let written = |stamp: &FileStamp| (!known.by_name).then_some(stamp.modified_ns);
+        (written(one), name).cmp(&(written(other), other_name))
     });
     Ok((!files.is_empty()).then_some((known, files)))
 }

@@ -101,6 +101,8 @@ pub struct RecordFiles {
     pub before: fn(name: &str, time: Millis) -> String,
     /// What stands behind it.
     pub after: &'static str,
+    /// Whether names tell their order; else it is when they were written.
+    pub by_name: bool,
 }
 
 /// How a source is built.

@@ -60,6 +60,7 @@ mod openai;
 mod openai_agents;
 mod openai_stream;
 mod opencode;
+mod openhands;
 mod parts;
 mod pi;
 mod places;

@@ -47,6 +47,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         "kiro",
         "llm-logs",
         "crush",
+        "openhands",
     ];
     // What else a task's directory holds is no session. Copilot Chat's debug view exports another object.
     let beside = |path: &PathBuf| {

@@ -47,6 +47,7 @@ pub static BODIES: Format = Format {
         is_one: |name| line::KINDS.iter().any(|kind| name.ends_with(kind)),
         before: |name, time| format!(r#"{{"file":{},"time":{},"body":"#, quoted(name), time.0),
         after: "}",
+        by_name: false,
     }),
     contents_of: Some("anthropic"),
     attaches: true,

@@ -1,0 +1,70 @@
+//! OpenHands: a conversation is a folder (`events`) with a file for each event, one source of lines here; older runs are
+//! a line each of a file (`output.jsonl`), with the events in its `history`.
+//!
+//! Calls that one reply made are one message. A condensation names the events that the model is sent no more, and the
+//! summary that stands in their place: that is a hide. Deliberately absent: the state beside the events, in which the
+//! model and what was counted stand, and any writing.
+//!
+//! # Source
+//!
+//! `openhands-sdk/openhands/sdk/{event,conversation,llm}` of <https://github.com/OpenHands/software-agent-sdk>, and
+//! `openhands/events` of <https://github.com/OpenHands/OpenHands> before it.
+
+mod event;
+mod read;
+mod run;
+mod talk;
+#[cfg(test)]
+mod tests;
+
+use super::format::{Format, Home, RecordFiles, Shape};
+use super::head::Keys;
+
+/// Whose opaque blocks these are.
+const PROVIDER: &str = "openhands";
+
+/// The folder of a conversation's events.
+const EVENTS: &str = "events";
+
+/// The format.
+pub static OPENHANDS: Format = Format {
+    tools: &["OpenHands"],
+    seen: "two runs of 2024; conversations of today by the source of its SDK of 2026",
+    sniff: |head| head.first(|record| is_event(record) || is_run(record)),
+    common_stem: Some(EVENTS),
+    home: Some(Home::of(".openhands", "conversations", 2, |name| {
+        name == EVENTS
+    })),
+    record_files: Some(RecordFiles {
+        is_one,
+        before: |_, _| String::new(),
+        after: "",
+        by_name: true,
+    }),
+    ..Format::only_read("openhands", Shape::Lines, read::import)
+};
+
+/// Whether a file of this name holds an event: `event-00012-ID.json`.
+fn is_one(name: &str) -> bool {
+    let rest = name.strip_prefix("event-");
+    let rest = rest.and_then(|rest| rest.strip_suffix(".json")?.split_once('-'));
+    rest.is_some_and(|(number, id)| {
+        number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()) && !id.is_empty()
+    })
+}
+
+fn is_event(record: &Keys<'_>) -> bool {
+    let kind = record.text("kind").unwrap_or_default();
+    let is_known =
+        kind.ends_with("Event") || kind.ends_with("Observation") || kind == "Condensation";
+    is_known && record.has("id") && record.has("timestamp") && record.has("source")
+}
+
+/// Whether a line is a run: its events are actions and observations.
+fn is_run(record: &Keys<'_>) -> bool {
+    let events = record.list("history").into_iter().flatten();
+    record.has_any(&["git_patch", "instruction", "metrics", "test_result"])
+        && events
+            .take(8)
+            .any(|event| event.has_any(&["action", "observation"]))
+}
