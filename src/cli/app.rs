@@ -259,11 +259,15 @@ impl App {
         let mut dirs = Vec::new();
         for format in FORMATS {
             let Some(home) = &format.home else { continue };
-            let dir = match self.env.tool_dirs.get(format.name) {
-                Some(dir) => Some(self.path(dir)?),
-                None => self.env.home.as_ref().map(|dir| dir.join(home.directory)),
-            };
-            dirs.extend(dir.map(|dir| (format, dir)));
+            if let Some(dir) = self.env.tool_dirs.get(format.name) {
+                dirs.push((format, self.path(dir)?));
+                continue;
+            }
+            let Some(user) = &self.env.home else { continue };
+            dirs.push((format, user.join(home.directory)));
+            let former = home.formerly.iter().map(|name| user.join(name));
+            let former = former.filter(|dir| dir.exists());
+            dirs.extend(former.map(|dir| (format, dir)));
         }
         Ok(ToolDirs(dirs))
     }

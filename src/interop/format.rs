@@ -140,6 +140,8 @@ pub struct Home {
     pub variable: Option<&'static str>,
     /// The directory's name in the user's home, without such a variable.
     pub directory: &'static str,
+    /// Its names in earlier versions of the tool, which may be there still.
+    pub formerly: &'static [&'static str],
     /// Where below the tool's directory the sessions of a working directory lie, and how many levels of
     /// directories are below that; none: where all others do.
     pub of_directory: Option<(FolderOf, usize)>,
@@ -174,6 +176,7 @@ impl Home {
         Self {
             variable: None,
             directory,
+            formerly: &[],
             of_directory: None,
             belongs: |_, _, _| false,
             everywhere: Everywhere {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 41] = [
+pub static FORMATS: [&Format; 42] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -22,6 +22,7 @@ pub static FORMATS: [&Format; 41] = [
     &opencode::KILO,
     &opencode::OPENCODE,
     &copilot_cli::COPILOT_CLI,
+    &pi::OPENCLAW,
     &pi::PI,
     &vscode_chat::VSCODE_CHAT,
     &continue_dev::CONTINUE,

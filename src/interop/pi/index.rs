@@ -24,6 +24,8 @@ lazy! {
         content,
         /// Of a session's name.
         name,
+        /// Of a mark that the session stands elsewhere.
+        target_id = "targetId",
     }
 }
 
@@ -158,7 +160,13 @@ impl LineReader for Reader<'_> {
         let here = index.entries.len() as u32;
         let before = here.checked_sub(1);
         let id = string(record.id);
-        let parent = match word(record.parent_id) {
+        // OpenClaw's mark of where the session stands: what follows it goes on from there.
+        let above = if kind == "leaf" {
+            record.target_id.or(record.parent_id)
+        } else {
+            record.parent_id
+        };
+        let parent = match word(above) {
             Some(parent) => {
                 let found = index.by_id.get(&*parent).copied();
                 if found.is_none() && before.is_some() {

@@ -63,6 +63,32 @@ pub static PI: Format = Format {
     ..Format::of("pi", Shape::Lines, read::import, write::export)
 };
 
+/// OpenClaw writes pi's files, with entries of its own; one without any of them is read as pi's.
+pub static OPENCLAW: Format = Format {
+    aliases: &["clawdbot", "moltbot"],
+    tools: &["OpenClaw"],
+    seen: "lines of files of 2026 that others quote",
+    unproven: true,
+    sniff: |head| head.first(is_claws).map(|_| 0),
+    go_on: Some(read::go_on),
+    home: Some(Home {
+        variable: Some("OPENCLAW_STATE_DIR"),
+        formerly: &[".clawdbot", ".moltbot"],
+        descent: |first_line, _| index::descent(first_line),
+        ..Home::of(".openclaw", "agents", 2, |name| {
+            is_session(name) && !name.contains(".trajectory.") && !name.contains(".checkpoint.")
+        })
+    }),
+    ..Format::only_read("openclaw", Shape::Lines, read::import)
+};
+
+/// Whether an entry is one that pi does not write.
+fn is_claws(record: &Keys<'_>) -> bool {
+    let kind = record.text("customType").unwrap_or_default();
+    let is_leaf = record.is("type", "leaf") && record.has("targetId");
+    is_leaf || record.has("parentId") && (kind == "model-snapshot" || kind.starts_with("openclaw"))
+}
+
 /// Whether a record is a message of the tool's, whose message bears a time of its own: a file may have lost its
 /// first line.
 pub(super) fn is_entry(record: &Keys<'_>) -> bool {

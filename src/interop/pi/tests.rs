@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{PI, SUMMED_UP};
+use super::{OPENCLAW, PI, SUMMED_UP};
 use crate::conditions::real_sessions;
 use crate::interop::NewFile;
 use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
+use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
 use crate::model::{Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/pi/plain.jsonl");
 const TREE: &[u8] = include_bytes!("../../../tests/data/pi/tree.jsonl");
 const FIRST: &[u8] = include_bytes!("../../../tests/data/pi/first.jsonl");
+const CLAW: &[u8] = include_bytes!("../../../tests/data/openclaw/session.jsonl");
 
 fn export(messages: &[Outgoing], document: &Document) -> (Vec<u8>, Vec<String>) {
     let (out, remarks) = written(&PI, messages, document);
@@ -206,6 +208,23 @@ fn a_compaction_keeps_its_tail_and_says_again_what_was_hidden_of_it() {
         ([(10, None), (10, None)], (10, Some(1)))
     );
     assert_eq!(third.replacements.len(), 1);
+}
+
+#[test]
+fn a_mark_of_where_a_session_stands_is_gone_on_from() {
+    assert_eq!(sniff(&CLAW).expect("readable"), Some(&OPENCLAW));
+    assert_eq!(sniff(&TREE).expect("readable"), Some(&PI));
+    let said = |lines: &[u8]| -> Vec<String> {
+        let told = read(&OPENCLAW, lines);
+        assert!(told.problems.is_empty(), "{:?}", told.problems);
+        let main = told.sessions[0].main().iter();
+        let messages = main.filter_map(Step::message);
+        messages.map(|it| texts(it).concat()).collect()
+    };
+    assert_eq!(said(CLAW), ["Count the sacks.", "", "", "Twelve."]);
+    // As long as nothing follows the mark, what it leads away from is not sent.
+    let lines: Vec<&[u8]> = CLAW.split_inclusive(|byte| *byte == b'\n').collect();
+    assert_eq!(said(&lines[..8].concat()), ["Count the sacks.", "", ""]);
 }
 
 #[test]
