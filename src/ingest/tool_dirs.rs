@@ -22,6 +22,9 @@ const PACKED: &str = ".zst";
 /// What the name of a chat history in Markdown ends with.
 const HISTORY: &str = "chat.history.md";
 
+/// The folder in which SpecStory writes a file of Markdown for each session.
+const SPECSTORY: &str = ".specstory/history";
+
 /// What the name of a database ends with.
 const DATABASES: [&str; 4] = ["db", "sqlite", "sqlite3", "vscdb"];
 
@@ -327,8 +330,14 @@ fn is_session_name(path: &Path) -> bool {
     let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
     let extension = plain.extension().unwrap_or_default();
     let is_one = ["jsonl", "json", "traj"].iter().any(|it| extension == *it);
-    let is_one = is_one || name.ends_with(HISTORY);
+    let is_history = name.ends_with(HISTORY) || extension == "md" && is_in(plain, SPECSTORY);
+    let is_one = is_one || is_history;
     is_one && !name.ends_with(".meta.json")
+}
+
+/// Whether a file lies in a folder of this name.
+fn is_in(path: &Path, folder: &str) -> bool {
+    path.parent().is_some_and(|parent| parent.ends_with(folder))
 }
 
 /// Whether a file of this name could be a database.

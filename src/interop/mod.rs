@@ -78,6 +78,7 @@ pub mod sent;
 pub mod single;
 pub mod sniff;
 mod spans;
+mod specstory;
 mod sse;
 mod states;
 mod stream;

@@ -111,6 +111,7 @@ mod shown;
 mod surgery_laws;
 mod talking;
 mod terminal;
+mod tool_folders;
 mod truncating;
 mod unsaid;
 #[cfg(target_os = "linux")]
