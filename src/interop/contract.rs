@@ -214,10 +214,9 @@ fn sources() -> Vec<(&'static Format, String, Vec<u8>)> {
         let before = found.len();
         for file in folder {
             let path = file.expect("a file").path();
-            if !path
-                .extension()
-                .is_some_and(|e| e == "json" || e == "jsonl" || e == "sse" || e == "md")
-            {
+            if !path.extension().is_some_and(|e| {
+                e == "json" || e == "jsonl" || e == "sse" || e == "md" || e == "txt"
+            }) {
                 continue;
             }
             let bytes = std::fs::read(&path).expect("readable");

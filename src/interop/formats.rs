@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 43] = [
+pub static FORMATS: [&Format; 44] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -42,6 +42,7 @@ pub static FORMATS: [&Format; 43] = [
     &amp::AMP,
     &langgraph::LANGGRAPH,
     &cursor::CURSOR,
+    &cursor::CURSOR_TEXT,
     &cursor_cli::CURSOR_CLI,
     &zed::ZED,
     &roo::ROO,

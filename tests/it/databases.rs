@@ -504,6 +504,41 @@ fn goose_keeps_its_sessions_in_a_database_too() {
 }
 
 #[test]
+fn crush_keeps_the_sessions_of_a_project_in_a_database() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let session: Value =
+        serde_json::from_str(include_str!("../data/crush/session.json")).expect("JSON");
+    let row = json!({"id": session["id"], "title": session["title"], "message_count": 9, "prompt_tokens": 1,
+        "completion_tokens": 2, "created_at": 1_772_438_400, "updated_at": 1_772_438_409,
+        "summary_message_id": session["summary_message_id"], "todos": null});
+    let mut messages = listed(&session, "messages");
+    for message in &mut messages {
+        message["session_id"] = session["id"].clone();
+        message["updated_at"] = message["created_at"].clone();
+    }
+    // What was said in the same second is told apart by its place alone.
+    messages[0]["id"] = "z".into();
+    let tables = "CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, message_count INTEGER,
+           prompt_tokens INTEGER, completion_tokens INTEGER, updated_at INTEGER, created_at INTEGER,
+           summary_message_id TEXT, todos TEXT);
+         CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts TEXT, model TEXT,
+           created_at INTEGER, updated_at INTEGER, finished_at INTEGER, provider TEXT, is_summary_message INTEGER);
+         CREATE INDEX by_session ON messages (session_id, id);";
+    let path = sandbox.work().join(".crush/crush.db");
+    let rows: [(&str, &[Value]); 2] = [("sessions", &[row]), ("messages", &messages)];
+    let open = rows_of(&path, tables, &rows);
+    let first = sandbox.tract(&["import", ".crush/crush.db"]);
+    assert!(first.contains("7 messages, 1 compaction"), "{first}");
+    let done = "UPDATE messages SET parts = '[{\"type\":\"text\",\"data\":{\"text\":\"None.\"}},{\"type\":\"finish\",\"data\":{}}]',
+        updated_at = 1772438411 WHERE id = 'm9'";
+    assert_eq!(open.execute(done, []).expect("written"), 1);
+    let more = sandbox.tract(&["import", ".crush/crush.db"]);
+    assert!(more.contains("1 new"), "{more}");
+    assert!(sandbox.tract(&["log"]).contains("None."));
+}
+
+#[test]
 fn conversations_of_kiro_come_in_from_both_of_its_tables() {
     let sandbox = Sandbox::empty();
     sandbox.ok(&["init"]);

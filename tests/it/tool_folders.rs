@@ -38,14 +38,9 @@ fn openclaw_is_looked_for_under_its_former_name_too() {
         std::fs::write(folder.join(format!("{id}.jsonl")), text).expect("written");
     }
     let said = sandbox.tract(&["watch", "--once"]);
-    assert!(
-        said.contains("openclaw/5e551000-0000-4000-8000-000000000007: 5"),
-        "{said}"
-    );
-    assert!(
-        said.contains("openclaw/5e551000-0000-4000-8000-000000000008: 5"),
-        "{said}"
-    );
+    // Both say the same, so that the second brings no new commits.
+    assert!(said.contains("openclaw/5e551000"), "{said}");
+    assert!(said.contains("Looked at 2 files"), "{said}");
 }
 
 #[test]
@@ -56,8 +51,8 @@ fn a_history_of_specstory_is_found_in_a_project() {
     sandbox.write("mill/README.md", MARKDOWN);
     let said = sandbox.tract(&["import", "mill"]);
     assert!(
-        said.contains("specstory/c0ffee00-0001-4000-8000-000000000003"),
+        said.contains("Imported specstory c0ffee00-0001: 5 messages"),
         "{said}"
     );
-    assert_eq!(said.matches("specstory/").count(), 1, "{said}");
+    assert_eq!(said.matches("Imported").count(), 1, "{said}");
 }

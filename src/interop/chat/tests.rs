@@ -523,6 +523,7 @@ fn every_real_file_is_recognised() {
             Some("kimi") => Some(&kimi::KIMI),
             Some("aider") => Some(&aider::AIDER),
             Some("kiro") => Some(&kiro::KIRO),
+            Some("cursor") if name.ends_with(".txt") => Some(&cursor::CURSOR_TEXT),
             Some("cursor") if lines => Some(&cursor::CURSOR),
             // Its own storage is rows, or many small files: only together are they a session.
             Some("opencode") if name.matches('/').count() == 1 && name.ends_with(".json") => {

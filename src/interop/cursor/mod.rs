@@ -1,10 +1,9 @@
 //! Cursor: its agents' transcripts, a line for each message, and the chats in the editor's databases, each put
-//! together to one object ([`rows`]).
+//! together to one object ([`rows`]). Beside some transcripts lies the same session in plain text ([`text`]).
 //!
 //! A transcript has calls without ids and no results: none are made up. What the editor puts around a prompt, and
 //! from when on it sends a summary instead of what was said, it does not keep. Deliberately absent: the stores of its
-//! command line (`cursor_cli`); its transcripts in plain text, which have no form that can be told from what is
-//! said in them; and any writing: the tool is closed.
+//! command line (`cursor_cli`), and any writing: the tool is closed.
 //!
 //! # Source
 //!
@@ -16,6 +15,7 @@ mod lines;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use super::document;
 use super::format::{Format, Home, Shape};
@@ -56,6 +56,14 @@ pub static CURSOR: Format = Format {
             lines::import(source)
         }
     })
+};
+
+/// The format of transcripts in plain text.
+pub static CURSOR_TEXT: Format = Format {
+    tools: &["Cursor"],
+    seen: "two transcripts of 2026",
+    text: Some(text::shows),
+    ..Format::only_read("cursor-text", Shape::Lines, text::import)
 };
 
 fn is_transcript(name: &str) -> bool {

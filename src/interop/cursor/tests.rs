@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use super::{CURSOR, slug};
+use super::{CURSOR, CURSOR_TEXT, slug};
 use crate::interop::contract::{read, sound, value_at};
+use crate::interop::sniff::sniff;
 use crate::model::{Millis, Part, Usage};
 
 const TRANSCRIPT: &[u8] = include_bytes!("../../../tests/data/cursor/transcript.jsonl");
 const COMPOSER: &[u8] = include_bytes!("../../../tests/data/cursor/composer.json");
+const TEXT: &[u8] = include_bytes!("../../../tests/data/cursor-text/transcript.txt");
 const TAB: &[u8] = include_bytes!("../../../tests/data/cursor/tab.json");
 
 /// A part in a few words.
@@ -122,4 +124,24 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
 #[test]
 fn the_folder_of_a_directory_is_its_path_in_plain_letters() {
     assert_eq!(slug("/home/mara/the.mill"), "home-mara-the-mill");
+}
+
+#[test]
+fn a_transcript_in_plain_text_has_calls_and_few_results() {
+    assert_eq!(sniff(&TEXT).expect("readable"), Some(&CURSOR_TEXT));
+    let yaml = b"user:\n  name: mara\n";
+    assert_eq!(sniff(&yaml.as_slice()).expect("readable"), None);
+    let session = &sound(&CURSOR_TEXT, TEXT);
+    assert_eq!(
+        session.sketches(part),
+        [
+            "user: <user_query>\nHow many sacks?\n[Tool call] is a mark, too\n</user_query>",
+            "assistant: [Thinking] **Counting**\nI count. | call-1: Read path: sacks.txt\n  limit: 4 \
+             | call-2: ApplyPatch *** Begin Patch\n*** End Patch",
+            "tool: call-2 = [Text { text: \"done\" }] false",
+            "assistant: 42.",
+            "user: Thanks.",
+        ]
+    );
+    assert_eq!(session.steps[1].records.len(), 3);
 }
