@@ -439,13 +439,13 @@ impl Form {
 fn is_example(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
     let has = |needle: &&str| memmem::find(&lower, needle.as_bytes()).is_some();
-    EXAMPLES.iter().any(|word| has(&word))
+    EXAMPLES.iter().any(has)
 }
 
 /// Whether everybody knows it.
 fn is_known(secret: &[u8]) -> bool {
     let has = |known: &&str| memmem::find(secret, known.as_bytes()).is_some();
-    KNOWN.iter().any(|known| has(&known))
+    KNOWN.iter().any(has)
 }
 
 /// Whether what begins here is no part of a longer word: no letter or digit stands before it, but for
