@@ -231,7 +231,7 @@ impl Place {
         while !pause.is_over() {
             let reader = &mut session.reader;
             if !is_drawn {
-                self.paint.sought.clone_from(&reader.sought);
+                self.paint.sought.clone_from(&reader.seeking.last);
                 self.draw(reader.picture(), session.terminal)?;
                 is_drawn = true;
             }

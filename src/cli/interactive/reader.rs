@@ -69,15 +69,10 @@ pub struct Reader {
     sheet: Option<Sheet>,
     prompt: Prompt,
     mode: Mode,
-    search: Option<Search>,
-    /// What was searched for last.
-    pub sought: Option<String>,
+    pub seeking: Seeking,
     /// What is said at the bottom until the next key.
     said: Option<Line>,
-    /// Whether more of the conversation may come, so that a call without a result runs.
-    pub goes_on: bool,
-    /// The way back, where all messages are hidden.
-    pub way_back: Option<String>,
+    pub standing: Standing,
     /// The command that makes summaries.
     pub summariser: Option<String>,
     /// What is said on, where somebody answers.
@@ -85,6 +80,24 @@ pub struct Reader {
     /// What is there of an answer that is on its way, below what is committed.
     pub answer: Option<Vec<Line>>,
     size: (usize, usize),
+}
+
+/// What is looked for.
+#[derive(Default)]
+pub struct Seeking {
+    /// A search that goes on.
+    search: Option<Search>,
+    /// What was searched for last.
+    pub last: Option<String>,
+}
+
+/// How the conversation stands.
+#[derive(Default)]
+pub struct Standing {
+    /// Whether more of it may come, so that a call without a result runs.
+    pub goes_on: bool,
+    /// The way back, where all messages are hidden.
+    pub way_back: Option<String>,
 }
 
 /// A conversation, and what markers in it stand for, opened one from the other.
@@ -136,11 +149,9 @@ impl Reader {
             sheet: None,
             prompt: Prompt::with_words(slash::WORDS),
             mode: Mode::Reading,
-            search: None,
-            sought: None,
+            seeking: Seeking::default(),
             said: None,
-            goes_on: false,
-            way_back: None,
+            standing: Standing::default(),
             summariser: None,
             speech: None,
             answer: None,
@@ -225,14 +236,14 @@ impl Reader {
 
     /// Whether there is more to do before the next key.
     pub fn is_busy(&self) -> bool {
-        self.search.is_some()
+        self.seeking.search.is_some()
     }
 
     /// Goes on with what takes long.
     pub fn go_on(&mut self, repo: &Repo) -> Result<()> {
         let from = Instant::now();
-        while from.elapsed() < SEARCH_SLICE && self.search.is_some() {
-            self.search_step(repo)?;
+        while from.elapsed() < SEARCH_SLICE && self.seeking.search.is_some() {
+            self.seeking.search_step(repo)?;
         }
         Ok(())
     }
@@ -241,7 +252,7 @@ impl Reader {
     pub fn take(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
         self.said = None;
         let is_inside = !self.reels.inside.is_empty();
-        let is_plain = self.sheet.is_none() && !is_inside && self.search.is_none();
+        let is_plain = self.sheet.is_none() && !is_inside && self.seeking.search.is_none();
         let is_plain = is_plain && matches!(self.mode, Mode::Say | Mode::Reading);
         let cancels = *key == Key::Ctrl('c') || *key == Key::Escape && is_plain;
         if cancels && self.answer.is_some() {
@@ -261,7 +272,7 @@ impl Reader {
     }
 
     fn reading_key(&mut self, key: &Key, repo: &Repo) -> Result<Wish> {
-        if self.search.take().is_some() && *key == Key::Escape {
+        if self.seeking.search.take().is_some() && *key == Key::Escape {
             self.say("the search was given up");
             return Ok(Wish::None);
         }
@@ -292,8 +303,8 @@ impl Reader {
             Key::Char('Z') | Key::Ctrl('y') => return Ok(Wish::Run(vec!["redo".into()])),
             Key::Char('s') => return Ok(Wish::Choose),
             Key::Ctrl('o') => self.other(repo)?,
-            Key::Char('n') => self.search_again(Way::Up),
-            Key::Char('N') => self.search_again(Way::Down),
+            Key::Char('n') => self.seeking.search_again(Way::Up),
+            Key::Char('N') => self.seeking.search_again(Way::Down),
             Key::Char('y') => return self.copy(repo),
             key => self.move_key(key, repo)?,
         }
@@ -420,7 +431,7 @@ impl Reader {
             Which::Transcript => Conversation::open(repo, tip, Scope::Transcript),
             Which::All => Conversation::open(repo, tip, Scope::All),
         };
-        Ok(found?.going_on(self.goes_on))
+        Ok(found?.going_on(self.standing.goes_on))
     }
 
     /// The chosen message as it is: its text, or, if it holds more than text, its JSON.
@@ -611,17 +622,17 @@ impl Reader {
     fn begin_search(&mut self, text: &str) {
         let text = text.strip_prefix('/').unwrap_or(text).trim();
         if !text.is_empty() {
-            self.sought = Some(text.to_owned());
+            self.seeking.last = Some(text.to_owned());
         }
-        self.search_again(Way::Up);
+        self.seeking.search_again(Way::Up);
         // What is chosen counts as well.
-        if let Some(search) = &mut self.search {
+        if let Some(search) = &mut self.seeking.search {
             search.at += 1;
         }
     }
 
     fn search_again(&mut self, way: Way) {
-        let Some(text) = self.sought.clone() else {
+        let Some(text) = self.seeking.last.clone() else {
             return self.say("nothing was searched for yet: /");
         };
         let Some(reel) = self.reels.top() else { return };
@@ -630,11 +641,11 @@ impl Reader {
             Way::Up => chosen,
             Way::Down => chosen + 1,
         };
-        self.search = Some(Search { text, way, at });
+        self.seeking.search = Some(Search { text, way, at });
     }
 
     fn search_step(&mut self, repo: &Repo) -> Result<()> {
-        let Some(mut search) = self.search.take() else {
+        let Some(mut search) = self.seeking.search.take() else {
             return Ok(());
         };
         let Some(reel) = self.reels.top() else {
@@ -642,7 +653,7 @@ impl Reader {
         };
         match search.step(reel.talk(), repo)? {
             Found::At(place) => reel.reveal(repo, place)?,
-            Found::NotYet => self.search = Some(search),
+            Found::NotYet => self.seeking.search = Some(search),
             Found::Nowhere => {
                 let (word, other) = match search.way {
                     Way::Up => ("earlier", "N"),

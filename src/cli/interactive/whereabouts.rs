@@ -17,7 +17,7 @@ impl Place {
     /// Whether a session that went on when it was read does no more: then it is shown so.
     pub(super) fn is_over(&self, session: &mut Session<'_, '_, '_>, app: &App) -> bool {
         let Session { repo, reader, .. } = session;
-        let Some(tip) = reader.tip().filter(|_| reader.goes_on) else {
+        let Some(tip) = reader.tip().filter(|_| reader.standing.goes_on) else {
             return false;
         };
         if session.asked.elapsed() < UNDER_WAY_POLL {
@@ -27,7 +27,7 @@ impl Place {
         if repo.is_under_way(&tip, app.now()).unwrap_or(true) {
             return false;
         }
-        reader.goes_on = false;
+        reader.standing.goes_on = false;
         tried(reader.show(repo, Some(tip), 0), (), reader);
         true
     }
@@ -73,14 +73,14 @@ pub(super) fn know(
     app: &App,
 ) -> Result<()> {
     let Some(tip) = tip else {
-        (reader.goes_on, reader.way_back) = (false, None);
+        (reader.standing.goes_on, reader.standing.way_back) = (false, None);
         return Ok(());
     };
-    reader.goes_on = repo.is_under_way(tip, app.now())?;
+    reader.standing.goes_on = repo.is_under_way(tip, app.now())?;
     let hidden = repo.outline(tip)?.all().len() as u64;
     let hidden = plural(hidden, "message");
     let hide = repo.last_hide(tip)?;
-    reader.way_back = hide.map(|hide| {
+    reader.standing.way_back = hide.map(|hide| {
         let hide = hide.short();
         format!("Nothing is visible here: {hidden} hidden. /restore {hide} brings them back.")
     });

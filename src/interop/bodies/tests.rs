@@ -102,7 +102,10 @@ fn a_reply_goes_to_the_request_that_it_answers() {
         replies.map(|step| step.usage).collect()
     };
     let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
-    assert_eq!(counted(&told.sessions[0]), [usage(110, 20)]);
+    assert_eq!(
+        counted(&told.sessions[0]),
+        [usage(110, 20).map(|it| it.cached(10, 0))]
+    );
     // Two were on their way: the next request shows whose this is.
     assert_eq!(counted(&told.sessions[1]), [usage(40, 5)]);
     // Nothing shows whose the last two are, and nobody guesses.

@@ -284,7 +284,7 @@ fn responses_are_replies() {
     assert_eq!(sniffed(body), Some(&anthropic::ANTHROPIC));
     let read = import(&anthropic::ANTHROPIC, body);
     let step = &read.sessions[0].steps[0];
-    assert_eq!(step.usage, usage(111, 5));
+    assert_eq!(step.usage, usage(111, 5).map(|it| it.cached(100, 10)));
     let out = outgoing(body, &read.sessions[0], true);
     let (text, _) = export(&anthropic::ANTHROPIC, &out, Settings::new());
     let want = r#"{"messages":[{"role":"assistant","content":[{"type":"text","text":"a"}]}]}"#;

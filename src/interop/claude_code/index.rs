@@ -125,8 +125,6 @@ pub(super) struct Preserved {
 pub(super) struct Index {
     /// Whether it was read from the file's beginning.
     pub(super) is_whole: bool,
-    /// Whether it holds the system prompt and the tools of requests.
-    pub(super) holds_requests: bool,
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
     pub(super) by_uuid: HashMap<Name, u32>,
@@ -217,7 +215,6 @@ impl Index {
         let known = self.session_id.take();
         self.session_id = known.or_else(|| string(record.session_id));
         self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
-        self.holds_requests |= kind == "api-request-shape";
         let Some(uuid) = self.names.text(record.uuid) else {
             self.add_loose(kind, &record);
             return Ok(None);

@@ -21,7 +21,9 @@ use super::format::{Format, Home, Resume, Shape};
 use super::{Descent, places, qwen};
 
 /// Record types that only Claude Code writes.
-const OWN_TYPES: [&str; 7] = [
+const OWN_TYPES: [&str; 9] = [
+    "api-request",
+    "api-request-shape",
     "summary",
     "file-history-snapshot",
     "queue-operation",

@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
         let end = &mut self.teller.end;
         end.title = self.index.title();
-        if !self.index.holds_requests {
+        if !end.other_records.contains_key("api-request-shape") {
             end.absent = SessionEnd::lacking(&["system prompt", "tool definitions"]).absent;
         }
         if self.lacks_words {

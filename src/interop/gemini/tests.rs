@@ -70,7 +70,7 @@ fn calls_and_their_results_are_two_messages_of_one_record() {
     let errors: Vec<_> = messages[2].parts.iter().map(is_error).collect();
     assert_eq!(errors, [false, true]);
     let reply = &session.steps[1];
-    let usage = Usage::new(1200, 65);
+    let usage = Usage::new(1200, 65).cached(100, 0).reasoned(25);
     assert_eq!(reply.usage, Some(usage));
     assert_eq!(reply.settings["model"], r#""gemini-2.5-flash""#);
     assert_eq!(reply.records, session.steps[2].records);

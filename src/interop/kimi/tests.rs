@@ -110,7 +110,7 @@ fn a_session_is_what_the_tool_makes_of_its_records() {
     };
     assert_eq!(arguments, r#"{"command":"ls","deep":1.0}"#);
     let step = &session.steps[3];
-    let counted = Usage::new(142, 20);
+    let counted = Usage::new(142, 20).cached(40, 2);
     assert_eq!(
         (step.usage, step.time),
         (Some(counted), Some(Millis(1_785_600_002_000)))

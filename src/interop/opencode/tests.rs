@@ -61,7 +61,7 @@ fn a_message_is_what_the_model_is_sent_of_it() {
     // One that failed is not sent again; one that was cut off is, and its call has no result.
     assert_eq!(session.end.other_records["assistant (not sent)"], 1);
     assert_eq!(texts(messages[5]), ["It turns"]);
-    let usage = Usage::new(134, 9);
+    let usage = Usage::new(134, 9).cached(30, 4).reasoned(2);
     assert_eq!(session.steps[1].usage, Some(usage));
     assert_eq!(session.end.opaque_blocks["hologram"], 1);
 }

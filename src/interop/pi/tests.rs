@@ -60,7 +60,7 @@ fn a_message_is_what_the_model_is_sent_of_an_entry() {
     assert_eq!(texts(messages[4]), [ran]);
     assert_eq!(texts(messages[5]), ["It is noon."]);
     assert_eq!(texts(messages[7]), ["Thanks 🌳."]);
-    let usage = Usage::new(110, 5);
+    let usage = Usage::new(110, 5).cached(100, 0);
     assert_eq!(session.steps[1].usage, Some(usage));
     let model = |at: usize| session.steps[at].settings.get("model").map(String::as_str);
     assert_eq!((model(0), model(1)), (Some("\"claude-opus-4-5\""), None));

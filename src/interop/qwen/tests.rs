@@ -86,7 +86,7 @@ fn a_session_is_read() {
         panic!("{:?}", messages[7]);
     };
     assert!(is_error);
-    let usage = Usage::new(102, 9);
+    let usage = Usage::new(102, 9).reasoned(4);
     assert_eq!(session.steps[1].usage, Some(usage));
     assert_eq!(session.steps[1].settings["model"], r#""coder-model""#);
 }

@@ -93,7 +93,7 @@ fn a_thread_is_what_was_sent_of_it() {
     // The count of a turn is that of the request that ended it.
     let counted = session.steps.iter().map(|step| step.usage);
     let usage = |input_tokens, output_tokens| Some(Usage::new(input_tokens, output_tokens));
-    let (one, two) = (usage(142, 7), usage(9, 3));
+    let (one, two) = (usage(142, 7).map(|it| it.cached(100, 2)), usage(9, 3));
     assert_eq!(
         counted.collect::<Vec<_>>(),
         [None, None, None, None, one, None, None, two]

@@ -60,7 +60,7 @@ impl Reader {
             picture.lines.push((false, Label::Dim.of(nothing)));
         }
         let is_bare = self.sheet.is_none() && self.reels.inside.is_empty();
-        if let Some(back) = self.way_back.as_ref().filter(|_| is_bare)
+        if let Some(back) = self.standing.way_back.as_ref().filter(|_| is_bare)
             && picture.lines.is_empty()
         {
             picture.lines.push((false, Label::Dim.of(back.as_str())));
@@ -145,7 +145,7 @@ impl Reader {
                     (None, false) => "esc back · ? keys".to_owned(),
                     (None, true) => help::keys(matches!(self.which, Which::Window(_)), width),
                 };
-                let searching = self.search.as_ref();
+                let searching = self.seeking.search.as_ref();
                 let searching = searching.map(|search| {
                     Label::Dim.of(format!("searching '{}' · esc gives up", search.text))
                 });

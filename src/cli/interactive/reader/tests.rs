@@ -128,7 +128,7 @@ fn a_search_goes_up_and_down_and_opens_what_it_finds() {
     assert!(bottom(&mut reader).starts_with("no earlier 'More of 23'"));
     // What would be a command is searched for behind two slashes.
     assert_eq!(typed(&mut reader, &repo, "//clear"), Wish::None);
-    assert_eq!(reader.sought.as_deref(), Some("clear"));
+    assert_eq!(reader.seeking.last.as_deref(), Some("clear"));
 }
 
 #[test]
