@@ -91,12 +91,12 @@ fn last_request(
         for (source, spans) in view.records_of(commit)? {
             let format = format_of(view, source)?;
             let format = format.filter(|format| format.shape == Shape::Lines);
-            let Some(read) = format.and_then(|format| format.recorded) else {
+            let Some((format, read)) = format.and_then(|it| Some((it, it.recorded?))) else {
                 return Ok(None);
             };
             let last = spans.last().copied();
             let text = texts(view, source, last.as_slice())?.pop();
-            let request = text.and_then(|text| read(&text));
+            let request = text.and_then(|text| read(format, &text));
             if let Some(request) = request.filter(|it| it.provider == provider.as_str()) {
                 return Ok(Some(request));
             }
@@ -137,7 +137,7 @@ pub fn sent(
             request.provider == provider.as_str()
                 && in_force(&request.settings).eq(in_force(settings))
         };
-        if let Some(request) = read(&text).filter(says_the_same)
+        if let Some(request) = read(format, &text).filter(says_the_same)
             && request.messages == repo.messages(context)?
         {
             return Ok(Some(text));

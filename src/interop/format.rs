@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::head::SourceHead;
-use super::recorded::ReadRecorded;
+use super::recorded::RecordedRequest;
 use super::rows::Tables;
 use super::running::ReadRunning;
 use super::sent::ReadSent;
@@ -252,6 +252,9 @@ impl Resume {
         }
     }
 }
+
+/// Reads a record as the request that it is; none where it is none.
+pub type ReadRecorded = fn(&Format, record: &str) -> Option<RecordedRequest>;
 
 /// What the place of a new session is told by.
 pub struct NewFile<'a> {

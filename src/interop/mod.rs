@@ -87,6 +87,7 @@ mod teller;
 mod verbatim;
 mod vscode_chat;
 mod ways;
+mod whole_request;
 mod writing;
 mod zed;
 

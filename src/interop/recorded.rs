@@ -16,6 +16,3 @@ pub struct RecordedRequest {
     /// Its settings.
     pub settings: Settings,
 }
-
-/// Reads a record as the request that it is; none where it is none.
-pub type ReadRecorded = fn(record: &str) -> Option<RecordedRequest>;

@@ -19,25 +19,25 @@ const DEPTH_MAX: usize = 200;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node<'a> {
+pub enum Json<'a> {
     /// Its members in their order, by their keys as they are written, in quotes.
-    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+    Object(Vec<(Cow<'a, str>, Json<'a>)>),
     /// Its elements.
-    List(Vec<Node<'a>>),
+    List(Vec<Json<'a>>),
     /// Anything else, as JavaScript writes it.
     Plain(Cow<'a, str>),
 }
 
 /// In which order members are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum KeyOrder {
     /// As they stand.
     Kept,
     /// By their keys' UTF-16 code units.
     Sorted,
 }
 
-impl<'a> Node<'a> {
+impl<'a> Json<'a> {
     /// The value that is all of `text`; none where it is no JSON, or nested too deep.
     pub fn of(text: &'a str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
     }
 
     /// What stands under a path of keys and indices.
-    pub fn at_mut(&mut self, path: &[Node<'_>]) -> Option<&mut Self> {
+    pub fn at_mut(&mut self, path: &[Json<'_>]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, step| match step {
             step if step.is_text() => node.get_mut(&step.as_text()?),
             step => match node {
@@ -134,7 +134,7 @@ impl<'a> Node<'a> {
     }
 
     /// Appends it, without members of the key `without` at any depth.
-    pub fn write(&self, out: &mut String, order: Order, without: Option<&str>) {
+    pub fn write(&self, out: &mut String, order: KeyOrder, without: Option<&str>) {
         match self {
             Self::Plain(token) => out.push_str(token),
             Self::List(elements) => {
@@ -150,7 +150,7 @@ impl<'a> Node<'a> {
             Self::Object(members) => {
                 let stays = |key: &str| without.is_none_or(|without| !is_key(key, without));
                 let mut members: Vec<_> = members.iter().filter(|(key, _)| stays(key)).collect();
-                if order == Order::Sorted {
+                if order == KeyOrder::Sorted {
                     members.sort_by(|(a, _), (b, _)| units(a).cmp(units(b)));
                 }
                 out.push('{');
@@ -168,7 +168,7 @@ impl<'a> Node<'a> {
     }
 
     /// It as a text.
-    pub fn to_text(&self, order: Order) -> String {
+    pub fn to_text(&self, order: KeyOrder) -> String {
         let mut text = String::new();
         self.write(&mut text, order, None);
         text
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    fn value(&mut self, depth: usize) -> Option<Node<'a>> {
+    fn value(&mut self, depth: usize) -> Option<Json<'a>> {
         if depth > DEPTH_MAX {
             return None;
         }
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
                 members.push((key, value));
                 Some(())
             })?;
-            return Some(Node::Object(members));
+            return Some(Json::Object(members));
         }
         if self.take(b'[') {
             let mut elements = Vec::new();
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
                 elements.push(reader.value(depth + 1)?);
                 Some(())
             })?;
-            return Some(Node::List(elements));
+            return Some(Json::List(elements));
         }
         let token = self.token()?;
         let plain = match token.as_bytes()[0] {
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
             b'-' | b'0'..=b'9' => number(token)?,
             _ => matches!(token, "true" | "false" | "null").then(|| token.into())?,
         };
-        Some(Node::Plain(plain))
+        Some(Json::Plain(plain))
     }
 
     /// What stands up to a closing bracket, with commas between.
@@ -384,7 +384,7 @@ mod tests {
     use super::*;
 
     fn sorted(text: &str) -> Option<String> {
-        Some(Node::of(text)?.to_text(Order::Sorted))
+        Some(Json::of(text)?.to_text(KeyOrder::Sorted))
     }
 
     #[test]
@@ -427,19 +427,19 @@ mod tests {
 
     #[test]
     fn members_are_found_left_out_and_set() {
-        let mut node = Node::of(r#"{"a":[{"mark":1,"b":"x"}],"mark":{}}"#).expect("JSON");
+        let mut node = Json::of(r#"{"a":[{"mark":1,"b":"x"}],"mark":{}}"#).expect("JSON");
         let mut text = String::new();
-        node.write(&mut text, Order::Kept, Some("mark"));
+        node.write(&mut text, KeyOrder::Kept, Some("mark"));
         assert_eq!(text, r#"{"a":[{"b":"x"}]}"#);
-        let path = Node::of(r#"["a",0]"#).expect("JSON");
+        let path = Json::of(r#"["a",0]"#).expect("JSON");
         let place = node.at_mut(path.elements()).expect("there");
-        assert_eq!(place.get("b").and_then(Node::as_text).as_deref(), Some("x"));
-        place.set("c", Node::text("\""));
+        assert_eq!(place.get("b").and_then(Json::as_text).as_deref(), Some("x"));
+        place.set("c", Json::text("\""));
         assert_eq!(
-            node.at_mut(&[Node::text("a"), Node::Plain("1".into())]),
+            node.at_mut(&[Json::text("a"), Json::Plain("1".into())]),
             None
         );
         let written = r#"{"a":[{"mark":1,"b":"x","c":"\""}],"mark":{}}"#;
-        assert_eq!(node.to_text(Order::Kept), written);
+        assert_eq!(node.to_text(KeyOrder::Kept), written);
     }
 }

@@ -5,9 +5,9 @@
 mod read;
 mod write;
 
-use super::bodies::recorded_alone;
 use super::chat::{self, Kind};
 use super::format::{Format, Shape};
+use super::whole_request::alone;
 
 /// The format.
 pub static ANTHROPIC: Format = Format {
@@ -18,7 +18,7 @@ pub static ANTHROPIC: Format = Format {
         _ => None,
     },
     provider: Some("anthropic"),
-    recorded: Some(recorded_alone),
+    recorded: Some(alone),
     contents_of: Some("anthropic"),
     bare_messages: true,
     #[cfg(test)]

@@ -11,8 +11,7 @@ use crate::interop::head::SourceHead;
 use crate::interop::openai::OPENAI;
 use crate::interop::recorded::RecordedRequest;
 use crate::interop::responses::RESPONSES;
-use crate::interop::spans::members;
-use crate::interop::{Action, Format, Problem, SessionEnd, Sink, Source, Step};
+use crate::interop::{Action, Format, Problem, SessionEnd, Sink, Source, Step, whole_request};
 use crate::model::{Message, Part, Role, Settings, Span};
 use crate::wire::json::{decode, string};
 
@@ -44,50 +43,24 @@ pub(super) struct Body {
 }
 
 /// The request that a record is; none where it is none.
-pub(super) fn recorded(record: &str) -> Option<RecordedRequest> {
+pub(super) fn recorded(_: &Format, record: &str) -> Option<RecordedRequest> {
     let span = Span {
         offset: 0,
         len: record.len() as u64,
     };
-    request(Body::read(record.as_bytes(), span).ok()??, record)
-}
-
-/// The request that a whole file is, as its provider's format reads it; none where it is none.
-pub(in crate::interop) fn recorded_alone(file: &str) -> Option<RecordedRequest> {
-    request(Body::as_it_is(file.as_bytes(), 0).ok()??, file)
-}
-
-fn request(body: Body, text: &str) -> Option<RecordedRequest> {
+    let body = Body::read(record.as_bytes(), span).ok()??;
     let provider = body.format.provider.filter(|_| body.is_request)?;
-    let said = body.steps.into_iter().filter_map(|step| match step.action {
-        Action::Append(message) => {
-            let place = |span: &Span| span.offset as usize..(span.offset + span.len) as usize;
-            let records = step.records.iter().filter_map(|span| text.get(place(span)));
-            Some((message, records.map(str::to_owned).collect()))
-        }
-        Action::Hide(_) => None,
-    });
-    let (messages, records) = said.unzip();
-    Some(RecordedRequest {
+    Some(whole_request::request(
         provider,
-        messages,
-        records,
-        settings: body.settings,
-    })
+        body.steps,
+        body.settings,
+        record,
+    ))
 }
 
 impl Body {
     /// Reads a body that stands at a place of the source; none where it is of no known provider.
     pub(super) fn read(bytes: &[u8], span: Span) -> Result<Option<Self>> {
-        let mut body = Self::as_it_is(bytes, span.offset)?;
-        if let Some(body) = &mut body {
-            body.tidy();
-        }
-        Ok(body)
-    }
-
-    /// The same with all that is in it.
-    fn as_it_is(bytes: &[u8], offset: u64) -> Result<Option<Self>> {
         if bytes.first() != Some(&b'{') {
             return Ok(None);
         }
@@ -96,12 +69,9 @@ impl Body {
         let Some(format) = providers.find(|format| (format.sniff)(&head).is_some()) else {
             return Ok(None);
         };
-        let (keys, _) = members(bytes, 0);
         let mut body = Self {
             format,
-            is_request: keys
-                .iter()
-                .any(|(key, _)| ["messages", "input"].contains(&&**key)),
+            is_request: whole_request::asks(bytes),
             model: None,
             steps: Vec::new(),
             settings: Settings::new(),
@@ -112,10 +82,11 @@ impl Body {
         for step in &mut body.steps {
             body.settings.append(&mut step.settings);
             for record in &mut step.records {
-                record.offset += offset;
+                record.offset += span.offset;
             }
         }
         body.model = body.settings.get("model").cloned();
+        body.tidy();
         Ok(Some(body))
     }
 

@@ -24,8 +24,6 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
-pub(super) use body::recorded_alone;
-
 use super::format::{Format, RecordFiles, Shape};
 use crate::wire::json::quoted;
 

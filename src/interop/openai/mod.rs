@@ -6,9 +6,9 @@
 mod read;
 mod write;
 
-use super::bodies::recorded_alone;
 use super::chat::{self, Kind};
 use super::format::{Format, Shape};
+use super::whole_request::alone;
 
 /// The format.
 pub static OPENAI: Format = Format {
@@ -21,7 +21,7 @@ pub static OPENAI: Format = Format {
         _ => None,
     },
     provider: Some("openai"),
-    recorded: Some(recorded_alone),
+    recorded: Some(alone),
     contents_of: Some("openai"),
     bare_messages: true,
     #[cfg(test)]

@@ -5,8 +5,8 @@
 mod read;
 mod write;
 
-use super::bodies::recorded_alone;
 use super::format::{Format, Shape};
+use super::whole_request::alone;
 
 /// The format.
 pub static RESPONSES: Format = Format {
@@ -18,7 +18,7 @@ pub static RESPONSES: Format = Format {
         (is_request || is_response).then_some(0)
     },
     provider: Some("responses"),
-    recorded: Some(recorded_alone),
+    recorded: Some(alone),
     contents_of: Some("responses"),
     ..Format::of("responses", Shape::Document, read::import, write::export)
 };
