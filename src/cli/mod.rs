@@ -114,7 +114,7 @@ const SYNONYMS: [(&str, &str); 38] = [
 ];
 
 /// What other tools do and no command does, though some are spelled alike.
-const NOTHING_DOES: [&str; 6] = ["blame", "cost", "merge", "rebase", "stash", "update"];
+const NOTHING_DOES: [&str; 5] = ["blame", "merge", "rebase", "stash", "update"];
 
 /// The commands that hide or remove: nobody comes upon one by a slip of the finger.
 const TAKING_AWAY: [&str; 9] = [
