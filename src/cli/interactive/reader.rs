@@ -243,7 +243,7 @@ impl Reader {
     pub fn go_on(&mut self, repo: &Repo) -> Result<()> {
         let from = Instant::now();
         while from.elapsed() < SEARCH_SLICE && self.seeking.search.is_some() {
-            self.seeking.search_step(repo)?;
+            self.search_step(repo)?;
         }
         Ok(())
     }
@@ -303,8 +303,8 @@ impl Reader {
             Key::Char('Z') | Key::Ctrl('y') => return Ok(Wish::Run(vec!["redo".into()])),
             Key::Char('s') => return Ok(Wish::Choose),
             Key::Ctrl('o') => self.other(repo)?,
-            Key::Char('n') => self.seeking.search_again(Way::Up),
-            Key::Char('N') => self.seeking.search_again(Way::Down),
+            Key::Char('n') => self.search_again(Way::Up),
+            Key::Char('N') => self.search_again(Way::Down),
             Key::Char('y') => return self.copy(repo),
             key => self.move_key(key, repo)?,
         }
@@ -624,7 +624,7 @@ impl Reader {
         if !text.is_empty() {
             self.seeking.last = Some(text.to_owned());
         }
-        self.seeking.search_again(Way::Up);
+        self.search_again(Way::Up);
         // What is chosen counts as well.
         if let Some(search) = &mut self.seeking.search {
             search.at += 1;

@@ -33,7 +33,8 @@ fn hides(session: &Session) -> Vec<&HideStep> {
 /// How many requests stand behind steps.
 fn requests(bytes: &[u8], session: &Session) -> usize {
     let spans = session.steps.iter().filter_map(|step| step.records.last());
-    let is_request = |span: &&Span| recorded(&value_at(bytes, **span).to_string()).is_some();
+    let is_request =
+        |span: &&Span| recorded(&BODIES, &value_at(bytes, **span).to_string()).is_some();
     let found: BTreeSet<u64> = spans.filter(is_request).map(|span| span.offset).collect();
     found.len()
 }
