@@ -108,7 +108,10 @@ fn a_reply_goes_to_the_request_that_it_answers() {
         [usage(110, 20).map(|it| it.cached(10, 0))]
     );
     // Two were on their way: the next request shows whose this is.
-    assert_eq!(counted(&told.sessions[1]), [usage(40, 5)]);
+    assert_eq!(
+        counted(&told.sessions[1]),
+        [usage(40, 5).map(|it| it.cached(10, 0))]
+    );
     // Nothing shows whose the last two are, and nobody guesses.
     let notes: Vec<&str> = told.problems.iter().map(|it| it.reason.as_str()).collect();
     assert_eq!(notes, ["replies that may answer several requests: 2"]);
