@@ -19,11 +19,11 @@ const DEPTH_MAX: usize = 200;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Json<'a> {
+pub enum JsValue<'a> {
     /// Its members in their order, by their keys as they are written, in quotes.
-    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+    Object(Vec<(Cow<'a, str>, JsValue<'a>)>),
     /// Its elements.
-    List(Vec<Json<'a>>),
+    List(Vec<JsValue<'a>>),
     /// Anything else, as JavaScript writes it.
     Plain(Cow<'a, str>),
 }
@@ -37,7 +37,7 @@ pub enum KeyOrder {
     Sorted,
 }
 
-impl<'a> Json<'a> {
+impl<'a> JsValue<'a> {
     /// The value that is all of `text`; none where it is no JSON, or nested too deep.
     pub fn of(text: &'a str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
@@ -123,7 +123,7 @@ impl<'a> Json<'a> {
     }
 
     /// What stands under a path of keys and indices.
-    pub fn at_mut(&mut self, path: &[Json<'_>]) -> Option<&mut Self> {
+    pub fn at_mut(&mut self, path: &[JsValue<'_>]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, step| match step {
             step if step.is_text() => node.get_mut(&step.as_text()?),
             step => match node {
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    fn value(&mut self, depth: usize) -> Option<Json<'a>> {
+    fn value(&mut self, depth: usize) -> Option<JsValue<'a>> {
         if depth > DEPTH_MAX {
             return None;
         }
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
                 members.push((key, value));
                 Some(())
             })?;
-            return Some(Json::Object(members));
+            return Some(JsValue::Object(members));
         }
         if self.take(b'[') {
             let mut elements = Vec::new();
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
                 elements.push(reader.value(depth + 1)?);
                 Some(())
             })?;
-            return Some(Json::List(elements));
+            return Some(JsValue::List(elements));
         }
         let token = self.token()?;
         let plain = match token.as_bytes()[0] {
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
             b'-' | b'0'..=b'9' => number(token)?,
             _ => matches!(token, "true" | "false" | "null").then(|| token.into())?,
         };
-        Some(Json::Plain(plain))
+        Some(JsValue::Plain(plain))
     }
 
     /// What stands up to a closing bracket, with commas between.
@@ -384,7 +384,7 @@ mod tests {
     use super::*;
 
     fn sorted(text: &str) -> Option<String> {
-        Some(Json::of(text)?.to_text(KeyOrder::Sorted))
+        Some(JsValue::of(text)?.to_text(KeyOrder::Sorted))
     }
 
     #[test]
@@ -427,16 +427,19 @@ mod tests {
 
     #[test]
     fn members_are_found_left_out_and_set() {
-        let mut node = Json::of(r#"{"a":[{"mark":1,"b":"x"}],"mark":{}}"#).expect("JSON");
+        let mut node = JsValue::of(r#"{"a":[{"mark":1,"b":"x"}],"mark":{}}"#).expect("JSON");
         let mut text = String::new();
         node.write(&mut text, KeyOrder::Kept, Some("mark"));
         assert_eq!(text, r#"{"a":[{"b":"x"}]}"#);
-        let path = Json::of(r#"["a",0]"#).expect("JSON");
+        let path = JsValue::of(r#"["a",0]"#).expect("JSON");
         let place = node.at_mut(path.elements()).expect("there");
-        assert_eq!(place.get("b").and_then(Json::as_text).as_deref(), Some("x"));
-        place.set("c", Json::text("\""));
         assert_eq!(
-            node.at_mut(&[Json::text("a"), Json::Plain("1".into())]),
+            place.get("b").and_then(JsValue::as_text).as_deref(),
+            Some("x")
+        );
+        place.set("c", JsValue::text("\""));
+        assert_eq!(
+            node.at_mut(&[JsValue::text("a"), JsValue::Plain("1".into())]),
             None
         );
         let written = r#"{"a":[{"mark":1,"b":"x","c":"\""}],"mark":{}}"#;

@@ -17,7 +17,7 @@ use crate::interop::lines::Lines;
 use crate::interop::sent::{Bodies, Lack, ReadSent, SentBody, SentRequest, SentRequests, short};
 use crate::interop::{Input, Problem};
 use crate::model::{Millis, Span};
-use crate::wire::javascript::{Json, KeyOrder};
+use crate::wire::javascript::{JsValue, KeyOrder};
 use crate::wire::json::{Object, Raw, array, string, word};
 
 /// Where a provider begins to keep what it was sent; no hash of a message or of a shape knows of it.
@@ -131,12 +131,12 @@ impl File {
             match word(record.kind).as_deref() {
                 Some("api-request-shape") => {
                     let (hash, held) = (string(request.shape_hash), request.shape);
-                    let made = held.and_then(|raw| hash_of(&Json::of(raw.get())?));
+                    let made = held.and_then(|raw| hash_of(&JsValue::of(raw.get())?));
                     self.keep(number, "system prompt and tools", hash, held, made);
                 }
                 Some("api-request-blob") => {
                     let (hash, held) = (string(request.hash), request.message);
-                    let made = held.and_then(|raw| message_hash(Json::of(raw.get())?));
+                    let made = held.and_then(|raw| message_hash(JsValue::of(raw.get())?));
                     self.keep(number, "message", hash, held, made);
                 }
                 Some("api-request") => self.request(span, &request),
@@ -177,9 +177,9 @@ impl File {
         let list = |raw: Raw<'_>| -> Option<Vec<String>> { serde_json::from_str(raw?.get()).ok() };
         let number = |raw: Raw<'_>| -> Option<u64> { serde_json::from_str(raw?.get()).ok() };
         let params = node(record.params).unwrap_or_default();
-        let parsed = Json::of(&params);
+        let parsed = JsValue::of(&params);
         let param = |key: &str| parsed.as_ref().and_then(|params| params.get(key));
-        let betas = param(BETAS).map(|betas| betas.elements().iter().filter_map(Json::as_text));
+        let betas = param(BETAS).map(|betas| betas.elements().iter().filter_map(JsValue::as_text));
         let betas = betas.map(|betas| betas.collect::<Vec<_>>().join(","));
         let (tail, keep) = (list(record.tail), number(record.keep).unwrap_or(0));
         let base_id = string(record.base);
@@ -200,7 +200,7 @@ impl File {
             place,
             time: word(record.timestamp).and_then(|time| Millis::parse(&time)),
             asked_by: string(record.query_source),
-            model: param("model").and_then(Json::as_text),
+            model: param("model").and_then(JsValue::as_text),
             messages: keep.saturating_add(tail.len() as u64),
             shared: keep,
             shape: string(record.shape_hash),
@@ -270,7 +270,7 @@ impl File {
     fn note_strings(&mut self) {
         let mut seen: HashSet<&str> = HashSet::new();
         for told in &self.requests {
-            let Some(marks) = Json::of(&told.marks) else {
+            let Some(marks) = JsValue::of(&told.marks) else {
                 continue;
             };
             let marked: HashSet<u64> = marks.elements().iter().filter_map(marked).collect();
@@ -291,31 +291,34 @@ impl File {
         }
         let hashes = self.hashes(at);
         let messages = hashes.iter().map(|hash| {
-            let message = self.messages.get(*hash).and_then(|text| Json::of(text));
+            let message = self.messages.get(*hash).and_then(|text| JsValue::of(text));
             message.ok_or_else(|| Lack::Message((*hash).to_owned()))
         });
-        let messages = Json::List(messages.collect::<std::result::Result<_, _>>()?);
+        let messages = JsValue::List(messages.collect::<std::result::Result<_, _>>()?);
         let shape_hash = told.head.shape.as_deref().unwrap_or_default();
-        let shape = self.shapes.get(shape_hash).and_then(|text| Json::of(text));
+        let shape = self
+            .shapes
+            .get(shape_hash)
+            .and_then(|text| JsValue::of(text));
         let shape = shape.ok_or_else(|| Lack::Shape(shape_hash.to_owned()))?;
-        let params = Json::of(&told.params).ok_or(Lack::Record)?;
-        let mut body = Json::object([]);
+        let params = JsValue::of(&told.params).ok_or(Lack::Record)?;
+        let mut body = JsValue::object([]);
         if let Some(model) = params.get("model") {
             body.set("model", model.clone());
         }
         body.set("messages", messages);
         for (key, value) in shape.members().iter().chain(params.members()) {
-            if let Json::Object(members) = &mut body
+            if let JsValue::Object(members) = &mut body
                 && !members.iter().any(|(known, _)| known == key)
             {
                 members.push((key.clone(), value.clone()));
             }
         }
-        let marks = Json::of(&told.marks).ok_or(Lack::Record)?;
+        let marks = JsValue::of(&told.marks).ok_or(Lack::Record)?;
         self.mark(&mut body, &marks, &hashes).ok_or(Lack::Mark)?;
         let is_proved = told.head.digest.as_ref();
         let is_proved = is_proved.map(|said| *said == digest(&body));
-        if let Json::Object(members) = &mut body {
+        if let JsValue::Object(members) = &mut body {
             members.retain(|(key, _)| **key != *r#""betas""#);
         }
         Ok(SentBody {
@@ -325,7 +328,7 @@ impl File {
     }
 
     /// Puts the marks where they stood, and gives each message the form that goes with that.
-    fn mark<'a>(&self, body: &mut Json<'a>, marks: &Json<'a>, hashes: &[&str]) -> Option<()> {
+    fn mark<'a>(&self, body: &mut JsValue<'a>, marks: &JsValue<'a>, hashes: &[&str]) -> Option<()> {
         let mut bear = HashSet::new();
         for mark in marks.elements() {
             let path = mark.get("path")?.elements();
@@ -338,7 +341,7 @@ impl File {
             }
             body.at_mut(path)?.set(MARK, mark.get("value")?.clone());
         }
-        let Some(Json::List(messages)) = body.get_mut("messages") else {
+        let Some(JsValue::List(messages)) = body.get_mut("messages") else {
             return None;
         };
         for (at, (message, hash)) in (0..).zip(messages.iter_mut().zip(hashes)) {
@@ -350,8 +353,8 @@ impl File {
         }
         if bear.is_empty() {
             // What would bear the mark is a block where nothing is kept, too.
-            let is_users = |message: &&mut Json<'_>| {
-                message.get("role").and_then(Json::as_text).as_deref() == Some("user")
+            let is_users = |message: &&mut JsValue<'_>| {
+                message.get("role").and_then(JsValue::as_text).as_deref() == Some("user")
             };
             messages.iter_mut().rfind(is_users).map(as_blocks);
         }
@@ -374,7 +377,7 @@ struct Run {
 impl Run {
     /// Adds a record's message; the hash of the message that they make so far.
     fn add(&mut self, message: Raw<'_>) -> Option<String> {
-        let message = message.and_then(|raw| Json::of(raw.get()));
+        let message = message.and_then(|raw| JsValue::of(raw.get()));
         let role = message.as_ref().and_then(|it| it.get("role")?.as_text());
         let content = message.as_ref().and_then(|it| it.get("content"));
         let (Some(role), Some(content)) = (role, content) else {
@@ -412,7 +415,7 @@ impl Run {
         hashed.update(
             format!(
                 r#"],"role":{}}}"#,
-                Json::text(&role).to_text(KeyOrder::Kept)
+                JsValue::text(&role).to_text(KeyOrder::Kept)
             )
             .as_bytes(),
         );
@@ -436,7 +439,7 @@ impl Run {
 }
 
 /// Which message bears a mark.
-fn marked(mark: &Json<'_>) -> Option<u64> {
+fn marked(mark: &JsValue<'_>) -> Option<u64> {
     let path = mark.get("path")?.elements();
     let is_message = path.first()?.as_text()? == "messages";
     is_message.then(|| path.get(1)?.as_natural())?
@@ -444,9 +447,9 @@ fn marked(mark: &Json<'_>) -> Option<u64> {
 
 /// Whether a message is one text and no more.
 fn is_one_text(message: &str) -> bool {
-    let message = Json::of(message);
+    let message = JsValue::of(message);
     let content = message.as_ref().and_then(|message| message.get("content"));
-    let Some([block]) = content.map(Json::elements) else {
+    let Some([block]) = content.map(JsValue::elements) else {
         return false;
     };
     let keys = block.members().iter().map(|(key, _)| &**key);
@@ -454,38 +457,38 @@ fn is_one_text(message: &str) -> bool {
 }
 
 /// A string as a block.
-fn block_of<'a>(text: &Json<'a>) -> Json<'a> {
-    Json::object([("type", Json::text("text")), ("text", text.clone())])
+fn block_of<'a>(text: &JsValue<'a>) -> JsValue<'a> {
+    JsValue::object([("type", JsValue::text("text")), ("text", text.clone())])
 }
 
 /// A message whose content is a string has one block instead.
-fn as_blocks(message: &mut Json<'_>) {
+fn as_blocks(message: &mut JsValue<'_>) {
     if let Some(content) = message
         .get_mut("content")
         .filter(|content| content.is_text())
     {
-        *content = Json::List(vec![block_of(content)]);
+        *content = JsValue::List(vec![block_of(content)]);
     }
 }
 
 /// The hash of a message: a string counts as one text.
-fn message_hash(mut message: Json<'_>) -> Option<String> {
+fn message_hash(mut message: JsValue<'_>) -> Option<String> {
     message.get("content")?;
     as_blocks(&mut message);
     hash_of(&message)
 }
 
 /// The hash of what bears no mark.
-fn hash_of(node: &Json<'_>) -> Option<String> {
+fn hash_of(node: &JsValue<'_>) -> Option<String> {
     let mut text = String::new();
     node.write(&mut text, KeyOrder::Sorted, Some(MARK));
     Some(hex(&fingerprint(text.as_bytes())))
 }
 
 /// The hash of a request.
-fn digest(body: &Json<'_>) -> String {
+fn digest(body: &JsValue<'_>) -> String {
     let mut body = body.clone();
-    if let Some(Json::List(messages)) = body.get_mut("messages") {
+    if let Some(JsValue::List(messages)) = body.get_mut("messages") {
         messages.iter_mut().for_each(as_blocks);
     }
     hex(&fingerprint(body.to_text(KeyOrder::Sorted).as_bytes()))
