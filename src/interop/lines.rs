@@ -41,6 +41,23 @@ pub struct SourceLine<'b> {
 }
 
 impl<'b> SourceLine<'b> {
+    /// What is wrong with it, where it is too long to be read.
+    pub fn too_long(&self) -> Option<String> {
+        let is_too_long = self.bytes.is_empty() && self.span.len > 0;
+        is_too_long.then(|| format!("the line is too long ({} bytes)", self.span.len))
+    }
+
+    /// Its text where a source is no JSON, and what is wrong with it: of one that is too long nothing can be read, and
+    /// what is no UTF-8 is replaced.
+    pub fn plain(&self) -> (Option<Cow<'b, str>>, Option<String>) {
+        if let Some(reason) = self.too_long() {
+            return (None, Some(reason));
+        }
+        let text = String::from_utf8_lossy(self.bytes);
+        let is_mended = matches!(text, Cow::Owned(_));
+        (Some(text), is_mended.then(|| "invalid UTF-8".to_owned()))
+    }
+
     /// A part of it.
     pub fn part(&self, at: Range<usize>) -> Self {
         let span = Span {

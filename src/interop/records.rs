@@ -347,8 +347,7 @@ pub(super) fn each_line_from(
     let (mut bytes, mut records, mut lone_surrogates) = (0, 0, 0);
     while let Some(line) = lines.next_line()? {
         bytes = line.span.offset + line.span.len;
-        if line.bytes.is_empty() && line.span.len > 0 {
-            let reason = format!("the line is too long ({} bytes)", line.span.len);
+        if let Some(reason) = line.too_long() {
             reader.sink().problem(Problem::new(line.number, reason))?;
             continue;
         }

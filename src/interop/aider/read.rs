@@ -109,15 +109,11 @@ struct Telling<'a, 's> {
 
 impl Telling<'_, '_> {
     fn line(&mut self, line: &SourceLine<'_>) -> Result<()> {
-        if line.bytes.is_empty() && line.span.len > 0 {
-            let reason = format!("the line is too long ({} bytes)", line.span.len);
-            return self.sink.problem(Problem::new(line.number, reason));
+        let (text, wrong) = line.plain();
+        if let Some(reason) = wrong {
+            self.sink.problem(Problem::new(line.number, reason))?;
         }
-        let text = String::from_utf8_lossy(line.bytes);
-        if matches!(text, std::borrow::Cow::Owned(_)) {
-            let problem = Problem::new(line.number, "invalid UTF-8");
-            self.sink.problem(problem)?;
-        }
+        let Some(text) = text else { return Ok(()) };
         if let Some(time) = line.bytes.strip_prefix(HEADING) {
             self.end_of_session()?;
             let time = String::from_utf8_lossy(time);

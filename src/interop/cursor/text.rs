@@ -71,11 +71,11 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn line(&mut self, line: &SourceLine<'_>) -> Result<()> {
-        if line.bytes.is_empty() && line.span.len > 0 {
-            let reason = format!("the line is too long ({} bytes)", line.span.len);
-            return self.teller.problem_on(line.number, reason);
+        let (text, wrong) = line.plain();
+        if let Some(reason) = wrong {
+            self.teller.problem_on(line.number, reason)?;
         }
-        let text = String::from_utf8_lossy(line.bytes);
+        let Some(text) = text else { return Ok(()) };
         let speaker = SPEAKERS.iter().find(|(mark, _)| *mark == text);
         let kind = match (speaker, text.strip_prefix(CALL), text.strip_prefix(RESULT)) {
             (Some((_, role)), ..) => Some((Kind::Says(*role), "")),

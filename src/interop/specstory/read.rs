@@ -101,14 +101,11 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn line(&mut self, line: &SourceLine<'_>) -> Result<()> {
-        if line.bytes.is_empty() && line.span.len > 0 {
-            let reason = format!("the line is too long ({} bytes)", line.span.len);
-            return self.teller.problem_on(line.number, reason);
+        let (text, wrong) = line.plain();
+        if let Some(reason) = wrong {
+            self.teller.problem_on(line.number, reason)?;
         }
-        let text = String::from_utf8_lossy(line.bytes);
-        if matches!(text, std::borrow::Cow::Owned(_)) {
-            self.teller.problem_on(line.number, "invalid UTF-8")?;
-        }
+        let Some(text) = text else { return Ok(()) };
         if let Some(heading) = Heading::of(&text) {
             self.flush()?;
             self.run = Some(Run {
