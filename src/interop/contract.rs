@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::formats::FORMATS;
 use super::lines::mend;
+use super::rows::{Row, Rows};
 use super::sniff::sniff;
 use super::{
     BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionStart, Sink, Source, Step,
@@ -14,6 +15,52 @@ use super::{
 use super::{Format, Shape};
 use crate::error::Result;
 use crate::model::{Message, Millis, Part, Role, Settings, Span};
+
+/// Tables in memory, of which this gives the rows of each by its name, in their order.
+pub(super) struct TablesOf<F>(pub(super) F);
+
+impl<F: Fn(&str) -> Vec<Row>> Rows for TablesOf<F> {
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let rows = (self.0)(table);
+        let first = rows.first().map(|row| row.keys().cloned().collect());
+        Ok(first.unwrap_or_default())
+    }
+
+    fn rows(&self, table: &str, holding: Option<(&str, &str)>, order: &[&str]) -> Result<Vec<Row>> {
+        let mut rows = (self.0)(table);
+        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
+        rows.sort_by_key(|row| order.first().and_then(|column| row.get(*column)?.as_i64()));
+        Ok(rows)
+    }
+
+    fn picked(&self, _: &str, _: &[&str], _: Option<(&str, &str)>, _: &[&str]) -> Result<Vec<Row>> {
+        unreachable!("nothing is picked of these tables")
+    }
+
+    fn summed(
+        &self,
+        table: &str,
+        by: &str,
+        text: &str,
+        newest: &str,
+    ) -> Result<Vec<(String, u64, u64, i64)>> {
+        let rows = (self.0)(table);
+        let bytes = rows
+            .iter()
+            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
+        let id = rows[0][by].as_str().expect("an id").to_owned();
+        let newest = rows
+            .iter()
+            .filter_map(|row| row.get(newest)?.as_i64())
+            .max();
+        Ok(vec![(
+            id,
+            rows.len() as u64,
+            bytes.sum(),
+            newest.unwrap_or(0),
+        )])
+    }
+}
 
 /// A message that no source has.
 pub(super) fn anew(message: Message) -> Outgoing {

@@ -1,12 +1,11 @@
 //! What a session says, what its summaries hide, and how its rows make it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::CRUSH;
 use super::rows::TABLES;
-use crate::error::Result;
-use crate::interop::contract::{Session, read, sketch, sound};
-use crate::interop::rows::Rows;
+use crate::interop::contract::{Session, TablesOf, read, sketch, sound};
+use crate::interop::rows::Row;
 use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover};
 use crate::model::{HideKind, Millis, Part};
@@ -118,76 +117,29 @@ fn older_sessions_name_their_summary_alone_and_what_is_unknown_stays() {
 }
 
 /// The rows of a document as the tool's database gives them.
-struct Table(Value);
-
-impl Table {
-    fn all(&self, table: &str) -> Vec<Map<String, Value>> {
-        let mut session = self.0.as_object().expect("a session").clone();
-        let messages = session.remove("messages").expect("messages");
-        session.insert("todos".into(), session["todos"].to_string().into());
-        session.insert("parent_session_id".into(), Value::Null);
-        session.insert("updated_at".into(), 7.into());
-        if table == "sessions" {
-            return vec![session];
-        }
-        let rows = messages.as_array().expect("a list").iter().map(|it| {
-            let mut row = it.as_object().expect("a row").clone();
-            row.insert("parts".into(), it["parts"].to_string().into());
-            row.insert("session_id".into(), self.0["id"].clone());
-            row.insert("updated_at".into(), 1_772_438_410.into());
-            row
-        });
-        rows.collect()
+fn rows_of(document: &Value, table: &str) -> Vec<Row> {
+    let mut session = document.as_object().expect("a session").clone();
+    let messages = session.remove("messages").expect("messages");
+    session.insert("todos".into(), session["todos"].to_string().into());
+    session.insert("parent_session_id".into(), Value::Null);
+    session.insert("updated_at".into(), 7.into());
+    if table == "sessions" {
+        return vec![session];
     }
-}
-
-impl Rows for Table {
-    fn columns(&self, table: &str) -> Result<Vec<String>> {
-        Ok(self.all(table)[0].keys().cloned().collect())
-    }
-
-    fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        _: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        let mut rows = self.all(table);
-        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
-        Ok(rows)
-    }
-
-    fn picked(
-        &self,
-        _: &str,
-        _: &[&str],
-        _: Option<(&str, &str)>,
-        _: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        unreachable!("nothing is picked of these tables")
-    }
-
-    fn summed(
-        &self,
-        table: &str,
-        by: &str,
-        text: &str,
-        newest: &str,
-    ) -> Result<Vec<(String, u64, u64, i64)>> {
-        let rows = self.all(table);
-        let bytes = rows
-            .iter()
-            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
-        let id = rows[0][by].as_str().expect("an id").to_owned();
-        let newest = rows[0][newest].as_i64().expect("a time");
-        Ok(vec![(id, rows.len() as u64, bytes.sum(), newest)])
-    }
+    let rows = messages.as_array().expect("a list").iter().map(|it| {
+        let mut row = it.as_object().expect("a row").clone();
+        row.insert("parts".into(), it["parts"].to_string().into());
+        row.insert("session_id".into(), document["id"].clone());
+        row.insert("updated_at".into(), 1_772_438_410.into());
+        row
+    });
+    rows.collect()
 }
 
 #[test]
 fn the_rows_of_a_session_make_its_object() {
     let session: Value = serde_json::from_slice(SESSION).expect("JSON");
-    let rows = Table(session.clone());
+    let rows = TablesOf(|table: &str| rows_of(&session, table));
     assert!(TABLES.are_in(&rows).expect("read"));
     let all = (TABLES.sessions)(&rows).expect("read");
     let id = session["id"].as_str().expect("an id");

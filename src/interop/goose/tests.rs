@@ -1,12 +1,11 @@
 //! What a conversation says and who saw it, as an export, as lines and as rows, and what is wrong with one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::GOOSE;
 use super::rows::TABLES;
-use crate::error::Result;
-use crate::interop::contract::{Session, read, sound};
-use crate::interop::rows::Rows;
+use crate::interop::contract::{Session, TablesOf, read, sound};
+use crate::interop::rows::Row;
 use crate::interop::{Action, Cover, HideStep, StepId};
 use crate::model::{HideKind, Message, Millis, Part};
 
@@ -187,82 +186,36 @@ fn what_is_no_message_is_named_and_the_rest_comes_in() {
 }
 
 /// The rows of an export as the tool's database gives them.
-struct Table<'a>(&'a Value);
-
-impl Table<'_> {
-    fn all(&self, table: &str) -> Vec<Map<String, Value>> {
-        let mut session = self.0.as_object().expect("a session").clone();
-        let messages = session.remove("conversation").expect("messages");
-        let text = |value: &Value| Value::from(value.to_string());
-        if table == "sessions" {
-            for (name, column) in [
-                ("recipe", "recipe_json"),
-                ("extension_data", "extension_data"),
-            ] {
-                if let Some(value) = session.remove(name).filter(|it| !it.is_null()) {
-                    session.insert(column.into(), text(&value));
-                }
+fn rows_of(export: &Value, table: &str) -> Vec<Row> {
+    let mut session = export.as_object().expect("a session").clone();
+    let messages = session.remove("conversation").expect("messages");
+    let text = |value: &Value| Value::from(value.to_string());
+    if table == "sessions" {
+        for (name, column) in [
+            ("recipe", "recipe_json"),
+            ("extension_data", "extension_data"),
+        ] {
+            if let Some(value) = session.remove(name).filter(|it| !it.is_null()) {
+                session.insert(column.into(), text(&value));
             }
-            return vec![session];
         }
-        let rows = messages.as_array().expect("a list").iter().enumerate();
-        let row = |(at, it): (usize, &Value)| {
-            let row = json!({"id": at + 1, "message_id": it["id"], "session_id": self.0["id"],
-                "role": it["role"], "content_json": text(&it["content"]),
-                "created_timestamp": it["created"], "timestamp": "2026-03-02 08:00:00", "tokens": null,
-                "metadata_json": text(&it["metadata"])});
-            row.as_object().expect("a row").clone()
-        };
-        rows.map(row).collect()
+        return vec![session];
     }
-}
-
-impl Rows for Table<'_> {
-    fn columns(&self, table: &str) -> Result<Vec<String>> {
-        Ok(self.all(table)[0].keys().cloned().collect())
-    }
-
-    fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        _: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        let mut rows = self.all(table);
-        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
-        Ok(rows)
-    }
-
-    fn picked(
-        &self,
-        _: &str,
-        _: &[&str],
-        _: Option<(&str, &str)>,
-        _: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        unreachable!("nothing is picked of these tables")
-    }
-
-    fn summed(
-        &self,
-        table: &str,
-        by: &str,
-        text: &str,
-        _: &str,
-    ) -> Result<Vec<(String, u64, u64, i64)>> {
-        let rows = self.all(table);
-        let bytes = rows
-            .iter()
-            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
-        let id = rows[0][by].as_str().expect("an id").to_owned();
-        Ok(vec![(id, rows.len() as u64, bytes.sum(), 0)])
-    }
+    let rows = messages.as_array().expect("a list").iter().enumerate();
+    let row = |(at, it): (usize, &Value)| {
+        let row = json!({"id": at + 1, "message_id": it["id"], "session_id": export["id"],
+            "role": it["role"], "content_json": text(&it["content"]),
+            "created_timestamp": it["created"], "timestamp": "2026-03-02 08:00:00", "tokens": null,
+            "metadata_json": text(&it["metadata"])});
+        row.as_object().expect("a row").clone()
+    };
+    rows.map(row).collect()
 }
 
 #[test]
 fn the_rows_of_a_session_make_its_export() {
     let mut export: Value = serde_json::from_slice(EXPORT).expect("JSON");
-    let rows = Table(&export);
+    let rows = TablesOf(|table: &str| rows_of(&export, table));
     assert!(TABLES.are_in(&rows).expect("read"));
     let all = (TABLES.sessions)(&rows).expect("read");
     let found = (TABLES.document)(&rows, "20260302_1").expect("read");
@@ -281,9 +234,6 @@ fn the_rows_of_a_session_make_its_export() {
         .expect("a session")
         .retain(|_, value| !value.is_null());
     assert_eq!(made, export);
-    assert!(
-        (TABLES.document)(&Table(&export), "none")
-            .expect("read")
-            .is_none()
-    );
+    let rows = TablesOf(|table: &str| rows_of(&export, table));
+    assert!((TABLES.document)(&rows, "none").expect("read").is_none());
 }

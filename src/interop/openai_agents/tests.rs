@@ -1,11 +1,10 @@
 //! What a session's items say, in one line and in branches, and what is wrong with one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::OPENAI_AGENTS;
-use crate::error::Result;
-use crate::interop::contract::{read, sound, value_at};
-use crate::interop::rows::Rows;
+use crate::interop::contract::{TablesOf, read, sound, value_at};
+use crate::interop::rows::Row;
 use crate::model::{Millis, Part};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/openai-agents/plain.json");
@@ -132,69 +131,20 @@ fn what_is_no_item_is_named_and_the_rest_comes_in() {
 }
 
 /// The rows of a fixture as a database gives them.
-struct Table<'a>(&'a Value);
-
-impl Table<'_> {
-    fn all(&self, table: &str) -> Vec<Map<String, Value>> {
-        let found = match table {
-            "agent_sessions" => json!([self.0["agent_session"]]),
-            other => self.0[other].clone(),
-        };
-        let rows = found.as_array().cloned().unwrap_or_default().into_iter();
-        let row = |row: Value| {
-            let mut row = row.as_object().expect("a row").clone();
-            if let Some(item) = row.get_mut("message_data") {
-                *item = item.to_string().into();
-            }
-            row
-        };
-        rows.map(row).collect()
-    }
-}
-
-impl Rows for Table<'_> {
-    fn columns(&self, table: &str) -> Result<Vec<String>> {
-        let rows = self.all(table);
-        let first = rows.first().map(|row| row.keys().cloned().collect());
-        Ok(first.unwrap_or_default())
-    }
-
-    fn rows(
-        &self,
-        table: &str,
-        holding: Option<(&str, &str)>,
-        order: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        let mut rows = self.all(table);
-        rows.retain(|row| holding.is_none_or(|(column, text)| row[column] == text));
-        rows.sort_by_key(|row| order.first().and_then(|column| row[*column].as_i64()));
-        Ok(rows)
-    }
-
-    fn picked(
-        &self,
-        _: &str,
-        _: &[&str],
-        _: Option<(&str, &str)>,
-        _: &[&str],
-    ) -> Result<Vec<Map<String, Value>>> {
-        unreachable!("nothing is picked of these tables")
-    }
-
-    fn summed(
-        &self,
-        table: &str,
-        by: &str,
-        text: &str,
-        _: &str,
-    ) -> Result<Vec<(String, u64, u64, i64)>> {
-        let rows = self.all(table);
-        let bytes = rows
-            .iter()
-            .map(|row| row[text].as_str().map_or(0, str::len) as u64);
-        let id = rows[0][by].as_str().expect("an id").to_owned();
-        Ok(vec![(id, rows.len() as u64, bytes.sum(), 0)])
-    }
+fn rows_of(document: &Value, table: &str) -> Vec<Row> {
+    let found = match table {
+        "agent_sessions" => json!([document["agent_session"]]),
+        other => document[other].clone(),
+    };
+    let rows = found.as_array().cloned().unwrap_or_default().into_iter();
+    let row = |row: Value| {
+        let mut row = row.as_object().expect("a row").clone();
+        if let Some(item) = row.get_mut("message_data") {
+            *item = item.to_string().into();
+        }
+        row
+    };
+    rows.map(row).collect()
 }
 
 #[test]
@@ -202,7 +152,7 @@ fn the_rows_of_a_session_make_its_object() {
     let tables = OPENAI_AGENTS.tables.expect("it has some");
     for source in [PLAIN, BRANCHES] {
         let document: Value = serde_json::from_slice(source).expect("JSON");
-        let rows = Table(&document);
+        let rows = TablesOf(|table: &str| rows_of(&document, table));
         assert!(tables.are_in(&rows).expect("read"));
         let all = (tables.sessions)(&rows).expect("read");
         let found = (tables.document)(&rows, &all[0].id).expect("read");
