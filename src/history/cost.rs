@@ -12,7 +12,7 @@ use crate::model::{Millis, RefName, Usage};
 use crate::store::View;
 
 /// A reply that a provider counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BilledReply {
     /// The commit that appends it.
     pub commit: CommitHash,
@@ -26,6 +26,8 @@ pub struct BilledReply {
     pub model: Option<String>,
     /// What was counted.
     pub usage: Usage,
+    /// What it cost, in US dollars; none where its model has no price.
+    pub dollars: Option<f64>,
 }
 
 /// What some replies come to.
@@ -42,12 +44,19 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// Adds a reply, by these prices.
-    pub fn add(&mut self, reply: &BilledReply, prices: &Prices) {
+    /// What all of these replies come to.
+    pub fn of<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Self {
+        let mut bill = Self::default();
+        for reply in replies {
+            bill.add(reply);
+        }
+        bill
+    }
+
+    fn add(&mut self, reply: &BilledReply) {
         self.replies += 1;
         self.usage = self.usage.plus(reply.usage);
-        let model = reply.model.as_deref();
-        match model.and_then(|model| prices.of(model, &reply.usage, reply.time)) {
+        match reply.dollars {
             Some(dollars) => self.dollars += dollars,
             None => self.unpriced += 1,
         }
@@ -55,16 +64,17 @@ impl Bill {
 }
 
 impl Repo {
-    /// Every reply that a provider counted, each once, oldest first on each path: those on the path to `tip`, or all
-    /// that sessions, branches and tags lead to.
+    /// Every reply that a provider counted, each once and with its price, oldest first on each path: those on the path
+    /// to `tip`, or all that sessions, branches and tags lead to.
     ///
     /// # Errors
     ///
     /// The store's.
-    pub fn billed(&self, tip: Option<&CommitHash>) -> Result<Vec<BilledReply>> {
+    pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
         let mut found = Found {
             view: &*view,
+            prices,
             directories: HashMap::new(),
             seen: HashSet::new(),
             replies: Vec::new(),
@@ -99,6 +109,7 @@ impl Repo {
 
 struct Found<'a> {
     view: &'a dyn View,
+    prices: &'a Prices,
     directories: HashMap<RefName, String>,
     seen: HashSet<CommitHash>,
     replies: Vec<BilledReply>,
@@ -124,14 +135,19 @@ impl Found<'_> {
         let directory = session.and_then(|name| self.directories.get(name));
         let commits: Vec<CommitHash> = new.iter().map(|(commit, ..)| *commit).collect();
         for ((commit, time, model), usage) in new.into_iter().zip(self.view.usage(&commits)?) {
-            self.replies.extend(usage.map(|usage| BilledReply {
+            let Some(usage) = usage else { continue };
+            let dollars = model
+                .as_deref()
+                .and_then(|model| self.prices.of(model, &usage, time));
+            self.replies.push(BilledReply {
                 commit,
                 session: session.cloned(),
                 directory: directory.cloned(),
                 time,
                 model,
                 usage,
-            }));
+                dollars,
+            });
         }
         Ok(())
     }
@@ -140,12 +156,11 @@ impl Found<'_> {
 /// What replies come to, by a word that each has.
 pub fn bills(
     replies: &[BilledReply],
-    prices: &Prices,
     word_of: impl Fn(&BilledReply) -> String,
 ) -> BTreeMap<String, Bill> {
     let mut bills: BTreeMap<String, Bill> = BTreeMap::new();
     for reply in replies {
-        bills.entry(word_of(reply)).or_default().add(reply, prices);
+        bills.entry(word_of(reply)).or_default().add(reply);
     }
     bills
 }

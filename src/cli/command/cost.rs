@@ -67,7 +67,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
     let until = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
     let (prices, list) = prices(&repo, app)?;
-    let mut replies = repo.billed(tip.as_ref())?;
+    let mut replies = repo.billed(tip.as_ref(), &prices)?;
     replies.retain(|reply| {
         let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
         let is_before = until.is_none_or(|until| reply.time.is_some_and(|time| time <= until));
@@ -87,35 +87,31 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             named.map_or(NOBODY, |(tool, _)| tool).to_owned()
         }
     };
-    let mut rows: Vec<(String, Bill)> = bills(&replies, &prices, word).into_iter().collect();
+    let mut rows: Vec<(String, Bill)> = bills(&replies, word).into_iter().collect();
     if args.by != By::Day {
         rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
     }
-    let total = bills(&replies, &prices, |_| "total".to_owned());
     let lines = rows
         .iter()
         .map(|(word, bill)| row(Label::Text.quote(word), bill));
-    let total = total
-        .iter()
-        .map(|(word, bill)| row(Label::Strong.quote(word), bill));
+    let total = row(Label::Strong.of("total"), &Bill::of(&replies));
     let heading = ["", "replies", "input", "", "output", "cost"];
     let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
     let heading = app.ui.is_terminal().then_some(heading);
-    let lines: Vec<Vec<Line>> = heading.into_iter().chain(lines).chain(total).collect();
+    let lines: Vec<Vec<Line>> = heading.into_iter().chain(lines).chain([total]).collect();
     app.ui
         .print_all(table::list(lines, &[1, 2, 3, 4, 5], None))?;
     app.ui.notice(format!("list prices of {list}"));
-    let unpriced = bills(&replies, &prices, |reply| {
-        reply.model.clone().unwrap_or_default()
-    });
-    for (model, bill) in unpriced.iter().filter(|(_, bill)| bill.unpriced > 0) {
+    replies.retain(|reply| reply.dollars.is_none());
+    let unpriced = bills(&replies, |reply| reply.model.clone().unwrap_or_default());
+    for (model, bill) in &unpriced {
         let of = match model.as_str() {
             "" => Line::from("whose model is not known"),
             model => {
                 Line::from("of ") + Label::Text.quote(model) + ", which the list does not have"
             }
         };
-        let count = Line::from(plural(bill.unpriced, "reply")) + " without a price, ";
+        let count = Line::from(plural(bill.replies, "reply")) + " without a price, ";
         app.ui.notice((count + of).text());
     }
     Ok(())
