@@ -2,12 +2,16 @@
 
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{RequestsOn, requests_of, requests_on};
-use tract::interop::sent::{Bodies, SentBody, SentRequest};
+use tract::ingest::{AnsweredRequest, RequestsOn, requests_of, requests_on};
+use tract::interop::Problem;
+use tract::interop::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::render::{Label, Line, amount, plural, table};
 
 use super::failure::Exit;
 use super::{App, Failure, Result, listing};
+
+/// Why nobody can say whether a request is what was sent.
+const UNSAID: &str = "the client gives no hash of all that was sent";
 
 /// How many requests are listed: `limit`, or all where that is 0.
 pub fn list(
@@ -33,7 +37,7 @@ pub fn list(
         let added = request.messages.saturating_sub(request.shared);
         let answer = match replies.get(&request.id) {
             Some(reply) => Line::from("answered by ") + Label::Hash.of(reply.short()),
-            None if request.is_answered => Line::from("answered on another path"),
+            None if request.reply.is_some() => Line::from("answered on another path"),
             None => Label::Warning.of("no reply"),
         };
         let said = |text: &Option<String>| Label::Text.quote(text.as_deref().unwrap_or_default());
@@ -49,40 +53,75 @@ pub fn list(
     };
     let rows: Vec<Vec<Line>> = shown.iter().map(row).collect();
     app.ui.print_all(table::list(rows, &[3, 4], None))?;
-    for problem in &found.problems {
-        app.ui
-            .notice(format!("line {}: {}", problem.line, problem.reason));
-    }
+    found
+        .problems
+        .iter()
+        .for_each(|it| app.ui.notice(problem(it)));
     Ok(())
+}
+
+/// A request as it was sent, and what should be known about it; why it cannot be told, where it cannot.
+pub fn whole(recorded: AnsweredRequest) -> std::result::Result<(String, Vec<String>), Lack> {
+    let request = recorded.request;
+    let headers = request.headers.iter();
+    let mut notices: Vec<String> = headers
+        .map(|(name, value)| format!("sent with the header {name}: {value}"))
+        .collect();
+    match request.proof.unwrap_or(Err(Lack::Record))? {
+        Proof::Equal => {}
+        Proof::Other => {
+            notices.push("its hash is not the one that the client made of it".to_owned());
+        }
+        Proof::Unsaid => notices.push(UNSAID.to_owned()),
+    }
+    Ok((request.json.ok_or(Lack::Record)?, notices))
+}
+
+/// Says whether a request is what was sent.
+pub fn verify(recorded: Option<AnsweredRequest>, app: &mut App) -> Result<()> {
+    let Some(AnsweredRequest { request, problems }) = recorded else {
+        let failure = Failure::refused("no request is recorded for this reply");
+        return Err(failure.with_hint("tract compile --for REV makes it of the messages"));
+    };
+    let digest = request.digest.as_deref().map_or("", short);
+    let (why, exit) = match request.proof.unwrap_or(Err(Lack::Record)) {
+        Ok(Proof::Equal) => {
+            let proved = format!("proved: equal to the client's hash {digest}");
+            return Ok(app.ui.print(proved)?);
+        }
+        Ok(Proof::Other) => {
+            let other = format!("the client's hash is {digest}, and its records make another");
+            (other, Exit::Damaged)
+        }
+        Ok(Proof::Unsaid) => (UNSAID.to_owned(), Exit::NotAllowed),
+        Err(lack) => (lack.to_string(), Exit::Damaged),
+    };
+    app.ui
+        .print(Label::Text.quote(&format!("not proved: {why}")))?;
+    problems.iter().for_each(|it| app.ui.notice(problem(it)));
+    Err(Failure::Quiet(exit))
 }
 
 /// Holds every recorded request to its client's hash, and says which are not what was sent.
 pub fn prove(repo: &Repo, app: &mut App) -> Result<()> {
-    let (mut proved, mut unproved, mut damaged) = (0_u64, 0_u64, 0_u64);
-    for (session, found) in requests_of(repo, None, Bodies::All)? {
-        let mut tell = |what: String| {
-            damaged += 1;
-            let what = format!("{}: {what}", listing::shown_name(&session, true));
-            app.ui
-                .print(Label::Error.of("damaged") + "  " + Label::Text.quote(&what))
-        };
-        for problem in &found.problems {
-            tell(format!("line {}: {}", problem.line, problem.reason))?;
-        }
-        for request in found.requests {
-            match request.body {
-                Some(Ok(SentBody {
-                    is_proved: Some(true),
-                    ..
-                })) => proved += 1,
-                Some(Ok(SentBody {
-                    is_proved: None, ..
-                })) => unproved += 1,
-                Some(Ok(_)) => tell(format!("request {}: its hash is another", request.id))?,
-                Some(Err(lack)) => tell(format!("request {}: {lack}", request.id))?,
-                None => {}
+    let (mut proved, mut unproved, mut damaged) = (0_u64, 0_u64, 0);
+    for (source, found) in requests_of(repo, None, Wanted::Proofs)? {
+        let session = listing::shown_name(&source.session, true);
+        let mut wrong: Vec<String> = found.problems.iter().map(problem).collect();
+        for SentRequest { id, proof, .. } in found.requests {
+            match proof.unwrap_or(Err(Lack::Record)) {
+                Ok(Proof::Equal) => proved += 1,
+                Ok(Proof::Unsaid) => unproved += 1,
+                Ok(Proof::Other) => wrong.push(format!("request {id}: its hash is another")),
+                Err(lack) => wrong.push(format!("request {id}: {lack}")),
             }
         }
+        damaged += wrong.len();
+        let line = |what: String| {
+            let what = format!("{session}: {what}");
+            Label::Error.of("damaged") + "  " + Label::Text.quote(&what)
+        };
+        app.ui.print_all(wrong.into_iter().map(line))?;
     }
     app.ui
         .status(format!("{} proved", plural(proved, "request")));
@@ -95,4 +134,9 @@ pub fn prove(repo: &Repo, app: &mut App) -> Result<()> {
         return Err(Failure::Quiet(Exit::Damaged));
     }
     Ok(())
+}
+
+/// What is wrong with a record.
+fn problem(problem: &Problem) -> String {
+    format!("line {}: {}", problem.line, problem.reason)
 }

@@ -4,39 +4,43 @@
 
 use std::collections::HashMap;
 
-use super::outgoing::{format_of, texts};
+use super::outgoing::{format_of, spans, texts};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
 use crate::history::kept::KeptSource;
 use crate::interop::Problem;
-use crate::interop::sent::{Bodies, ReadSent, SentRequest, SentRequests};
+use crate::interop::sent::{ReadSent, SentRequest, SentRequests, Wanted};
 use crate::model::RefName;
 use crate::store::{SourceRow, View};
 
 /// The request that a reply answered.
 #[derive(Debug)]
 pub struct AnsweredRequest {
-    /// The provider whose request it is.
-    pub provider: &'static str,
-    /// It, with its body.
+    /// It, whole.
     pub request: SentRequest,
     /// What is wrong with the records of requests in its file.
     pub problems: Vec<Problem>,
 }
 
-/// The request that a reply answered, where its client recorded it. Reads the session's file twice.
+/// The request that a reply answered, where its client recorded it; only one to `provider`, if that is said. Reads
+/// the session's file twice.
 ///
 /// # Errors
 ///
 /// The store's.
-pub fn answered_request(repo: &Repo, reply: &CommitHash) -> Result<Option<AnsweredRequest>> {
+pub fn answered_request(
+    repo: &Repo,
+    reply: &CommitHash,
+    provider: Option<&str>,
+) -> Result<Option<AnsweredRequest>> {
     let view = repo.store.read()?;
     let mut wanted = None;
     let mut readable = Vec::new();
     for (source, spans) in view.records_of(reply)? {
         let format = format_of(&*view, source)?;
-        let Some((read, provider)) = format.and_then(|it| Some((it.sent?, it.contents_of?))) else {
+        let format = format.filter(|it| provider.is_none() || it.contents_of == provider);
+        let Some(read) = format.and_then(|format| format.sent) else {
             continue;
         };
         let records = texts(&*view, source, &spans)?;
@@ -45,19 +49,18 @@ pub fn answered_request(repo: &Repo, reply: &CommitHash) -> Result<Option<Answer
             .rev()
             .find_map(|text| (read.answered_by)(text));
         wanted = wanted.or(id);
-        readable.push((source, read, provider));
+        readable.push((source, read));
     }
     let Some(id) = wanted else { return Ok(None) };
     // A fork has copies of replies, and not of the requests that they answered.
-    for (source, read, provider) in readable {
+    for (source, read) in readable {
         let Some(row) = view.source(source)? else {
             continue;
         };
-        let found = requests(&*view, &row, read, Bodies::Of(&id))?;
+        let found = requests(&*view, &row, read, Wanted::Whole(&id))?;
         let request = found.requests.into_iter().find(|request| request.id == id);
         if let Some(request) = request {
             return Ok(Some(AnsweredRequest {
-                provider,
                 request,
                 problems: found.problems,
             }));
@@ -66,8 +69,8 @@ pub fn answered_request(repo: &Repo, reply: &CommitHash) -> Result<Option<Answer
     Ok(None)
 }
 
-/// What each kept file of a session, or of all sessions, holds of requests; newest file first. Files that hold none
-/// are left out.
+/// What each kept file of a session, newest first, or of all sessions, oldest first, holds of requests. Files that hold
+/// none are left out.
 ///
 /// # Errors
 ///
@@ -75,8 +78,8 @@ pub fn answered_request(repo: &Repo, reply: &CommitHash) -> Result<Option<Answer
 pub fn requests_of(
     repo: &Repo,
     session: Option<&RefName>,
-    bodies: Bodies<'_>,
-) -> Result<Vec<(RefName, SentRequests)>> {
+    wanted: Wanted<'_>,
+) -> Result<Vec<(SourceRow, SentRequests)>> {
     let view = repo.store.read()?;
     let sources = match session {
         Some(session) => view.sources(session)?,
@@ -87,9 +90,9 @@ pub fn requests_of(
         let Some(read) = format_of(&*view, row.id)?.and_then(|format| format.sent) else {
             continue;
         };
-        let found = requests(&*view, &row, read, bodies)?;
+        let found = requests(&*view, &row, read, wanted)?;
         if !found.requests.is_empty() || !found.problems.is_empty() {
-            all.push((row.session, found));
+            all.push((row, found));
         }
     }
     Ok(all)
@@ -105,28 +108,27 @@ pub fn requests_on(repo: &Repo, tip: &CommitHash) -> Result<Option<RequestsOn>> 
     let Some((session, _)) = repo.session_of(tip)? else {
         return Ok(None);
     };
-    let found = requests_of(repo, Some(&session), Bodies::None)?;
-    let Some((_, found)) = found.into_iter().next() else {
+    let found = requests_of(repo, Some(&session), Wanted::Heads)?;
+    let Some((source, found)) = found.into_iter().next() else {
         return Ok(None);
     };
     let view = repo.store.read()?;
     let path = view.ancestors(tip, None, usize::MAX)?;
     let commits: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-    let mut replies = HashMap::new();
-    for (commit, records) in commits.iter().zip(view.records(&commits)?) {
-        for (source, spans) in records {
-            let read = format_of(&*view, source)?.and_then(|format| format.sent);
-            let Some(read) = read else { continue };
-            for text in texts(&*view, source, &spans)? {
-                let id = (read.answered_by)(&text);
-                replies.extend(id.map(|id| (id, *commit)));
-            }
-        }
-    }
+    let places = commits.iter().zip(spans(&*view, &commits, source.id)?);
+    let places = places.flat_map(|(commit, spans)| {
+        let spans = spans.unwrap_or_default().into_iter();
+        spans.map(|span| (span.offset, *commit))
+    });
+    let places: HashMap<u64, CommitHash> = places.collect();
+    let answered = found.requests.iter().filter_map(|request| {
+        let reply = places.get(&request.reply?)?;
+        Some((request.id.clone(), *reply))
+    });
     Ok(Some(RequestsOn {
+        replies: answered.collect(),
         session,
         found,
-        replies,
     }))
 }
 
@@ -145,7 +147,7 @@ fn requests(
     view: &dyn View,
     row: &SourceRow,
     format: &ReadSent,
-    bodies: Bodies<'_>,
+    wanted: Wanted<'_>,
 ) -> Result<SentRequests> {
-    (format.read)(&KeptSource::new(view, row.id, row.size_bytes), bodies)
+    (format.read)(&KeptSource::new(view, row.id, row.size_bytes), wanted)
 }

@@ -11,21 +11,21 @@ use crate::model::{Millis, Span};
 /// How a format's files hold requests.
 #[derive(Clone, Copy)]
 pub struct ReadSent {
-    /// Reads all requests of a source, oldest first, with the bodies of those that are asked for.
-    pub read: fn(&dyn Input, bodies: Bodies<'_>) -> Result<SentRequests>,
+    /// Reads all requests of a source, oldest first, with what is asked for beyond their heads.
+    pub read: fn(&dyn Input, Wanted<'_>) -> Result<SentRequests>,
     /// The id of the request that a reply's record answers.
     pub answered_by: fn(record: &str) -> Option<String>,
 }
 
-/// Which requests are wanted with their bodies.
+/// What is wanted of requests beyond their heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bodies<'a> {
-    /// None.
-    None,
-    /// The one of this id.
-    Of(&'a str),
-    /// All.
-    All,
+pub enum Wanted<'a> {
+    /// Nothing.
+    Heads,
+    /// All of the one of this id, as it was sent.
+    Whole(&'a str),
+    /// Whether each is what was sent.
+    Proofs,
 }
 
 /// What a source holds of requests.
@@ -56,23 +56,28 @@ pub struct SentRequest {
     pub shared: u64,
     /// The hash of its system prompt and tools, in hex.
     pub shape: Option<String>,
-    /// Whether a reply of the file answers it.
-    pub is_answered: bool,
+    /// Where the first record of the reply begins that answers it; none where the file has none.
+    pub reply: Option<u64>,
     /// The client's SHA-256 of it, in hex.
     pub digest: Option<String>,
     /// What was sent beside the body: a header's name and its value.
     pub headers: Vec<(String, String)>,
-    /// It as it was sent, with what its file does not hold left out; none where that was not asked for.
-    pub body: Option<std::result::Result<SentBody, Lack>>,
+    /// Whether what the file tells of it is what was sent; none where that was not asked for.
+    pub proof: Option<std::result::Result<Proof, Lack>>,
+    /// Its JSON in the order in which its client writes it, without what its file does not hold; none where it was
+    /// not asked for, or cannot be told.
+    pub json: Option<String>,
 }
 
-/// The body of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SentBody {
-    /// Its JSON, in the order in which its client writes it.
-    pub json: String,
-    /// Whether the client's hash of it is that of these bytes; none where it gave none of all that was sent.
-    pub is_proved: Option<bool>,
+/// What the client's hash of a request says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// It is of just these bytes.
+    Equal,
+    /// It is of others.
+    Other,
+    /// The client gives no hash of all that was sent.
+    Unsaid,
 }
 
 /// Why a request cannot be told as it was sent.

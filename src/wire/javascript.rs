@@ -76,6 +76,15 @@ impl<'a> JsValue<'a> {
             .map(|(_, value)| value)
     }
 
+    /// Takes the members by a key out; the last of them.
+    pub fn take(&mut self, key: &str) -> Option<Self> {
+        let Self::Object(members) = self else {
+            return None;
+        };
+        let taken = members.extract_if(.., |(name, _)| is_key(name, key));
+        taken.last().map(|(_, value)| value)
+    }
+
     /// Puts a member in the place of the one with its key, or else at the end.
     pub fn set(&mut self, key: &str, value: Self) {
         if let Some(known) = self.get_mut(key) {

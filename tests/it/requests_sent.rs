@@ -178,3 +178,19 @@ fn what_cannot_be_proved_is_named() {
     note: 1 request without a hash of all that was sent
     ");
 }
+
+#[test]
+fn a_request_that_cannot_be_told_is_made_of_the_messages_and_that_is_said() {
+    let sandbox = imported(&REQUESTS.replacen("Be kind.", "Be kinb.", 1));
+    assert_snapshot!(sandbox.tract(&["compile", "--for", ":2", "--format", "anthropic"]), @r#"
+    {"messages":[{"role":"user","content":[{"type":"text","text":"Name a river."}]}]}
+    --- stderr
+    note: made of the messages, for what was sent cannot be told: its message abe692d is not in the file
+    "#);
+    assert_snapshot!(sandbox.tract(&["compile", "--for", ":2", "--verify"]), @"
+    exit code: 3
+    not proved: its message abe692d is not in the file
+    --- stderr
+    note: line 3: the message of a request named abe692d is ad090ad
+    ");
+}

@@ -5,13 +5,11 @@ use std::io::Write;
 use tract::compile::{Provider, RequestOptions};
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{AnsweredRequest, answered_request};
-use tract::interop::sent::{Lack, SentBody, short};
+use tract::ingest::answered_request;
 use tract::model::Role;
-use tract::render::{Label, escape};
+use tract::render::escape;
 
-use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, Result, position, request};
+use crate::cli::{App, Failure, Result, position, request, sent};
 
 /// Print the request that a model would be sent
 ///
@@ -58,26 +56,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         (Some(typed), Some(reply)) => answered(&repo, reply, typed, app)?,
         _ => repo.resolve(&on, &args.rev)?,
     };
+    let form = args.format.map(Provider::as_str);
     let recorded = match &reply {
-        Some(reply) => answered_request(&repo, reply)?,
+        Some(reply) => answered_request(&repo, reply, form)?,
         None => None,
     };
     if args.verify {
-        return verify(recorded, app);
+        return sent::verify(recorded, app);
     }
-    let is_meant = |recorded: &AnsweredRequest| {
-        let format = args.format.map_or(recorded.provider, Provider::as_str);
-        format == recorded.provider
-    };
-    let (payload, notices) = match recorded.filter(is_meant).and_then(as_sent) {
-        Some(sent) => sent,
-        None => {
+    let (payload, notices) = match recorded.map(sent::whole).transpose() {
+        Ok(Some(sent)) => sent,
+        made => {
             let options = RequestOptions {
                 provider: app.provider(&repo, args.format)?,
                 whole_request: args.request,
                 strict: args.strict,
             };
-            request::payload(&repo, &commit, reply.as_ref(), &options)?
+            let (payload, mut notices) =
+                request::payload(&repo, &commit, reply.as_ref(), &options)?;
+            notices.extend(made.err().map(|lack| {
+                format!("made of the messages, for what was sent cannot be told: {lack}")
+            }));
+            (payload, notices)
         }
     };
     let shown = match app.ui.is_terminal() {
@@ -94,69 +94,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.notice(notice);
     }
     Ok(())
-}
-
-/// A request as it was sent, and what should be known about it.
-fn as_sent(recorded: AnsweredRequest) -> Option<(String, Vec<String>)> {
-    let body = recorded.request.body?.ok()?;
-    let headers = recorded.request.headers.iter();
-    let mut notices: Vec<String> = headers
-        .map(|(name, value)| format!("sent with the header {name}: {value}"))
-        .collect();
-    match body.is_proved {
-        Some(true) => {}
-        Some(false) => {
-            notices.push("its hash is not the one that the client made of it".to_owned())
-        }
-        None => notices.push("the client gives no hash of all that was sent".to_owned()),
-    }
-    Some((body.json, notices))
-}
-
-/// Says whether a request is what was sent.
-fn verify(recorded: Option<AnsweredRequest>, app: &mut App) -> Result<()> {
-    let Some(AnsweredRequest {
-        request, problems, ..
-    }) = recorded
-    else {
-        let failure = Failure::refused("no request is recorded for this reply");
-        return Err(failure.with_hint("tract compile --for REV makes it of the messages"));
-    };
-    let digest = request.digest.as_deref().map_or("", short);
-    let exit = match request.body.unwrap_or(Err(Lack::Record)) {
-        Ok(SentBody {
-            is_proved: Some(true),
-            ..
-        }) => {
-            app.ui
-                .print(format!("proved: equal to the client's hash {digest}"))?;
-            return Ok(());
-        }
-        Ok(SentBody {
-            is_proved: Some(false),
-            ..
-        }) => {
-            app.ui.print(format!(
-                "not proved: the client's hash is {digest}, and its records make another"
-            ))?;
-            Exit::Damaged
-        }
-        Ok(_) => {
-            app.ui
-                .print("not proved: the client gives no hash of all that was sent")?;
-            Exit::NotAllowed
-        }
-        Err(lack) => {
-            app.ui
-                .print(Label::Text.quote(&format!("not proved: {lack}")))?;
-            Exit::Damaged
-        }
-    };
-    for problem in problems {
-        app.ui
-            .notice(format!("line {}: {}", problem.line, problem.reason));
-    }
-    Err(Failure::Quiet(exit))
 }
 
 /// The commit whose context a reply answered.

@@ -14,7 +14,7 @@ use super::record::Record;
 use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
 use crate::interop::lines::Lines;
-use crate::interop::sent::{Bodies, Lack, ReadSent, SentBody, SentRequest, SentRequests, short};
+use crate::interop::sent::{Lack, Proof, ReadSent, SentRequest, SentRequests, Wanted, short};
 use crate::interop::{Input, Problem};
 use crate::model::{Millis, Span};
 use crate::wire::javascript::{JsValue, KeyOrder};
@@ -60,25 +60,36 @@ fn answered_by(record: &str) -> Option<String> {
 }
 
 /// Reads all requests of a file.
-fn read(input: &dyn Input, bodies: Bodies<'_>) -> Result<SentRequests> {
+fn read(input: &dyn Input, wanted: Wanted<'_>) -> Result<SentRequests> {
     let mut file = File::default();
     file.read_requests(input)?;
-    let wanted = |request: &&Told| match bodies {
-        Bodies::None => false,
-        Bodies::Of(id) => request.head.id == id,
-        Bodies::All => true,
+    let (of, hashes) = match wanted {
+        Wanted::Heads => (0..0, HashSet::new()),
+        Wanted::Whole(id) => {
+            let at = file.by_id.get(id).copied();
+            let hashes = at.into_iter().flat_map(|at| file.hashes(at));
+            let hashes = hashes.map(str::to_owned).collect();
+            (at.map_or(0..0, |at| at..at + 1), hashes)
+        }
+        // What a request has beyond its tail is in the tail of one before it.
+        Wanted::Proofs => {
+            let tails = file.requests.iter().flat_map(|told| &told.tail);
+            (0..file.requests.len(), tails.cloned().collect())
+        }
     };
-    let wanted: Vec<usize> = (0..file.requests.len())
-        .filter(|at| wanted(&&file.requests[*at]))
-        .collect();
-    if !wanted.is_empty() {
-        file.read_messages(input, &wanted)?;
+    if !of.is_empty() {
+        file.read_messages(input, &hashes)?;
     }
-    for at in wanted {
-        file.requests[at].head.body = Some(file.body(at));
+    for at in of {
+        let (proof, json) = match file.body(at) {
+            Ok(body) => file.proof(at, body, wanted != Wanted::Proofs),
+            Err(lack) => (Err(lack), None),
+        };
+        let head = &mut file.requests[at].head;
+        (head.proof, head.json) = (Some(proof), json);
     }
     for told in &mut file.requests {
-        told.head.is_answered = file.answered.contains(&told.head.id);
+        told.head.reply = file.replies.get(&told.head.id).copied();
     }
     Ok(SentRequests {
         requests: file.requests.into_iter().map(|told| told.head).collect(),
@@ -109,8 +120,8 @@ struct File {
     messages: HashMap<String, String>,
     /// The blobs that go as a string where they bear no mark.
     strings: HashSet<String>,
-    /// The ids of requests that have a reply.
-    answered: HashSet<String>,
+    /// Where replies begin, by the ids of the requests that they answer.
+    replies: HashMap<String, u64>,
     problems: Vec<Problem>,
 }
 
@@ -119,7 +130,9 @@ impl File {
         each_line(input, &mut |number, span, text| {
             // Most lines are of the conversation.
             if !text.contains(r#""type":"api-request"#) {
-                self.answered.extend(answered_by(text));
+                if let Some(id) = answered_by(text) {
+                    self.replies.entry(id).or_insert(span.offset);
+                }
                 return;
             }
             let (Ok(record), Ok(request)) = (
@@ -204,13 +217,14 @@ impl File {
             messages: keep.saturating_add(tail.len() as u64),
             shared: keep,
             shape: string(record.shape_hash),
-            is_answered: false,
+            reply: None,
             digest: string(record.digest),
             headers: betas
                 .map(|betas| ("anthropic-beta".to_owned(), betas))
                 .into_iter()
                 .collect(),
-            body: None,
+            proof: None,
+            json: None,
         };
         let marks = node(record.cache_control).unwrap_or_else(|| "[]".to_owned());
         self.by_id.insert(head.id.clone(), self.requests.len());
@@ -238,10 +252,8 @@ impl File {
         hashes
     }
 
-    /// Reads what of the messages of these requests are records of the conversation.
-    fn read_messages(&mut self, input: &dyn Input, wanted: &[usize]) -> Result<()> {
-        let hashes = wanted.iter().flat_map(|at| self.hashes(*at));
-        let wanted: HashSet<String> = hashes.map(str::to_owned).collect();
+    /// Reads what of the messages of these hashes are records of the conversation.
+    fn read_messages(&mut self, input: &dyn Input, wanted: &HashSet<String>) -> Result<()> {
         self.note_strings();
         let mut run = Run::default();
         each_line(input, &mut |_, _, text| {
@@ -283,8 +295,8 @@ impl File {
         }
     }
 
-    /// A request as it was sent.
-    fn body(&self, at: usize) -> std::result::Result<SentBody, Lack> {
+    /// A request as it was sent, with what goes as a header.
+    fn body(&self, at: usize) -> std::result::Result<JsValue<'_>, Lack> {
         let told = &self.requests[at];
         if let Some(lack) = &told.lack {
             return Err(lack.clone());
@@ -316,15 +328,27 @@ impl File {
         }
         let marks = JsValue::of(&told.marks).ok_or(Lack::Record)?;
         self.mark(&mut body, &marks, &hashes).ok_or(Lack::Mark)?;
-        let is_proved = told.head.digest.as_ref();
-        let is_proved = is_proved.map(|said| *said == digest(&body));
-        if let JsValue::Object(members) = &mut body {
-            members.retain(|(key, _)| **key != *r#""betas""#);
+        Ok(body)
+    }
+
+    /// Whether a request is what was sent, and its JSON if that is asked for.
+    fn proof(
+        &self,
+        at: usize,
+        mut body: JsValue<'_>,
+        is_asked_for: bool,
+    ) -> (std::result::Result<Proof, Lack>, Option<String>) {
+        let betas = body.take(BETAS);
+        let json = is_asked_for.then(|| body.to_text(KeyOrder::Kept));
+        if let Some(betas) = betas {
+            body.set(BETAS, betas);
         }
-        Ok(SentBody {
-            json: body.to_text(KeyOrder::Kept),
-            is_proved,
-        })
+        let proof = match &self.requests[at].head.digest {
+            Some(said) if *said == digest(body) => Proof::Equal,
+            Some(_) => Proof::Other,
+            None => Proof::Unsaid,
+        };
+        (Ok(proof), json)
     }
 
     /// Puts the marks where they stood, and gives each message the form that goes with that.
@@ -486,8 +510,7 @@ fn hash_of(node: &JsValue<'_>) -> Option<String> {
 }
 
 /// The hash of a request.
-fn digest(body: &JsValue<'_>) -> String {
-    let mut body = body.clone();
+fn digest(mut body: JsValue<'_>) -> String {
     if let Some(JsValue::List(messages)) = body.get_mut("messages") {
         messages.iter_mut().for_each(as_blocks);
     }
