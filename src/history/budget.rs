@@ -57,6 +57,13 @@ pub enum BudgetAction {
     Compact(String),
 }
 
+impl Budget {
+    /// What happens, and what where that does not keep the budget, in this order.
+    pub fn actions(&self) -> impl Iterator<Item = &BudgetAction> {
+        std::iter::once(&self.action).chain(&self.otherwise)
+    }
+}
+
 /// What happens to an append that goes beyond the budget, and what where that does not keep it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetActions {
@@ -313,7 +320,7 @@ fn hold(making: &mut Making<'_>, new: &[Committed], budget: &Budget) -> Result<V
     };
     let ours = context_total(weighed.counts.iter().copied());
     let total = weighed.says.total(ours);
-    let mut actions = std::iter::once(&budget.action).chain(&budget.otherwise);
+    let mut actions = budget.actions();
     while let Some(action) = actions.next() {
         match action {
             BudgetAction::Warn => break,

@@ -53,6 +53,13 @@ impl Outline {
         self.listed(|_, stretch| !stretch.is_past)
     }
 
+    /// The newest hide of those that hide the last message that is hidden.
+    pub fn last_hide(&self) -> Option<CommitHash> {
+        let stretches = self.stretches.iter().rev().filter(|it| it.stands);
+        let mut hides = stretches.filter_map(|it| it.fate.hidden_by.last().copied());
+        hides.next()
+    }
+
     /// Those that a model would be sent.
     pub fn visible(&self) -> Listed {
         self.listed(|_, stretch| stretch.fate.visible)

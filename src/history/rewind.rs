@@ -1,4 +1,4 @@
-//! What a reader goes back to: the moment before the user said something, or before all was hidden.
+//! What a reader goes back to: the moment before the user said something.
 
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -50,17 +50,5 @@ impl Repo {
             text: texts.collect::<Vec<_>>().join("\n"),
             before: commit.commit.parent,
         }))
-    }
-
-    /// The newest hide of those that hide the last message at `tip` that is hidden.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn last_hide(&self, tip: &CommitHash) -> Result<Option<CommitHash>> {
-        let outline = self.outline(tip)?;
-        let stretches = outline.stretches.iter().rev().filter(|it| it.stands);
-        let mut hides = stretches.filter_map(|it| it.fate.hidden_by.last().copied());
-        Ok(hides.next())
     }
 }

@@ -34,8 +34,7 @@ const LOOK_AHEAD: usize = 64;
 
 /// A session while its steps arrive.
 pub(super) struct Session<'a> {
-    /// The first of its refs.
-    name: RefName,
+    tool: &'static str,
     pub(super) start: SessionStart,
     mode: Mode,
     /// What each step made; none while it is deferred.
@@ -168,7 +167,7 @@ impl<'a> Session<'a> {
                 resumed: tx.resumed(tool, &start.id)?,
             },
             own: Own::of(tx, tool, &start.id)?,
-            name: RefName::session(tool, &start.id),
+            tool,
             start,
             made: Vec::new(),
             deferred: VecDeque::new(),
@@ -326,19 +325,20 @@ impl<'a> Session<'a> {
 
     /// Whether any of these commits did not come from this session alone.
     fn is_elsewhere(&self, tx: &dyn Tx, commits: &[CommitHash]) -> Result<bool> {
-        let own = self.name.as_str();
+        let own = refs_of(tx, self.tool, &self.start.id)?.0;
+        // Its sub-agents' refs stand below its own.
+        let is_own = |name: &RefName| {
+            let below = |own: &RefName| name.as_str().strip_prefix(own.as_str());
+            let mut below = own.iter().filter_map(|(own, _)| below(own));
+            below.any(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         for records in tx.records(commits)? {
-            let mut is_own = !records.is_empty();
+            let mut is_elsewhere = records.is_empty();
             for (source, _) in records {
-                let source = tx.source(source)?;
-                let below = source
-                    .as_ref()
-                    .and_then(|row| row.session.as_str().strip_prefix(own));
-                let rest = below
-                    .map(|rest| rest.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()));
-                is_own &= rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                let row = tx.source(source)?;
+                is_elsewhere |= !row.is_some_and(|row| is_own(&row.session));
             }
-            if !is_own {
+            if is_elsewhere {
                 return Ok(true);
             }
         }

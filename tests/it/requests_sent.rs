@@ -194,3 +194,14 @@ fn a_request_that_cannot_be_told_is_made_of_the_messages_and_that_is_said() {
     note: line 3: the message of a request named abe692d is ad090ad
     ");
 }
+
+#[test]
+fn a_file_that_somebody_laid_out_anew_holds_the_same_requests() {
+    let session = REQUESTS.replace(r#""type":"api-request"#, r#""type": "api-request"#);
+    let sandbox = imported(&session);
+    assert_snapshot!(sandbox.tract(&["fsck", "--requests"]), @"
+    --- stderr
+    4 requests proved
+    note: 1 request without a hash of all that was sent
+    ");
+}

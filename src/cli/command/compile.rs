@@ -18,7 +18,7 @@ use crate::cli::{App, Failure, Result, position, request, sent};
 /// form is --format, or else the setting compile.format, or else openai.
 ///
 /// Some clients write each request into the session file. --for then prints the request as it was sent,
-/// and --verify holds it to the hash that the client made of it.
+/// and --verify checks it against the client's own hash.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

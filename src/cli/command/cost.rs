@@ -23,7 +23,7 @@ use crate::cli::{App, Result, input, listing, moment};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract cost                      all sessions, the dearest first
+  tract cost                      all sessions, the most expensive first
   tract cost --by day --since 7d
   tract cost --by model main")]
 pub struct Args {

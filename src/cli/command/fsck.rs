@@ -29,7 +29,7 @@ pub struct Args {
     /// Rebuild what can be rebuilt, and set damaged rows aside
     #[arg(long)]
     repair: bool,
-    /// Only hold each request that a client recorded to the hash that it made of it
+    /// Only check each request that a client recorded against the client's own hash
     #[arg(long, conflicts_with = "repair")]
     requests: bool,
 }

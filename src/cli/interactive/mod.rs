@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use tract::Error;
-use tract::history::{BudgetAction, On, Repo};
+use tract::history::{Budget, BudgetAction, On, Repo};
 use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
 
@@ -572,14 +572,11 @@ fn tried<T>(done: Result<T, Error>, otherwise: T, reader: &mut Reader) -> T {
 /// The command that the repository's budget has make summaries, if it is one's own.
 fn summariser(repo: &Repo) -> Result<Option<String>> {
     let budget = repo.config()?.budget()?.filter(|_| repo.is_own());
-    let actions = budget.map(|budget| std::iter::once(budget.action).chain(budget.otherwise));
-    Ok(actions
-        .into_iter()
-        .flatten()
-        .find_map(|action| match action {
-            BudgetAction::Compact(command) => Some(command),
-            _ => None,
-        }))
+    let mut actions = budget.iter().flat_map(Budget::actions);
+    Ok(actions.find_map(|action| match action {
+        BudgetAction::Compact(command) => Some(command.clone()),
+        _ => None,
+    }))
 }
 
 /// The operations, newest first, as `tract reflog` lists them.

@@ -77,11 +77,10 @@ pub(super) fn know(
         return Ok(());
     };
     reader.standing.goes_on = repo.is_under_way(tip, app.now())?;
-    let hidden = repo.outline(tip)?.all().len() as u64;
-    let hidden = plural(hidden, "message");
-    let hide = repo.last_hide(tip)?;
+    let outline = repo.outline(tip)?;
+    let hide = outline.last_hide().filter(|_| outline.visible().is_empty());
     reader.standing.way_back = hide.map(|hide| {
-        let hide = hide.short();
+        let (hidden, hide) = (plural(outline.all().len() as u64, "message"), hide.short());
         format!("Nothing is visible here: {hidden} hidden. /restore {hide} brings them back.")
     });
     Ok(())

@@ -31,6 +31,7 @@ pub(super) static SENT: ReadSent = ReadSent { read, answered_by };
 lazy! {
     /// A record of a request, or of what requests refer to.
     struct Request {
+        kind = "type",
         id,
         timestamp,
         query_source = "querySource",
@@ -129,19 +130,11 @@ impl File {
     fn read_requests(&mut self, input: &dyn Input) -> Result<()> {
         each_line(input, &mut |number, span, text| {
             // Most lines are of the conversation.
-            if !text.contains(r#""type":"api-request"#) {
-                if let Some(id) = answered_by(text) {
-                    self.replies.entry(id).or_insert(span.offset);
-                }
-                return;
-            }
-            let (Ok(record), Ok(request)) = (
-                serde_json::from_str::<Record<'_>>(text),
-                serde_json::from_str::<Request<'_>>(text),
-            ) else {
-                return;
-            };
-            match word(record.kind).as_deref() {
+            let is_near = text.contains(r#""api-request"#);
+            let request: Option<Request<'_>> =
+                is_near.then(|| serde_json::from_str(text).ok()).flatten();
+            let request = request.unwrap_or_default();
+            match word(request.kind).as_deref() {
                 Some("api-request-shape") => {
                     let (hash, held) = (string(request.shape_hash), request.shape);
                     let made = held.and_then(|raw| hash_of(&JsValue::of(raw.get())?));
@@ -153,7 +146,11 @@ impl File {
                     self.keep(number, "message", hash, held, made);
                 }
                 Some("api-request") => self.request(span, &request),
-                _ => {}
+                _ => {
+                    if let Some(id) = answered_by(text) {
+                        self.replies.entry(id).or_insert(span.offset);
+                    }
+                }
             }
         })
     }

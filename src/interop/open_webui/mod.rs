@@ -26,7 +26,7 @@ const PROVIDER: &str = "open-webui";
 /// The format.
 pub static OPEN_WEBUI: Format = Format {
     tools: &["Open WebUI"],
-    seen: "none: its source of 2024 to 2026",
+    seen: "its source of 2024 to 2026",
     unproven: true,
     sniff: |head| {
         let is_chat = |item: &Keys<'_>| {
