@@ -1,6 +1,8 @@
 //! A page as somebody reads it, whatever mark-up stands between the letters: for whoever looks for a text
 //! on it. Deliberately absent: what is looked for.
 
+use tract::wire::html::unescaped;
+
 /// HTML with its tags as gaps between words, and with none between letters.
 pub fn html(page: &[u8]) -> Vec<Vec<u8>> {
     [Some(b'\n'), None].map(|tag| untagged(page, tag)).into()
@@ -16,7 +18,7 @@ pub fn markdown(page: &[u8]) -> Vec<Vec<u8>> {
             _ => plain.push(byte),
         }
     }
-    vec![page.to_vec(), unescaped(&plain)]
+    vec![page.to_vec(), spelt(&plain)]
 }
 
 /// HTML without its tags.
@@ -34,23 +36,12 @@ fn untagged(page: &[u8], tag: Option<u8>) -> Vec<u8> {
             _ => text.push(byte),
         }
     }
-    unescaped(&text)
+    spelt(&text)
 }
 
-/// The characters that a page spells.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let names = [
-        ("&lt;", '<'),
-        ("&gt;", '>'),
-        ("&quot;", '"'),
-        ("&#39;", '\''),
-        ("&amp;", '&'),
-    ];
-    let text = String::from_utf8_lossy(text).into_owned();
-    let plain = names
-        .iter()
-        .fold(text, |text, (name, it)| text.replace(name, &it.to_string()));
-    plain.into_bytes()
+/// A page with the characters that it names.
+fn spelt(page: &[u8]) -> Vec<u8> {
+    unescaped(&String::from_utf8_lossy(page)).into_bytes()
 }
 
 #[cfg(test)]

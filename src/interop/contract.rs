@@ -10,11 +10,12 @@ use super::lines::mend;
 use super::rows::{Row, Rows};
 use super::sniff::sniff;
 use super::{
-    BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionStart, Sink, Source, Step,
+    Action, BranchStart, Document, Export, Outgoing, Problem, SessionEnd, SessionStart, Sink,
+    Source, Step,
 };
 use super::{Format, Shape};
 use crate::error::Result;
-use crate::model::{Message, Millis, Part, Role, Settings, Span};
+use crate::model::{MediaSource, Message, Millis, Part, Role, Settings, Span};
 
 /// Tables in memory, of which this gives the rows of each by its name, in their order.
 pub(super) struct TablesOf<F>(pub(super) F);
@@ -116,6 +117,33 @@ pub(super) fn sketch(message: &Message, part: impl FnMut(&Part) -> String) -> St
     format!("{}: {}", message.role, parts.join(" | "))
 }
 
+/// A part in a few words.
+fn word(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
+        Part::ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } => format!("{id}: {name} {arguments}"),
+        Part::ToolResult {
+            call,
+            content,
+            is_error,
+        } => {
+            let content: Vec<String> = content.iter().map(word).collect();
+            format!("{call} {is_error} = {}", content.concat())
+        }
+        Part::Image(media) | Part::File(media) => match &media.source {
+            MediaSource::FileId(id) => format!("<{id} {:?}>", media.name),
+            _ => format!("[{:?} {:?}]", media.name, media.media_type),
+        },
+        Part::Opaque { data, .. } => data.clone(),
+    }
+}
+
 /// The first session of a source with which nothing is wrong.
 pub(super) fn sound(format: &Format, bytes: &[u8]) -> Session {
     let mut told = read(format, bytes);
@@ -198,6 +226,18 @@ impl Session {
     pub(super) fn sketches(&self, part: fn(&Part) -> String) -> Vec<String> {
         let messages = self.messages().into_iter();
         messages.map(|message| sketch(message, part)).collect()
+    }
+
+    /// The messages that were appended, and those that stand in the place of hidden ones, in a few words.
+    pub(super) fn said(&self) -> Vec<String> {
+        let said = |step: &Step| match &step.action {
+            Action::Append(message) => sketch(message, word),
+            Action::Hide(hide) => {
+                let messages: Vec<String> = hide.messages().map(|it| sketch(it, word)).collect();
+                format!("{:?}: {}", hide.kind, messages.join(" || "))
+            }
+        };
+        self.steps.iter().map(said).collect()
     }
 
     /// The messages that were appended.

@@ -7,14 +7,14 @@ use super::{
     aider, amp, anthropic, anthropic_stream, atif, bodies, chatgpt, claude_ai, claude_code,
     claude_stream, codex, codex_exec, continue_dev, copilot_cli, crush, cursor, cursor_cli, droid,
     event_log, gemini, goose, kimi, kiro, langgraph, llm, open_webui, openai, openai_agents,
-    openai_stream, opencode, openhands, pi, qwen, responses, responses_stream, roo, specstory,
-    swe_agent, vscode_chat, zed,
+    openai_stream, opencode, openhands, openhands_run, pi, qwen, responses, responses_stream, roo,
+    specstory, swe_agent, vscode_chat, zed,
 };
 use crate::error::{Error, Result};
 
 /// All formats: those that leave marks of their own before those that many a file could be in, and of two
 /// that are alike the one that asks for more.
-pub static FORMATS: [&Format; 44] = [
+pub static FORMATS: [&Format; 45] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -32,6 +32,7 @@ pub static FORMATS: [&Format; 44] = [
     &swe_agent::SWE_AGENT,
     &swe_agent::MINI_SWE_AGENT,
     &openhands::OPENHANDS,
+    &openhands_run::OPENHANDS_RUN,
     &openai_agents::OPENAI_AGENTS,
     &goose::GOOSE,
     &crush::CRUSH,

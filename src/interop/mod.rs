@@ -25,6 +25,7 @@ mod claude_code;
 mod claude_stream;
 mod codex;
 mod codex_exec;
+mod condensed;
 mod continuation;
 mod continue_dev;
 #[cfg(test)]
@@ -61,6 +62,7 @@ mod openai_agents;
 mod openai_stream;
 mod opencode;
 mod openhands;
+mod openhands_run;
 mod parts;
 mod pi;
 mod places;

@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: what a record says, and which way is the main one.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::StepId;
@@ -36,6 +37,21 @@ pub(super) trait Walker {
         behind: &mut Behind<Self::State>,
         teller: &mut ObjectTeller<'_, '_>,
     ) -> Result<usize>;
+}
+
+/// Where the record stands that is named so at a place; that there is none is a problem.
+pub(super) fn found(
+    named: Option<&str>,
+    what: &str,
+    by_id: &HashMap<&str, usize>,
+    at: &Range<usize>,
+    teller: &mut ObjectTeller<'_, '_>,
+) -> Result<Option<usize>> {
+    let found = named.and_then(|id| by_id.get(id)).copied();
+    if let (Some(id), None) = (named, found) {
+        teller.problem(at, format!("{what} {id} is not in the conversation"))?;
+    }
+    Ok(found)
 }
 
 /// Tells of the way to a record, or to the last leaf, then of those that leave it. Each record stands below its

@@ -11,6 +11,7 @@
 pub mod anthropic;
 pub mod attached;
 pub mod gemini;
+pub mod html;
 pub mod javascript;
 pub mod json;
 pub mod media;

@@ -15,7 +15,8 @@ use crate::interop::{
 };
 use crate::interop::{
     aider, amp, anthropic, atif, chatgpt, claude_code, codex, continue_dev, copilot_cli, cursor,
-    droid, gemini, kimi, kiro, openai, opencode, openhands, pi, qwen, roo, swe_agent, vscode_chat,
+    droid, gemini, kimi, kiro, openai, opencode, openhands_run, pi, qwen, roo, swe_agent,
+    vscode_chat,
 };
 use crate::model::{Media, MediaSource, Message, Part, Role, Settings, Usage};
 
@@ -514,7 +515,7 @@ fn every_real_file_is_recognised() {
             Some("vscode-chat") if !name.ends_with(".chatreplay.json") => {
                 Some(&vscode_chat::VSCODE_CHAT)
             }
-            Some("openhands") => Some(&openhands::OPENHANDS),
+            Some("openhands") => Some(&openhands_run::OPENHANDS_RUN),
             Some("continue") => Some(&continue_dev::CONTINUE),
             Some("chatgpt-export") => Some(&chatgpt::CHATGPT),
             Some("droid") => Some(&droid::DROID),

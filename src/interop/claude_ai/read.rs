@@ -7,7 +7,7 @@ use super::message::{self, Said};
 use crate::error::Result;
 use crate::interop::Step;
 use crate::interop::document::{Document, Member, ObjectTeller};
-use crate::interop::ways::{Behind, Walker, Ways, walk};
+use crate::interop::ways::{Behind, Walker, Ways, found, walk};
 use crate::model::Millis;
 use crate::wire::json::quoted;
 
@@ -49,12 +49,9 @@ impl Document for Conversation {
         let by_id = ids.filter_map(|(at, (_, said))| Some((said.id.as_deref()?, at)));
         let by_id: HashMap<&str, usize> = by_id.collect();
         let parents = self.parents(&by_id, teller)?;
+        let here = teller.begins..teller.begins;
         let current = self.current.as_deref();
-        let stands = current.and_then(|leaf| by_id.get(leaf)).copied();
-        if let (Some(current), None) = (current, stands) {
-            let reason = format!("current message {current} is not in the conversation");
-            teller.problem(&(teller.begins..teller.begins), reason)?;
-        }
+        let stands = found(current, "current message", &by_id, &here, teller)?;
         let last = self.records.len().checked_sub(1);
         walk(parents, stands.or(last), self, teller)
     }

@@ -4,53 +4,13 @@ use serde_json::{Value, json};
 
 use super::CRUSH;
 use super::rows::TABLES;
-use crate::interop::contract::{Session, TablesOf, read, sketch, sound};
+use crate::interop::contract::{TablesOf, read, sound};
 use crate::interop::rows::Row;
 use crate::interop::sniff::sniff;
 use crate::interop::{Action, Cover};
-use crate::model::{HideKind, Millis, Part};
+use crate::model::{HideKind, Millis};
 
 const SESSION: &[u8] = include_bytes!("../../../tests/data/crush/session.json");
-
-fn word(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult {
-            call,
-            content,
-            is_error,
-        } => {
-            let content: Vec<String> = content.iter().map(word).collect();
-            format!("{call} {is_error} = {}", content.concat())
-        }
-        Part::Image(media) => format!("[{:?} {:?}]", media.name, media.media_type),
-        Part::File(media) => format!("<{:?}>", media.media_type),
-        Part::Opaque { data, .. } => data.clone(),
-    }
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    let said = |action: &Action| match action {
-        Action::Append(message) => sketch(message, word),
-        Action::Hide(hide) => {
-            let messages: Vec<String> = hide.messages().map(|it| sketch(it, word)).collect();
-            format!(
-                "{:?} {:?}: {}",
-                hide.kind,
-                hide.cover,
-                messages.join(" || ")
-            )
-        }
-    };
-    session.steps.iter().map(|it| said(&it.action)).collect()
-}
 
 #[test]
 fn a_session_is_what_was_sent_of_it() {
@@ -58,7 +18,7 @@ fn a_session_is_what_was_sent_of_it() {
     let session = &sound(&CRUSH, SESSION);
     assert_eq!(session.end.title.as_deref(), Some("Sacks in the mill"));
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: How many sacks?\n<system_info>The files below have been attached by the user, consider them in your \
              response</system_info>\n<file path='/home/mara/mill/note.txt'>\n\nrye first\n</file>\n \
@@ -68,7 +28,7 @@ fn a_session_is_what_was_sent_of_it() {
             "assistant: Forty",
             "user: $ ls\nsacks.txt\n(exit code 0)",
             "assistant: (Sum up. None)",
-            "Compaction Everything: user: There are 42 sacks.",
+            "Compaction: user: There are 42 sacks.",
             "user: And barrels?",
         ]
     );
@@ -113,7 +73,7 @@ fn older_sessions_name_their_summary_alone_and_what_is_unknown_stays() {
     assert_eq!(session.end.opaque_blocks["hologram"], 1);
     // A summary with nothing before it is a message.
     let first = &read(&CRUSH, &bytes("a")).sessions[0];
-    assert_eq!(sketches(first)[..2], ["user: one", "assistant: sum"]);
+    assert_eq!(first.said()[..2], ["user: one", "assistant: sum"]);
 }
 
 /// The rows of a document as the tool's database gives them.

@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use crate::interop::parts::{self, checked, usage};
 use crate::model::{MediaSource, Message, Millis, Part, Role, Usage};
-use crate::wire::json::{decode, string, type_of};
+use crate::wire::html::unescaped;
+use crate::wire::json::{Raw, decode, string, type_of};
 use crate::wire::responses::{self, Meaning};
-use crate::wire::{Notes, media};
+use crate::wire::{Notes, media, openai};
 
 /// Times of some clients are in milliseconds: whatever is later than the year 5138 in seconds.
 const SECONDS_MAX: i64 = 100_000_000_000;
@@ -21,8 +22,8 @@ lazy! {
         id, parent = "parentId", role, content, model, timestamp, files, output, usage, info, merged,
     }
 
-    /// A piece of a prompt, a file beside it, or a reply that was made of others.
-    struct Piece { r#type, text, content, url, id, name, image_url }
+    /// A file beside a prompt, or a reply that was made of others.
+    struct Piece { r#type, content, url, id, name }
 }
 
 /// The names of both counts, by whoever counted.
@@ -52,14 +53,12 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
     let mut found = Notes::default();
     let messages = match role {
         Role::Assistant => reply(&wire, &mut found)?,
-        role => prompt(role, &wire, &mut found),
+        _ => Vec::from_iter(prompt(raw, wire.files, &mut found)?),
     };
     checked(&messages)?;
     notes.merge(found);
-    let counted = [wire.usage, wire.info];
-    let counts = counted
-        .into_iter()
-        .flat_map(|raw| COUNTS.iter().map(move |it| (raw, it)));
+    let counted = |raw| COUNTS.iter().find_map(|names| usage(raw, names));
+    let counted = counted(wire.usage).or_else(|| counted(wire.info));
     Ok(Said {
         id: parts::said(wire.id),
         parent: parts::said(wire.parent),
@@ -68,38 +67,19 @@ pub(super) fn read(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
             millis => Millis(millis),
         }),
         model: parts::said(wire.model).filter(|_| role == Role::Assistant),
-        usage: counts
-            .filter(|_| role == Role::Assistant)
-            .find_map(|(raw, names)| usage(raw, names)),
+        usage: counted.filter(|_| role == Role::Assistant),
         messages,
     })
 }
 
-/// What a user said, with the files that are named.
-fn prompt(role: Role, wire: &Wire<'_>, notes: &mut Notes) -> Vec<Message> {
-    let mut found: Vec<Part> = parts::text(wire.content).into_iter().collect();
-    let pieces: Vec<&RawValue> = decode(wire.content).unwrap_or_default();
-    found.extend(pieces.into_iter().filter_map(|raw| piece(raw, notes)));
-    let files: Vec<Piece<'_>> = decode(wire.files).unwrap_or_default();
-    found.extend(files.iter().filter_map(file));
-    parts::message(role, found).into_iter().collect()
-}
-
-fn piece(raw: &RawValue, notes: &mut Notes) -> Option<Part> {
-    let piece: Piece<'_> = decode(Some(raw)).unwrap_or_default();
-    match string(piece.r#type).unwrap_or_default().as_str() {
-        "text" => parts::text(piece.text),
-        "image_url" => {
-            let inner: Piece<'_> = decode(piece.image_url).unwrap_or_default();
-            string(inner.url).map(picture)
-        }
-        other => Some(parts::opaque(
-            PROVIDER,
-            other,
-            parts::object(raw.get()),
-            notes,
-        )),
-    }
+/// What a user said, in OpenAI's form, with the files that are named.
+fn prompt(raw: &RawValue, files: Raw<'_>, notes: &mut Notes) -> Result<Option<Message>, String> {
+    let Message {
+        role, mut parts, ..
+    } = openai::message(raw, notes)?;
+    let files: Vec<Piece<'_>> = decode(files).unwrap_or_default();
+    parts.extend(files.iter().filter_map(file));
+    Ok(parts::message(role, parts))
 }
 
 /// A file that lies in the service, unless its bytes stand in its address.
@@ -109,11 +89,8 @@ fn file(beside: &Piece<'_>) -> Option<Part> {
         (Some("image"), Some(url)) => Some(picture(url)),
         (_, url) => {
             let id = parts::said(beside.id).or(url).or_else(|| name.clone())?;
-            Some(Part::File(parts::media(
-                MediaSource::FileId(id),
-                None,
-                name,
-            )))
+            let source = MediaSource::FileId(id);
+            Some(Part::File(parts::media(source, None, name)))
         }
     }
 }
@@ -131,14 +108,9 @@ fn reply(wire: &Wire<'_>, notes: &mut Notes) -> Result<Vec<Message>, String> {
     let items: Vec<&RawValue> = decode(wire.output).unwrap_or_default();
     for item in items {
         // What the service runs itself has no form of the API's.
-        if type_of(item.get()).is_some_and(|kind| kind.starts_with("open_webui:")) {
-            let kind = type_of(item.get()).unwrap_or_default();
-            let block = parts::object(item.get());
-            add(
-                &mut found,
-                Role::Assistant,
-                vec![parts::opaque(PROVIDER, &kind, block, notes)],
-            );
+        if let Some(kind) = type_of(item.get()).filter(|kind| kind.starts_with("open_webui:")) {
+            let block = parts::opaque(PROVIDER, &kind, parts::object(item.get()), notes);
+            add(&mut found, Role::Assistant, vec![block]);
             continue;
         }
         match responses::read(item, notes) {
@@ -187,23 +159,19 @@ const TAG: [&str; 2] = ["<details type=\"", "</details>"];
 fn tagged(text: &str, found: &mut Vec<Message>) {
     let mut rest = text;
     let mut plain = String::new();
-    while let Some(at) = rest.find(TAG[0]) {
-        let (before, tag) = rest.split_at(at);
-        let Some((whole, behind)) = tag.split_once(TAG[1]) else {
-            break;
-        };
-        plain += before;
-        rest = behind;
+    while let Some(at) = rest.find(TAG[0])
+        && let Some((whole, behind)) = rest[at..].split_once(TAG[1])
+    {
+        plain += &rest[..at];
         match block(whole) {
             Some((reply, result)) => {
                 say(&mut plain, found);
                 add(found, Role::Assistant, vec![reply]);
-                result
-                    .into_iter()
-                    .for_each(|part| add(found, Role::Tool, vec![part]));
+                add(found, Role::Tool, Vec::from_iter(result));
             }
-            None => plain += &tag[..tag.len() - behind.len()],
+            None => plain += &rest[at..rest.len() - behind.len()],
         }
+        rest = behind;
     }
     plain += rest;
     say(&mut plain, found);
@@ -239,8 +207,8 @@ fn block(tag: &str) -> Option<(Part, Option<Part>)> {
             let arguments = value("arguments").map(in_json);
             let own = Some(unescaped(inner.trim())).filter(|text| !text.is_empty());
             let result = value("result").or(own).map(in_json);
-            let result =
-                result.map(|text| parts::result(Some(id.clone()), vec![Part::text(text)], false));
+            let result = result.map(Part::text);
+            let result = result.map(|text| parts::result(Some(id.clone()), vec![text], false));
             Some((parts::call(Some(id), value("name"), arguments), result))
         }
         _ => None,
@@ -250,19 +218,4 @@ fn block(tag: &str) -> Option<(Part, Option<Part>)> {
 /// A text that may stand in a JSON string.
 fn in_json(text: String) -> String {
     serde_json::from_str(&text).unwrap_or(text)
-}
-
-/// A text without HTML's names for characters.
-fn unescaped(text: &str) -> String {
-    let names = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&#x27;", "'"),
-        ("&#39;", "'"),
-        ("&amp;", "&"),
-    ];
-    names.iter().fold(text.to_owned(), |text, (name, sign)| {
-        text.replace(name, sign)
-    })
 }

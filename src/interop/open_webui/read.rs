@@ -10,7 +10,7 @@ use crate::interop::Step;
 use crate::interop::document::{Document, Member, ObjectTeller};
 use crate::interop::parts::seconds;
 use crate::interop::spans::{Broken, elements, members};
-use crate::interop::ways::{Behind, Walker, Ways, walk};
+use crate::interop::ways::{Behind, Walker, Ways, found, walk};
 use crate::model::{Message, Part, Role};
 use crate::wire::json::quoted;
 
@@ -44,9 +44,9 @@ impl Document for Chat {
                 "title" => self.title = word(bytes, &at),
                 "messages" => list = elements(bytes, at.start).0,
                 "params" => {
-                    let system = members(bytes, at.start).0.into_iter();
-                    let mut system = system.filter(|(key, _)| key == "system");
-                    self.system = system.find_map(|(_, at)| Some((word(bytes, &at)?, at)));
+                    let mut params = members(bytes, at.start).0.into_iter();
+                    let system = params.find(|(key, _)| key == "system");
+                    self.system = system.and_then(|(_, at)| Some((word(bytes, &at)?, at)));
                 }
                 "history" => {
                     for (key, at) in members(bytes, at.start).0 {
@@ -84,15 +84,14 @@ impl Document for Chat {
 
     fn record(&mut self, at: &Range<usize>, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         let mut said = teller.read(at, message::read)?.unwrap_or_default();
-        if let Some(key) = self.keys.pop() {
-            said.id = Some(key);
-        } else if let Some((_, before)) = self.records.last() {
+        match self.keys.pop() {
+            Some(key) => said.id = Some(key),
             // In a list each follows the one before.
-            said.id = said.id.or_else(|| Some(at.start.to_string()));
-            said.parent = before.id.clone();
-        } else {
-            said.id = said.id.or_else(|| Some(at.start.to_string()));
-            said.parent = None;
+            None => {
+                said.id = said.id.or_else(|| Some(at.start.to_string()));
+                let before = self.records.last();
+                said.parent = before.and_then(|(_, before)| before.id.clone());
+            }
         }
         self.records.push((at.clone(), said));
         Ok(())
@@ -102,21 +101,15 @@ impl Document for Chat {
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
         teller.end.title = teller.end.title.take().or_else(|| self.title.take());
         let ids = self.records.iter().enumerate();
-        let by_id = ids.filter_map(|(at, (_, said))| Some((said.id.clone()?, at)));
-        let by_id: HashMap<String, usize> = by_id.collect();
+        let by_id = ids.filter_map(|(at, (_, said))| Some((said.id.as_deref()?, at)));
+        let by_id: HashMap<&str, usize> = by_id.collect();
         let mut parents = Vec::with_capacity(self.records.len());
         for (at, said) in &self.records {
-            let found = said.parent.as_ref().and_then(|it| by_id.get(it)).copied();
-            if let (Some(parent), None) = (&said.parent, found) {
-                teller.problem(at, format!("parent {parent} is not in the chat"))?;
-            }
-            parents.push(found);
+            parents.push(found(said.parent.as_deref(), "parent", &by_id, at, teller)?);
         }
-        let stands = self.current.as_ref().and_then(|it| by_id.get(it)).copied();
-        if let (Some(current), None) = (&self.current, stands) {
-            let reason = format!("current message {current} is not in the chat");
-            teller.problem(&(teller.begins..teller.begins), reason)?;
-        }
+        let here = teller.begins..teller.begins;
+        let current = self.current.as_deref();
+        let stands = found(current, "current message", &by_id, &here, teller)?;
         walk(parents, stands, self, teller)
     }
 }

@@ -3,39 +3,11 @@
 use serde_json::json;
 
 use super::OPEN_WEBUI;
-use crate::interop::contract::{Session, read, sketch};
+use crate::interop::contract::read;
 use crate::interop::sniff::sniff;
-use crate::model::{MediaSource, Millis, Part, Usage};
+use crate::model::{Millis, Usage};
 
 const CHATS: &[u8] = include_bytes!("../../../tests/data/open-webui/chats.json");
-
-fn word(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, provider, .. } => format!("({text} {provider:?})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => format!("{id}: {name} {arguments}"),
-        Part::ToolResult { call, content, .. } => {
-            let content: Vec<String> = content.iter().map(word).collect();
-            format!("{call} = {}", content.concat())
-        }
-        Part::Image(media) => format!("[{:?}]", media.media_type),
-        Part::File(media) => match &media.source {
-            MediaSource::FileId(id) => format!("<{id} {:?}>", media.name),
-            other => panic!("{other:?}"),
-        },
-        Part::Opaque { data, .. } => data.clone(),
-    }
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    let messages = session.messages().into_iter();
-    messages.map(|message| sketch(message, word)).collect()
-}
 
 #[test]
 fn a_chat_is_the_way_to_its_current_message() {
@@ -46,16 +18,16 @@ fn a_chat_is_the_way_to_its_current_message() {
         panic!("{}", told.sessions.len());
     };
     assert_eq!(
-        sketches(tree),
+        tree.said(),
         [
             "system: Be brief.",
-            "user: How many sacks? | [Some(\"image/png\")] | <f-1 Some(\"sacks.txt\")>",
+            "user: How many sacks? | [None Some(\"image/png\")] | <f-1 Some(\"sacks.txt\")>",
             "assistant: (Count. None) | call_1: count {\"what\": \"sacks\"}",
-            "tool: call_1 = 42",
+            "tool: call_1 false = 42",
             "assistant: {\"type\":\"open_webui:code_interpreter\",\"id\":\"ci\",\"code\":\"42\"} | 42 sacks.",
             "user: And barrels?",
             "assistant: (Look & see. None) | call_2: count {\"what\": \"barrels\"}",
-            "tool: call_2 = none",
+            "tool: call_2 false = none",
             "assistant: None. <details type=\"other\">x</details>",
             "user: And carts? | {\"type\":\"hologram\"}",
         ]
@@ -71,7 +43,7 @@ fn a_chat_is_the_way_to_its_current_message() {
     assert_eq!(tree.steps[2].settings["model"], "\"llama3.2\"");
     assert_eq!(tree.steps[6].settings["model"], "\"qwen3\"");
     assert_eq!(list.end.title.as_deref(), Some("Wood"));
-    assert_eq!(sketches(list), ["user: Which wood?", "assistant: Oak."]);
+    assert_eq!(list.said(), ["user: Which wood?", "assistant: Oak."]);
     assert_eq!(list.end.other_records["empty message"], 1);
 }
 
@@ -84,9 +56,9 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
         told.reasons(),
         [
             "unknown role 'robot'",
-            "parent none is not in the chat",
-            "current message z is not in the chat",
+            "parent none is not in the conversation",
+            "current message z is not in the conversation",
         ]
     );
-    assert_eq!(sketches(&told.sessions[0]), ["user: one"]);
+    assert_eq!(told.sessions[0].said(), ["user: one"]);
 }

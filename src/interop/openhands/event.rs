@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::talk::{Forget, Said};
+use crate::interop::condensed::{Forget, Said};
 use crate::interop::parts;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{Raw, decode, is_true, string};

@@ -1,5 +1,4 @@
-//! OpenHands: a conversation is a folder (`events`) with a file for each event, one source of lines here; older runs are
-//! a line each of a file (`output.jsonl`), with the events in its `history`.
+//! OpenHands: a conversation is a folder (`events`) with a file for each event, one source of lines here.
 //!
 //! Calls that one reply made are one message. A condensation names the events that the model is sent no more, and the
 //! summary that stands in their place: that is a hide. Deliberately absent: the state beside the events, in which the
@@ -7,13 +6,10 @@
 //!
 //! # Source
 //!
-//! `openhands-sdk/openhands/sdk/{event,conversation,llm}` of <https://github.com/OpenHands/software-agent-sdk>, and
-//! `openhands/events` of <https://github.com/OpenHands/OpenHands> before it.
+//! `openhands-sdk/openhands/sdk/{event,conversation,llm}` of <https://github.com/OpenHands/software-agent-sdk>.
 
 mod event;
 mod read;
-mod run;
-mod talk;
 #[cfg(test)]
 mod tests;
 
@@ -29,8 +25,8 @@ const EVENTS: &str = "events";
 /// The format.
 pub static OPENHANDS: Format = Format {
     tools: &["OpenHands"],
-    seen: "two runs of 2024; conversations of today by the source of its SDK of 2026",
-    sniff: |head| head.first(|record| is_event(record) || is_run(record)),
+    seen: "the source of its SDK of 2026",
+    sniff: |head| head.first(is_event),
     common_stem: Some(EVENTS),
     home: Some(Home::of(".openhands", "conversations", 2, |name| {
         name == EVENTS
@@ -58,13 +54,4 @@ fn is_event(record: &Keys<'_>) -> bool {
     let is_known =
         kind.ends_with("Event") || kind.ends_with("Observation") || kind == "Condensation";
     is_known && record.has("id") && record.has("timestamp") && record.has("source")
-}
-
-/// Whether a line is a run: its events are actions and observations.
-fn is_run(record: &Keys<'_>) -> bool {
-    let events = record.list("history").into_iter().flatten();
-    record.has_any(&["git_patch", "instruction", "metrics", "test_result"])
-        && events
-            .take(8)
-            .any(|event| event.has_any(&["action", "observation"]))
 }

@@ -1,34 +1,11 @@
 //! What a file says, newer and older.
 
 use super::SPECSTORY;
-use crate::interop::contract::{Session, sketch, sound};
+use crate::interop::contract::sound;
 use crate::interop::sniff::sniff;
-use crate::model::{Millis, Part};
+use crate::model::Millis;
 
 const SESSION: &[u8] = include_bytes!("../../../tests/data/specstory/session.md");
-
-fn word(part: &Part) -> String {
-    match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("({text})"),
-        Part::ToolCall {
-            id,
-            name,
-            arguments,
-            kind,
-        } => format!("{id}: {name} {arguments} {kind:?}"),
-        Part::ToolResult { call, content, .. } => {
-            let content: Vec<String> = content.iter().map(word).collect();
-            format!("{call} = {}", content.concat())
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn sketches(session: &Session) -> Vec<String> {
-    let messages = session.messages().into_iter();
-    messages.map(|message| sketch(message, word)).collect()
-}
 
 #[test]
 fn a_file_is_what_was_said_between_its_headings() {
@@ -37,11 +14,11 @@ fn a_file_is_what_was_said_between_its_headings() {
     assert_eq!(session.start.id, "c0ffee00-0001-4000-8000-000000000003");
     assert_eq!(session.end.title, None);
     assert_eq!(
-        sketches(session),
+        session.said(),
         [
             "user: How many sacks?\n\n- by kind",
-            "assistant: (Look.) | I look. | call-1: Bash Tool use: **Bash** Some(\"custom\")",
-            "tool: call-1 = `wc sacks.txt`\n\n```text\n42\n```",
+            "assistant: (Look. None) | I look. | call-1: Bash Tool use: **Bash**",
+            "tool: call-1 false = `wc sacks.txt`\n\n```text\n42\n```",
             "assistant: 42, if `a < b`.",
             "user: Thanks.",
         ]
@@ -63,7 +40,7 @@ fn an_older_file_says_less_of_who_speaks() {
     );
     // A tag without an end is text.
     assert_eq!(
-        sketches(session),
+        session.said(),
         ["user: Which wood?", "assistant: <think>open\n\nOak."]
     );
     assert_eq!(session.steps[1].settings["model"], "\"gpt-5\"");

@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::talk::{Forget, Said};
+use crate::interop::condensed::{Forget, Said};
 use crate::interop::parts;
 use crate::model::{Message, Part, Role};
 

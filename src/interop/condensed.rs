@@ -1,12 +1,15 @@
-//! What both kinds of files say, as steps: messages, replies in pieces, and what the model is sent no more.
+//! A conversation of events that a condensation takes out by their ids, as steps: messages, replies in pieces, and what
+//! the model is sent no more.
+//!
+//! Deliberately absent: what an event says.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::records::Text;
+use super::teller::Teller;
+use super::{Action, Cover, HideStep, Step, StepEntry};
 use crate::error::Result;
-use crate::interop::records::Text;
-use crate::interop::teller::Teller;
-use crate::interop::{Action, Cover, HideStep, Step, StepEntry};
 use crate::model::{HideKind, Message, Millis, Part, Role, Span};
 
 /// What an event says.
