@@ -1,20 +1,56 @@
 //! What a model would be sent at a commit.
 
-use tract::compile::{Compiled, Compiling, Contents, Provider, RequestOptions};
+use tract::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use tract::hash::CommitHash;
 use tract::history::{Repo, Stored};
-use tract::ingest::{as_running, said, sent};
+use tract::ingest::{as_running, newest_request, said, sent};
 
 use super::Result;
+use super::sent::sent_with;
 
 /// The request, and what should be known about it; with the settings of the reply to it, if that is
-/// known.
+/// known. One that stands behind a request that its client recorded is made as the next one.
 pub fn payload(
     repo: &Repo,
     commit: &CommitHash,
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>)> {
+    let (mut payload, mut notices) = made(repo, commit, reply, options)?;
+    let mut beside = Vec::new();
+    if options.whole_request
+        && let Some(newest) = newest_request(repo, commit, options.provider.as_str())?
+    {
+        let settings = |commit| -> Result<_> { Ok(repo.settings(&repo.context(commit)?)?) };
+        let (before, now) = (settings(&newest.reply)?, settings(reply.unwrap_or(commit))?);
+        let has_changed = |key: &str| before.get(key) != now.get(key);
+        if let Some(next) = newest.followed_by(&payload, &has_changed) {
+            payload = next;
+            notices.retain(|notice| !matches!(notice, Notice::DefaultMaxTokens { .. }));
+            let reply = newest.reply.short();
+            beside.push(format!(
+                "system prompt, tools and parameters are those of the request that {reply} answered"
+            ));
+            beside.extend(newest.headers.iter().map(sent_with));
+        }
+    }
+    if let Some((_, session)) = repo.session_of(commit)?
+        && !session.absent.is_empty()
+    {
+        let absent = session.absent.join(", ");
+        beside.push(format!("not in the session file: {absent}"));
+    }
+    let notices = notices.iter().map(ToString::to_string);
+    Ok((payload, notices.chain(beside).collect()))
+}
+
+/// What is made of a context, or the request that was recorded of it.
+fn made(
+    repo: &Repo,
+    commit: &CommitHash,
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+) -> Result<(String, Vec<Notice>)> {
     let context = repo.context(commit)?;
     // A reply brings the settings that it was made with.
     let settings = match reply {
@@ -55,12 +91,5 @@ pub fn payload(
     let Compiled {
         payload, notices, ..
     } = making.finish()?;
-    let mut notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
-    if let Some((_, session)) = repo.session_of(commit)?
-        && !session.absent.is_empty()
-    {
-        let absent = session.absent.join(", ");
-        notices.push(format!("not in the session file: {absent}"));
-    }
     Ok((payload, notices))
 }

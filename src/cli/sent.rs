@@ -63,10 +63,7 @@ pub fn list(
 /// A request as it was sent, and what should be known about it; why it cannot be told, where it cannot.
 pub fn whole(recorded: AnsweredRequest) -> std::result::Result<(String, Vec<String>), Lack> {
     let request = recorded.request;
-    let headers = request.headers.iter();
-    let mut notices: Vec<String> = headers
-        .map(|(name, value)| format!("sent with the header {name}: {value}"))
-        .collect();
+    let mut notices: Vec<String> = request.headers.iter().map(sent_with).collect();
     match request.proof.unwrap_or(Err(Lack::Record))? {
         Proof::Equal => {}
         Proof::Other => {
@@ -75,6 +72,11 @@ pub fn whole(recorded: AnsweredRequest) -> std::result::Result<(String, Vec<Stri
         Proof::Unsaid => notices.push(UNSAID.to_owned()),
     }
     Ok((request.json.ok_or(Lack::Record)?, notices))
+}
+
+/// What is said of a header.
+pub fn sent_with((name, value): &(String, String)) -> String {
+    format!("sent with the header {name}: {value}")
 }
 
 /// Says whether a request is what was sent.

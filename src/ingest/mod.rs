@@ -51,7 +51,10 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
+pub use requests::{
+    AnsweredRequest, NewestRequest, RequestsOn, answered_request, newest_request, requests_of,
+    requests_on,
+};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use trouble::Trouble;

@@ -15,6 +15,9 @@ pub struct ReadSent {
     pub read: fn(&dyn Input, Wanted<'_>) -> Result<SentRequests>,
     /// The id of the request that a reply's record answers.
     pub answered_by: fn(record: &str) -> Option<String>,
+    /// The request that the client would send behind one that it sent, in JSON: of what is made of the context now, and of
+    /// whether the setting of a name is another one by now.
+    pub next: fn(sent: &str, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String>,
 }
 
 /// What is wanted of requests beyond their heads.

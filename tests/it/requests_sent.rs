@@ -38,6 +38,66 @@ fn a_request_is_printed_as_it_was_sent() {
     assert!(other.contains(r#""content":"Name a river.""#), "{other}");
 }
 
+/// Whatever happens to the context, its request is made of the newest one that was sent.
+#[test]
+fn the_next_request_has_system_prompt_tools_and_parameters_of_the_last() {
+    let sandbox = imported(REQUESTS);
+    let request = |rev: &str| -> Value {
+        let made = sandbox.ok(&["compile", rev, "--request", "--format", "anthropic"]);
+        serde_json::from_str(&made.replace(r"\ud83d", "?")).expect("JSON")
+    };
+    let sent = sandbox.ok(&["compile", "--for", ":2"]);
+    let sent: Value = serde_json::from_str(&sent.replace(r"\ud83d", "?")).expect("JSON");
+    let mark = |message: &Value| message["content"][0]["cache_control"]["type"].clone();
+    let next = request(":3");
+    for same in [
+        "model",
+        "system",
+        "tools",
+        "max_tokens",
+        "thinking",
+        "output_config",
+    ] {
+        assert_eq!(next[same], sent[same], "{same}");
+    }
+    let messages = next["messages"].as_array().expect("messages");
+    assert_eq!(
+        messages
+            .iter()
+            .map(mark)
+            .filter(|it| it == "ephemeral")
+            .count(),
+        1
+    );
+    assert_eq!(mark(messages.last().expect("one")), "ephemeral");
+
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        "Go on.",
+        "--set",
+        "max_tokens=99",
+    ]);
+    let next = request("HEAD");
+    assert_eq!(next["tools"], sent["tools"]);
+    assert_eq!(next["max_tokens"], 99);
+    let messages = next["messages"].as_array().expect("messages");
+    assert!(messages.len() < 5, "{messages:?}");
+    assert_eq!(
+        messages.last().expect("one")["content"][0]["text"],
+        "Go on."
+    );
+    // Of another provider's form nothing is known.
+    let other = sandbox.ok(&["compile", "--request", "--format", "openai"]);
+    assert!(
+        !other.contains("input_schema") && !other.contains("You keep answers short"),
+        "{other}"
+    );
+}
+
 #[test]
 fn a_request_is_held_to_the_hash_of_its_client() {
     let sandbox = imported(REQUESTS);

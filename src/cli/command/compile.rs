@@ -18,7 +18,8 @@ use crate::cli::{App, Failure, Result, position, request, sent};
 /// form is --format, or else the setting compile.format, or else openai.
 ///
 /// Some clients write each request into the session file. --for then prints the request as it was sent,
-/// and --verify checks it against the client's own hash.
+/// and --verify checks it against the client's own hash. --request takes system prompt, tools and parameters
+/// from the last request that was sent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

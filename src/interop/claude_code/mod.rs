@@ -7,6 +7,7 @@
 
 mod attached;
 mod index;
+mod next_request;
 mod path;
 mod read;
 mod record;

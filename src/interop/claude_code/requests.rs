@@ -10,6 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::next_request::next;
 use super::record::Record;
 use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
@@ -21,12 +22,16 @@ use crate::wire::javascript::{JsValue, KeyOrder};
 use crate::wire::json::{Object, Raw, array, string, word};
 
 /// Where a provider begins to keep what it was sent; no hash of a message or of a shape knows of it.
-const MARK: &str = "cache_control";
+pub(super) const MARK: &str = "cache_control";
 /// What goes as a header.
 const BETAS: &str = "betas";
 
 /// How requests stand in a file.
-pub(super) static SENT: ReadSent = ReadSent { read, answered_by };
+pub(super) static SENT: ReadSent = ReadSent {
+    read,
+    answered_by,
+    next,
+};
 
 lazy! {
     /// A record of a request, or of what requests refer to.
@@ -483,7 +488,7 @@ fn block_of<'a>(text: &JsValue<'a>) -> JsValue<'a> {
 }
 
 /// A message whose content is a string has one block instead.
-fn as_blocks(message: &mut JsValue<'_>) {
+pub(super) fn as_blocks(message: &mut JsValue<'_>) {
     if let Some(content) = message
         .get_mut("content")
         .filter(|content| content.is_text())
