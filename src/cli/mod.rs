@@ -34,6 +34,7 @@ mod pause;
 mod peer;
 mod playing;
 mod position;
+mod prices;
 mod private;
 mod progress;
 mod recording;

@@ -2,7 +2,14 @@
 //!
 //! Deliberately absent: how a client writes them, and which commit a reply has become.
 
+mod difference;
+
+use std::collections::HashMap;
 use std::fmt;
+
+pub use difference::{
+    ByteDifference, MARK, MessagesDifference, SentDifference, SystemDifference, ToolsDifference,
+};
 
 use super::{Input, Problem};
 use crate::error::Result;
@@ -15,7 +22,13 @@ pub struct ReadSent {
     pub read: fn(&dyn Input, Wanted<'_>) -> Result<SentRequests>,
     /// The id of the request that a reply's record answers.
     pub answered_by: fn(record: &str) -> Option<String>,
+    /// How in each of these pairs of requests, by their ids, the second differs from the first. Two bodies are held
+    /// at a time.
+    pub differences: fn(&dyn Input, &[[String; 2]]) -> Result<Vec<Compared>>,
 }
+
+/// How a request differs from one before it, or why nobody can tell.
+pub type Compared = std::result::Result<SentDifference, Lack>;
 
 /// What is wanted of requests beyond their heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +48,17 @@ pub struct SentRequests {
     pub requests: Vec<SentRequest>,
     /// What is wrong with the records that hold them.
     pub problems: Vec<Problem>,
+    /// What the provider said of what its cache did not have, by where the reply's record begins.
+    pub said_misses: HashMap<u64, SaidMiss>,
+}
+
+/// Why a cache did not have the beginning of a request, in the provider's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaidMiss {
+    /// Its word for the reason. Hostile until escaped.
+    pub reason: String,
+    /// How many tokens it did not have, as the provider counts them; none where that is not said, or is no count.
+    pub tokens: Option<u64>,
 }
 
 /// A request as it was sent.
@@ -102,6 +126,8 @@ pub enum Lack {
     Shape(String),
     /// Its record is not what such a record is.
     Record,
+    /// It is not in the file.
+    Request(String),
 }
 
 impl fmt::Display for Lack {
@@ -125,6 +151,7 @@ impl fmt::Display for Lack {
                 )
             }
             Self::Record => f.write_str("its record cannot be read"),
+            Self::Request(id) => write!(f, "the request {id} is not in the file"),
         }
     }
 }

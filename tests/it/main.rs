@@ -59,6 +59,7 @@ mod leaving;
 mod live_requests;
 mod looking;
 mod mending;
+mod missing_cache;
 mod moving;
 mod naming;
 mod nesting;
