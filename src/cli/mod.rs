@@ -41,6 +41,7 @@ mod recording;
 mod remark;
 mod request;
 mod sent;
+mod sent_difference;
 mod shell;
 mod summariser;
 mod talk;

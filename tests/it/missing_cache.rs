@@ -245,3 +245,76 @@ fn a_terminal_shows_the_session_at_a_glance() {
     note: list prices of genai-prices 0.2.1
     ");
 }
+
+#[test]
+fn two_requests_are_compared_as_they_were_sent() {
+    let sandbox = Sandbox::new();
+    let session = with_another_tool(&counted(COUNTS));
+    let session = session.replace(r#""max_tokens":32000,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}},"base":"2"#, r#""max_tokens":99,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}},"base":"2"#);
+    sandbox.write("session.jsonl", session);
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":4"]), @"
+    System      the same
+    Tools       1 the same; + cat
+    Parameters  max_tokens
+    Messages    2 the same, of 2 and 4
+    Breakpoints - messages[1].content[0], + messages[3].content[0]
+    First byte  214 of 713 and 994, in messages[1].content
+    Cache       100,000 tokens that :2 left there were not read, which cost $0.57 more
+    --- stderr
+    note: list prices of genai-prices 0.2.1
+    ");
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", ":4..:6"]), @"
+    System      the same
+    Tools       1 the same; - cat
+    Parameters  max_tokens
+    Messages    4 the same, of 4 and 6
+    Breakpoints - system[1], - messages[3].content[0], + messages[5].content[0]
+    First byte  486 of 994 and 1,023, in messages[3].content[0].cache_control
+    Cache       60,000 tokens that :4 left there were not read, which cost $0.34 more
+    --- stderr
+    note: list prices of genai-prices 0.2.1
+    ");
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":2", "--exit-code"]), @"
+    System      the same
+    Tools       1 the same
+    Messages    2 the same, of 2 and 2
+    Cache       100,000 tokens that :2 left there were not read, which cost $0.58 more
+    --- stderr
+    note: list prices of genai-prices 0.2.1
+    ");
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":3"]), @"
+    exit code: 1
+    --- stderr
+    error: no request is recorded for :3
+    hint: tract log --requests lists those that are
+    ");
+    assert_snapshot!(sandbox.tract(&["diff", "--sent"]), @"
+    exit code: 2
+    --- stderr
+    error: the following required arguments were not provided: <A|A..B>
+    hint: tract diff --help
+    ");
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", "--stat", ":2", ":4"]), @"
+    exit code: 2
+    --- stderr
+    error: the argument '--sent' cannot be used with '--stat'
+    hint: tract diff --help
+    ");
+}
+
+#[test]
+fn what_is_not_recorded_whole_is_not_compared() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "session.jsonl",
+        REQUESTS.replacen("Be kind.", "Be kinb.", 1),
+    );
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":4"]), @"
+    exit code: 3
+    --- stderr
+    error: what was sent cannot be told: its message abe692d is not in the file
+    hint: tract fsck --requests says what is wrong
+    ");
+}
