@@ -8,6 +8,7 @@ mod answer;
 mod app;
 mod as_read;
 mod budgeted;
+mod cache;
 mod coming;
 mod command;
 mod completion;

@@ -159,7 +159,7 @@ fn by_history(view: &dyn View, before: &BilledReply, reply: &BilledReply) -> Res
         _ => 0,
     };
     let life_ms = before.usage.cache_life_ms();
-    Ok(if age_ms > life_ms {
+    Ok(if age_ms >= life_ms {
         MissCause::Age { age_ms, life_ms }
     } else {
         MissCause::Unknown

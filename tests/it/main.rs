@@ -26,6 +26,7 @@ mod circles;
 mod code;
 mod codex_files;
 mod codex_live;
+mod cold_cache;
 mod collecting;
 mod committing;
 mod compacting;

@@ -1,10 +1,10 @@
 //! `tract cost --misses`: what caches had of each request, and why not more.
 
 use tract::ingest::{CachedReply, MissCause, Misses};
-use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, grouped, plot, plural, rounded, table};
 
 use super::session;
+use crate::cli::cache::duration;
 use crate::cli::prices::money;
 use crate::cli::{App, Result};
 
@@ -143,21 +143,10 @@ fn cause(cause: &MissCause) -> Line {
             Label::Hide.of(*verb) + " " + Label::Hash.of(commit.short())
         }
         MissCause::Age { age_ms, life_ms } => {
-            let (age, life) = (age(*age_ms), age(*life_ms));
+            let (age, life) = (duration(*age_ms), duration(*life_ms));
             format!("{age} after the request before; kept for {life}").into()
         }
         MissCause::Unknown => "unknown".into(),
-    }
-}
-
-/// `7 min`, `3 h`, `2 days`.
-fn age(age_ms: i64) -> String {
-    let minutes = Millis(age_ms).0 / 60_000;
-    match (minutes, minutes / 60) {
-        (..60, _) => format!("{minutes} min"),
-        (60, _) => "1 hour".to_owned(),
-        (_, ..48) => format!("{} h", minutes / 60),
-        (_, hours) => format!("{} days", hours / 24),
     }
 }
 
