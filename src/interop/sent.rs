@@ -24,8 +24,11 @@ pub struct ReadSent {
     pub answered_by: fn(record: &str) -> Option<String>,
     /// How in each of these pairs of requests, by their ids, the second differs from the first. Two bodies are held
     /// at a time.
-    pub differences: fn(&dyn Input, &[[String; 2]]) -> Result<Vec<Compared>>,
+    pub differences: Compare,
 }
+
+/// What compares requests of a source.
+pub type Compare = fn(&dyn Input, &[[String; 2]]) -> Result<Vec<Compared>>;
 
 /// How a request differs from one before it, or why nobody can tell.
 pub type Compared = std::result::Result<SentDifference, Lack>;
@@ -59,6 +62,8 @@ pub struct SaidMiss {
     pub reason: String,
     /// How many tokens it did not have, as the provider counts them; none where that is not said, or is no count.
     pub tokens: Option<u64>,
+    /// Whether what is said there is no count.
+    pub is_odd: bool,
 }
 
 /// A request as it was sent.

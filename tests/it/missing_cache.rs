@@ -105,6 +105,7 @@ fn the_word_of_the_provider_comes_first() {
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1
+    note: 1 count of the provider's of what was missed left out: the numbers can be no counts
     ");
     let session = unrecorded(&session);
     assert_snapshot!(told(&session), @"
@@ -115,6 +116,7 @@ fn the_word_of_the_provider_comes_first() {
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1
+    note: 1 count of the provider's of what was missed left out: the numbers can be no counts
     ");
 }
 

@@ -19,7 +19,7 @@ use crate::interop::sent::{
     Wanted, short,
 };
 use crate::interop::{Input, Problem};
-use crate::model::{Millis, Span};
+use crate::model::{Millis, Span, Usage};
 use crate::wire::javascript::{JsValue, KeyOrder};
 use crate::wire::json::{Object, Raw, array, string, word};
 
@@ -85,11 +85,14 @@ fn said_miss(record: &str) -> Option<SaidMiss> {
     let diagnosed: Diagnosed<'_> = serde_json::from_str(reply.message?.get()).ok()?;
     let diagnosis: Diagnosis<'_> = serde_json::from_str(diagnosed.diagnostics?.get()).ok()?;
     let missed: Missed<'_> = serde_json::from_str(diagnosis.reason?.get()).ok()?;
+    let tokens = missed
+        .tokens
+        .and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let tokens = tokens.filter(|tokens| *tokens == 0 || Usage::new(*tokens, 0).is_count());
     Some(SaidMiss {
         reason: string(missed.kind)?,
-        tokens: missed
-            .tokens
-            .and_then(|raw| serde_json::from_str(raw.get()).ok()),
+        is_odd: missed.tokens.is_some() && tokens.is_none(),
+        tokens,
     })
 }
 

@@ -52,6 +52,14 @@ pub fn tell(found: &Misses, list: &str, app: &mut App) -> Result<()> {
         app.ui
             .notice(format!("{replies} left out: the numbers can be no counts"));
     }
+    let is_odd = |row: &&CachedReply| matches!(&row.cause, Some(MissCause::Said { said, .. }) if said.is_odd);
+    let odd = found.replies.iter().filter(is_odd).count() as u64;
+    if odd > 0 {
+        let counts = plural(odd, "count");
+        app.ui.notice(format!(
+            "{counts} of the provider's of what was missed left out: the numbers can be no counts"
+        ));
+    }
     for lack in &found.lacks {
         app.ui.notice(
             Label::Text
