@@ -12,7 +12,7 @@ use tract::model::Draft;
 use tract::render::{Label, Line, grouped, plural, tokens};
 
 use super::shell::shell_word;
-use super::{App, Exit, Failure, Result, Summariser, failure, outcome, summariser, trace};
+use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};
 
 /// What was committed, and what the budget made of it.
 #[derive(Default)]
@@ -55,6 +55,8 @@ pub fn commit(
         Verdict::Over { .. } => "over",
         Verdict::Truncated { .. } => "truncated",
         Verdict::Compact { .. } => "to be compacted",
+        Verdict::Prune { .. } => "to be pruned",
+        Verdict::Waits { .. } => "waits for a cold cache",
     };
     trace::counted(repo, on, budget.max, verdict, app);
     Ok(Held {
@@ -85,7 +87,7 @@ impl Held {
             Verdict::Over { .. } | Verdict::Compact { .. } => {
                 outcome::smaller(app, repo, on).unwrap_or_default()
             }
-            Verdict::Fits | Verdict::Truncated { .. } => String::new(),
+            _ => String::new(),
         };
         match verdict {
             // Whose the repository is, theirs is the command.
@@ -113,22 +115,30 @@ impl Held {
                     }
                     Err(why) => (false, within_turn(&why, repo, on, command, app)?),
                 };
-                let now = repo.status(on, app.encoding(repo)?)?;
-                let now = now.provider.total(now.total);
-                if done && now.tokens <= max {
-                    return Ok(());
+                let did = done.then_some("the summary");
+                self.unless_kept(
+                    did,
+                    &otherwise,
+                    &hint.unwrap_or(smaller),
+                    (repo, on, max),
+                    app,
+                )
+            }
+            Verdict::Prune { otherwise, .. } => {
+                tell(verdict, *max, (repo, on, last), "", app);
+                let (max, otherwise) = (*max, otherwise.clone());
+                let call = app.call(on, "prune (budget.action)");
+                let options = outcome::options(app, repo, false)?;
+                let done = repo.carry_out(call, &outcome::prune(repo)?, &options)?;
+                self.summed = done.commits.last().map(|last| last.hash);
+                let parts = plural(done.parts() as u64, "output");
+                let pruned = self.summed.map(|_| "the prune");
+                match pruned {
+                    Some(_) => outcome::tell(app, on, &format!("Pruned {parts}"), &done),
+                    None => app.ui.warn("no old tool output is left to prune"),
                 }
-                if done {
-                    let (now, max) = (tokens(now), grouped(max));
-                    app.ui.warn(format!(
-                        "the summary does not make it fit: {now} tokens, over the budget of {max}"
-                    ));
-                }
-                if let Some(done) = self.go_on(&otherwise, repo, on, app) {
-                    return done;
-                }
-                self.tell_committed(&hint.unwrap_or(smaller), app);
-                not_kept
+                let smaller = outcome::smaller(app, repo, on).unwrap_or_default();
+                self.unless_kept(pruned, &otherwise, &smaller, (repo, on, max), app)
             }
             Verdict::Over { .. } if acts => {
                 tell(verdict, *max, (repo, on, last), "", app);
@@ -141,6 +151,33 @@ impl Held {
                 Ok(())
             }
         }
+    }
+
+    /// Goes on to what `budget.action` names next, unless the context fits now; `did` is what was done about it.
+    fn unless_kept(
+        &mut self,
+        did: Option<&str>,
+        otherwise: &[BudgetAction],
+        smaller: &str,
+        (repo, on, max): (&Repo, &On, u64),
+        app: &mut App,
+    ) -> Result<()> {
+        let now = repo.status(on, app.encoding(repo)?)?;
+        let now = now.provider.total(now.total);
+        if let Some(did) = did {
+            if now.tokens <= max {
+                return Ok(());
+            }
+            let (now, max) = (tokens(now), grouped(max));
+            app.ui.warn(format!(
+                "{did} does not make it fit: {now} tokens, over the budget of {max}"
+            ));
+        }
+        if let Some(done) = self.go_on(otherwise, repo, on, app) {
+            return done;
+        }
+        self.tell_committed(smaller, app);
+        Err(Failure::Quiet(Exit::NotAllowed))
     }
 
     /// Has done what `budget.action` names next, and says so; none where it names nothing.
@@ -228,6 +265,17 @@ fn tell(
         }
         Verdict::Compact { total, command, .. } => {
             app.ui.status(format!("{}: asking {command}", over(*total)));
+        }
+        Verdict::Prune { total, .. } => {
+            app.ui
+                .status(format!("{}: pruning old tool outputs", over(*total)));
+        }
+        Verdict::Waits { total, last_use } => {
+            app.ui.warn(over(*total));
+            let left = cache::duration(last_use.life_ms() - last_use.age_ms);
+            app.ui.hint(format!(
+                "budget.when cold: nothing is hidden while the cache is warm, for {left}"
+            ));
         }
     }
 }

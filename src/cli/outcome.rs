@@ -7,7 +7,7 @@ use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touch
 use tract::model::{EntryId, ProviderCount, Total};
 use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
 
-use super::{App, Failure, Result, Ui, trace};
+use super::{App, Failure, Result, Ui, cache, trace};
 
 /// How many messages of a kind a dry run lists on a terminal.
 const LINES: usize = 20;
@@ -180,7 +180,8 @@ pub fn foretell(
     for (name, surgery) in gentler.iter().filter(|(_, surgery)| !surgery.is_nothing()) {
         line += &format!("; {name} {}", reach(surgery));
     }
-    Ok(ui.print_wrapped(line)?)
+    ui.print_wrapped(line)?;
+    cache::foretell(app, &repo, (command, surgery), gentler)
 }
 
 /// What a plan would change, and what a truncation and a prune would reach in its place: the

@@ -15,13 +15,16 @@ use crate::hash::CommitHash;
 use crate::history::append::{CommitOptions, Committed, Making};
 use crate::history::call::Call;
 use crate::history::chain::Chain;
+use crate::history::cold::{self, CacheUse};
 use crate::history::counts::Counting;
 use crate::history::provider::{self, ProviderSays};
 use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
 use crate::history::{load, path};
 use crate::model::tokens::{self, Counter, context_total};
-use crate::model::{Draft, Encoding, EntryId, HideKind, Operation, Part, Priority, TokenCount};
+use crate::model::{
+    Draft, Encoding, EntryId, HideKind, Millis, Operation, Part, Priority, TokenCount,
+};
 use crate::store::{Tx, View};
 
 /// The note on the hides that a budget makes: it tells them from those that someone asked for.
@@ -38,8 +41,20 @@ pub struct Budget {
     pub action: BudgetAction,
     /// What happens where that does not keep the budget, in this order.
     pub otherwise: Vec<BudgetAction>,
+    /// When anything is hidden or summarised.
+    pub when: BudgetWhen,
     /// What tokens are counted in.
     pub encoding: Encoding,
+}
+
+/// When a budget has anything hidden or summarised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BudgetWhen {
+    /// At once.
+    #[default]
+    Always,
+    /// When the provider's cache no longer has the context, so that nothing is lost there.
+    Cold,
 }
 
 /// What happens to an append that goes beyond the budget.
@@ -53,8 +68,17 @@ pub enum BudgetAction {
     /// It stands, and the oldest exchanges are hidden in the same operation; where those before the
     /// current turn are not enough, the oldest of that turn as well.
     Truncate,
+    /// It stands, and the caller is to prune old tool outputs.
+    Prune,
     /// It stands, and the caller is to have this command summarise what is old.
     Compact(String),
+}
+
+impl BudgetAction {
+    /// Whether it takes something out of the context, and so changes what a cache has.
+    const fn makes_room(&self) -> bool {
+        matches!(self, Self::Truncate | Self::Prune | Self::Compact(_))
+    }
 }
 
 impl Budget {
@@ -101,6 +125,20 @@ pub enum Verdict {
         before: TokenCount,
         /// The tokens now.
         after: TokenCount,
+    },
+    /// The context is too large and stays so until the provider's cache is cold.
+    Waits {
+        /// Its tokens.
+        total: TokenCount,
+        /// The last use of the cache.
+        last_use: CacheUse,
+    },
+    /// The context is too large, and old tool outputs are to be pruned.
+    Prune {
+        /// Its tokens.
+        total: TokenCount,
+        /// What is to happen where that does not keep the budget ([`Repo::keep_within`]).
+        otherwise: Vec<BudgetAction>,
     },
     /// The context is too large, and this command is to summarise what is old. Where the repository
     /// isn't the caller's own ([`Repo::is_own`]), neither is the command: it is not to be run.
@@ -176,6 +214,7 @@ impl fmt::Display for BudgetAction {
             Self::Warn => f.write_str("warn"),
             Self::Refuse => f.write_str("refuse"),
             Self::Truncate => f.write_str("truncate"),
+            Self::Prune => f.write_str("prune"),
             Self::Compact(command) => write!(f, "compact:{command}"),
         }
     }
@@ -192,9 +231,34 @@ impl FromStr for BudgetAction {
             None if text == "warn" => Ok(Self::Warn),
             None if text == "refuse" => Ok(Self::Refuse),
             None if text == "truncate" => Ok(Self::Truncate),
+            None if text == "prune" => Ok(Self::Prune),
             _ => {
-                let why = format!("'{text}' is none of warn, refuse, truncate, compact:CMD");
+                let why = format!("'{text}' is none of warn, refuse, truncate, prune, compact:CMD");
                 Err(Error::input("budget.action", why))
+            }
+        }
+    }
+}
+
+impl fmt::Display for BudgetWhen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Always => "always",
+            Self::Cold => "cold",
+        })
+    }
+}
+
+impl FromStr for BudgetWhen {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "always" => Ok(Self::Always),
+            "cold" => Ok(Self::Cold),
+            _ => {
+                let why = format!("'{text}' is neither always nor cold");
+                Err(Error::input("budget.when", why))
             }
         }
     }
@@ -229,10 +293,18 @@ impl FromStr for BudgetActions {
         let first = actions.next().unwrap_or_else(|| "".parse())?;
         let others = actions.collect::<Result<Vec<_>>>()?;
         let mut before = std::iter::once(&first).chain(&others);
-        let stands = before.any(|action| matches!(action, BudgetAction::Compact(_)));
-        if stands && before.any(|action| *action == BudgetAction::Refuse) {
-            let why =
-                format!("'{text}': what is committed before CMD runs cannot be refused after it");
+        let stands =
+            before.find(|action| matches!(action, BudgetAction::Compact(_) | BudgetAction::Prune));
+        if let Some(stands) = stands
+            && before.any(|action| *action == BudgetAction::Refuse)
+        {
+            let what = match stands {
+                BudgetAction::Prune => "prune",
+                _ => "CMD",
+            };
+            let why = format!(
+                "'{text}': what is committed before {what} runs cannot be refused after it"
+            );
             return Err(Error::input("budget.action", why));
         }
         Ok(Self { first, others })
@@ -252,7 +324,7 @@ impl Repo {
         new: &[Committed],
         budget: &Budget,
     ) -> Result<Within> {
-        let hold = |making: &mut Making<'_>| hold(making, new, budget);
+        let hold = |making: &mut Making<'_>| hold(making, new, budget, call.now);
         let options = CommitOptions::default();
         let (commits, verdict) = self.make(call, &[], &options, Chain::at, hold)?;
         Ok(Within { commits, verdict })
@@ -292,7 +364,7 @@ impl Repo {
     ) -> Result<Within> {
         let hold = |making: &mut Making<'_>| {
             let new = making.done.clone();
-            hold(making, &new, budget)
+            hold(making, &new, budget, call.now)
         };
         let (commits, verdict) = self.make(call, drafts, options, Chain::at, hold)?;
         Ok(Within { commits, verdict })
@@ -304,7 +376,12 @@ impl Repo {
 /// # Errors
 ///
 /// [`Error::OverBudget`] where the action is to refuse; nothing of the transaction may remain then.
-fn hold(making: &mut Making<'_>, new: &[Committed], budget: &Budget) -> Result<Verdict> {
+fn hold(
+    making: &mut Making<'_>,
+    new: &[Committed],
+    budget: &Budget,
+    now: Millis,
+) -> Result<Verdict> {
     let held = |committed: &Committed| {
         let operation = &committed.commit.operation;
         matches!(operation, Operation::Append { .. } | Operation::Edit { .. })
@@ -320,8 +397,16 @@ fn hold(making: &mut Making<'_>, new: &[Committed], budget: &Budget) -> Result<V
     };
     let ours = context_total(weighed.counts.iter().copied());
     let total = weighed.says.total(ours);
+    let warm = match (budget.when, tip) {
+        (BudgetWhen::Cold, Some(tip)) => cold::cache_use(making.tx, &tip, now)?,
+        _ => None,
+    };
+    let warm = warm.filter(|last_use| !last_use.is_cold());
     let mut actions = budget.actions();
     while let Some(action) = actions.next() {
+        if let Some(last_use) = warm.clone().filter(|_| action.makes_room()) {
+            return Ok(Verdict::Waits { total, last_use });
+        }
         match action {
             BudgetAction::Warn => break,
             BudgetAction::Refuse if shrank(making, &mut counting, ours)? => break,
@@ -329,6 +414,12 @@ fn hold(making: &mut Making<'_>, new: &[Committed], budget: &Budget) -> Result<V
                 return Err(Error::OverBudget {
                     total: total.tokens,
                     max: budget.max,
+                });
+            }
+            BudgetAction::Prune => {
+                return Ok(Verdict::Prune {
+                    total,
+                    otherwise: actions.cloned().collect(),
                 });
             }
             BudgetAction::Compact(command) => {
@@ -514,6 +605,7 @@ mod tests {
             target: BudgetTarget::default().of(max),
             action,
             otherwise: Vec::new(),
+            when: BudgetWhen::Always,
             encoding: Encoding::default(),
         }
     }
@@ -873,7 +965,7 @@ mod tests {
                         prop_assert_eq!(after.tokens, total(&repo));
                         prop_assert!(after.tokens <= max && before.tokens > max);
                     }
-                    Verdict::Compact { .. } => prop_assert!(false),
+                    _ => prop_assert!(false),
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::compile::Provider;
 use crate::error::{Error, Result};
-use crate::history::budget::{Budget, BudgetActions, BudgetTarget};
+use crate::history::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
 use crate::history::gc::Expire;
 use crate::history::repo::Repo;
 use crate::model::Encoding;
@@ -21,11 +21,12 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 11] = [
+    pub const KEYS: [&str; 12] = [
         "budget.action",
         "budget.max",
         "budget.target",
         "budget.timeout",
+        "budget.when",
         "compile.format",
         "gc.reflogExpire",
         "prices.file",
@@ -69,6 +70,7 @@ impl Config {
             target: self.parsed::<BudgetTarget>("budget.target")?.of(max),
             action: actions.first,
             otherwise: actions.others,
+            when: self.parsed::<BudgetWhen>("budget.when")?,
             encoding: self.encoding()?,
         }))
     }

@@ -28,6 +28,8 @@ pub struct BilledReply {
     pub usage: Usage,
     /// What it cost, in US dollars; none where its model has no price.
     pub dollars: Option<f64>,
+    /// The one that was counted before it on its path.
+    pub before: Option<CommitHash>,
 }
 
 /// What some replies come to.
@@ -77,6 +79,7 @@ impl Repo {
             prices,
             directories: HashMap::new(),
             seen: HashSet::new(),
+            counted: HashSet::new(),
             replies: Vec::new(),
         };
         match tip {
@@ -112,6 +115,7 @@ struct Found<'a> {
     prices: &'a Prices,
     directories: HashMap<RefName, String>,
     seen: HashSet<CommitHash>,
+    counted: HashSet<CommitHash>,
     replies: Vec<BilledReply>,
 }
 
@@ -122,7 +126,7 @@ impl Found<'_> {
             return Ok(());
         }
         let path = self.view.ancestors(tip, None, usize::MAX)?;
-        let mut model = None;
+        let (mut model, mut before) = (None, None);
         let mut new = Vec::new();
         for row in path.into_iter().rev() {
             if let Some(named) = row.commit.settings.get("model") {
@@ -130,6 +134,8 @@ impl Found<'_> {
             }
             if self.seen.insert(row.hash) {
                 new.push((row.hash, row.commit.time, model.clone()));
+            } else if self.counted.contains(&row.hash) {
+                before = Some(row.hash);
             }
         }
         let directory = session.and_then(|name| self.directories.get(name));
@@ -147,7 +153,10 @@ impl Found<'_> {
                 model,
                 usage,
                 dollars,
+                before,
             });
+            self.counted.insert(commit);
+            before = Some(commit);
         }
         Ok(())
     }

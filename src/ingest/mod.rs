@@ -16,6 +16,7 @@ mod held;
 mod import;
 mod inspect;
 pub mod kin;
+mod misses;
 mod outgoing;
 mod packed;
 mod place;
@@ -46,6 +47,7 @@ pub use growth::{known_stamp, last_taken_in};
 pub use held::{HeldSession, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
+pub use misses::{CachedReply, MissCause, Misses, missed_between, misses};
 pub use record::{Due, RecordRequest, Recorder, stream_name};
 pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,

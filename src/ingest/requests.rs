@@ -201,11 +201,17 @@ pub struct RequestsOn {
     pub replies: HashMap<String, CommitHash>,
 }
 
-fn requests(
+/// What a kept file holds of requests.
+pub(super) fn requests(
     view: &dyn View,
     row: &SourceRow,
     format: &ReadSent,
     wanted: Wanted<'_>,
 ) -> Result<SentRequests> {
-    (format.read)(&KeptSource::new(view, row.id, row.size_bytes), wanted)
+    (format.read)(&kept(view, row), wanted)
+}
+
+/// A kept file.
+pub(super) fn kept<'v>(view: &'v dyn View, row: &SourceRow) -> KeptSource<'v> {
+    KeptSource::new(view, row.id, row.size_bytes)
 }

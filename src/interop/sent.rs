@@ -2,7 +2,14 @@
 //!
 //! Deliberately absent: how a client writes them, and which commit a reply has become.
 
+mod difference;
+
+use std::collections::HashMap;
 use std::fmt;
+
+pub use difference::{
+    ByteDifference, MARK, MessagesDifference, SentDifference, SystemDifference, ToolsDifference,
+};
 
 use super::{Input, Problem};
 use crate::error::Result;
@@ -18,7 +25,16 @@ pub struct ReadSent {
     /// The request that the client would send behind one that it sent, in JSON: of what is made of the context now, and of
     /// whether the setting of a name is another one by now.
     pub next: fn(sent: &str, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String>,
+    /// How in each of these pairs of requests, by their ids, the second differs from the first. Two bodies are held
+    /// at a time.
+    pub differences: Compare,
 }
+
+/// What compares requests of a source.
+pub type Compare = fn(&dyn Input, &[[String; 2]]) -> Result<Vec<Compared>>;
+
+/// How a request differs from one before it, or why nobody can tell.
+pub type Compared = std::result::Result<SentDifference, Lack>;
 
 /// What is wanted of requests beyond their heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +54,19 @@ pub struct SentRequests {
     pub requests: Vec<SentRequest>,
     /// What is wrong with the records that hold them.
     pub problems: Vec<Problem>,
+    /// What the provider said of what its cache did not have, by where the reply's record begins.
+    pub said_misses: HashMap<u64, SaidMiss>,
+}
+
+/// Why a cache did not have the beginning of a request, in the provider's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaidMiss {
+    /// Its word for the reason. Hostile until escaped.
+    pub reason: String,
+    /// How many tokens it did not have, as the provider counts them; none where that is not said, or is no count.
+    pub tokens: Option<u64>,
+    /// Whether what is said there is no count.
+    pub is_odd: bool,
 }
 
 /// A request as it was sent.
@@ -105,6 +134,8 @@ pub enum Lack {
     Shape(String),
     /// Its record is not what such a record is.
     Record,
+    /// It is not in the file.
+    Request(String),
 }
 
 impl fmt::Display for Lack {
@@ -128,6 +159,7 @@ impl fmt::Display for Lack {
                 )
             }
             Self::Record => f.write_str("its record cannot be read"),
+            Self::Request(id) => write!(f, "the request {id} is not in the file"),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! beside another (that is [`crate::context`]).
 
 pub mod base64;
+mod cached;
 pub mod call;
 pub mod commit;
 pub mod depth;

@@ -21,6 +21,7 @@ mod number;
 pub mod page;
 pub mod part;
 pub mod plain;
+mod plot;
 pub mod row;
 pub mod setting;
 pub mod table;
@@ -31,3 +32,4 @@ pub use line::{Line, Run};
 pub use number::{
     Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,
 };
+pub use plot::plot;

@@ -393,10 +393,10 @@ fn a_budgets_settings_are_checked() {
     --- stderr
     error: budget.target: 'most' is not an amount (5000, 128k, 1.5m), nor a percentage
     ");
-    insta::assert_snapshot!(sandbox.tract(&["config", "budget.action", "delete"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["config", "budget.action", "delete"]), @"
     exit code: 2
     --- stderr
-    error: budget.action: 'delete' is none of warn, refuse, truncate, compact:CMD
+    error: budget.action: 'delete' is none of warn, refuse, truncate, prune, compact:CMD
     ");
     insta::assert_snapshot!(sandbox.tract(&["config"]), @r"
     budget.action = truncate

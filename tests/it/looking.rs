@@ -50,6 +50,7 @@ fn status_says_where_one_is() {
     Tokens   20,679 (no budget set)
              user 25% · assistant 50% · tool 25%
              largest: This session is being continued from a previous conv… 257 (:1)
+    Cache    cold: the newest reply is 2 hours old, and the cache lasts 5 min
 
       662930f  :12  2026-03-14 09:19:41  append  assistant  +22  Done: one line under *Unreleased*, worded for someone whose totals were wrong…
       d78474a  :11  2026-03-14 09:19:38  append  tool       +20  Edit file_path="/home/mara/tally/CHANGELOG.md", old_string="## Unreleased ",… → The file /home/mara/tally/CHANGELOG.md has been updated.

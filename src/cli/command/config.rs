@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tract::compile::Provider;
-use tract::history::{BudgetActions, BudgetTarget, Config, Expire};
+use tract::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
 use tract::model::secret::Secrets;
 use tract::model::{Encoding, nearest};
 use tract::render::{Line, read_tokens};
@@ -20,9 +20,10 @@ use crate::cli::{App, Failure, Result};
 #[command(after_help = "\
 Of the repository, with its default in brackets:
   budget.max         how many tokens a context should not exceed, such as 128k
-  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
+  budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
   budget.timeout     how many seconds CMD may take [600]
+  budget.when        when budget.action hides or summarises anything: always, or cold: once the provider's cache has lost the context anyway, five minutes after the newest reply, or an hour where the cache was paid for that long [always]
   tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
   compile.format     openai, responses, anthropic or text [openai]
   window.size        how many messages tract view shows [50]
@@ -43,6 +44,7 @@ Your own, with --global:
 Example:
   tract config budget.max 128k
   tract config budget.action truncate
+  tract config budget.when cold
   tract config compile.format anthropic
   tract config --unset budget.max
   tract config --global safe.directory /srv/shared
@@ -165,6 +167,7 @@ fn checked(key: &str, value: &str) -> Result<String> {
             Err(why) => wrong(&format!("{why}, nor a percentage")),
         },
         "budget.timeout" => number("seconds"),
+        "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
         "prune.keepTools" => Ok(value.to_owned()),
         "window.size" => number("messages"),

@@ -1,15 +1,16 @@
 //! `tract cost`: what replies cost.
 
-use std::cmp::Ordering;
-use std::path::Path;
+mod misses;
 
-use tract::history::{Bill, BilledReply, Repo, bills};
+use std::cmp::Ordering;
+
+use tract::history::{Bill, BilledReply, bills};
 use tract::model::RefName;
-use tract::model::price::{LIST, Prices};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, plural, rounded, table};
 
-use crate::cli::{App, Result, input, listing, moment};
+use crate::cli::prices::{money, prices};
+use crate::cli::{App, Result, listing, moment};
 
 /// Show what the replies of models cost
 ///
@@ -20,12 +21,19 @@ use crate::cli::{App, Result, input, listing, moment};
 ///
 /// Columns: replies, input, the part of it that came from a cache, output, US dollars. prices.file in the
 /// configuration names a newer list, as genai-prices publishes it.
+///
+/// With --misses, the columns are: reply, time, input, what of it was read from the cache, what was written to
+/// the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
+/// and this one did not read. The provider's own word for the reason comes first; then the first difference to
+/// the request before, where the client recorded both; then another model, a change of the context, or the age
+/// of the cache: 5 minutes, or an hour where that was paid for.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract cost                      all sessions, the most expensive first
   tract cost --by day --since 7d
-  tract cost --by model main")]
+  tract cost --by model main
+  tract cost --misses main        what each request missed in the cache, and why")]
 pub struct Args {
     /// Only what is on the path to this commit
     #[arg(value_name = "REV")]
@@ -33,6 +41,9 @@ pub struct Args {
     /// What a row stands for
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = By::Session)]
     by: By,
+    /// A row for each reply: what its request read from the cache, wrote to it and missed, and why
+    #[arg(long, conflicts_with = "by")]
+    misses: bool,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -67,12 +78,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
     let until = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
     let (prices, list) = prices(&repo, app)?;
-    let mut replies = repo.billed(tip.as_ref(), &prices)?;
-    replies.retain(|reply| {
+    let is_meant = |reply: &BilledReply| {
         let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
         let is_before = until.is_none_or(|until| reply.time.is_some_and(|time| time <= until));
         is_after && is_before
-    });
+    };
+    if args.misses {
+        let mut found = tract::ingest::misses(&repo, tip.as_ref(), &prices)?;
+        found.replies.retain(|row| is_meant(&row.reply));
+        return misses::tell(&found, &list, app);
+    }
+    let mut replies = repo.billed(tip.as_ref(), &prices)?;
+    replies.retain(is_meant);
     if replies.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
@@ -117,22 +134,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// The prices that are meant, and where they are from.
-fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
-    match repo.config()?.get("prices.file") {
-        Some(path) => {
-            let list = input::read(app, Path::new(path));
-            let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
-            let hint = "tract config --unset prices.file goes back to the list that comes along";
-            Ok((
-                read.map_err(|failure| failure.with_hint(hint))?,
-                path.to_owned(),
-            ))
-        }
-        None => Ok((Prices::listed(), LIST.to_owned())),
-    }
-}
-
 /// The session that a reply counts with.
 fn session(reply: &BilledReply) -> String {
     let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
@@ -164,14 +165,9 @@ fn row(head: Line, bill: &Bill) -> Vec<Line> {
     ]
 }
 
-/// What a bill comes to, with cents of a cent where it is less than one; what has no price is not taken for nothing.
+/// What a bill comes to; what has no price is not taken for nothing.
 fn dollars(bill: &Bill) -> String {
-    let sum = bill.dollars;
-    let sum = if sum > 0.0 && sum < 0.01 {
-        format!("${sum:.4}")
-    } else {
-        format!("${sum:.2}")
-    };
+    let sum = money(bill.dollars);
     match bill.unpriced {
         0 => sum,
         all if all == bill.replies => "no price".to_owned(),

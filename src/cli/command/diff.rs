@@ -7,7 +7,7 @@ use tract::history::{On, Repo};
 use tract::model::{Operation, Role};
 use tract::render::diff::{self, Form, Frame, Kept, Show};
 
-use crate::cli::{App, Exit, Failure, Result};
+use crate::cli::{App, Exit, Failure, Result, sent_difference};
 
 /// Compare what a model would be sent at two commits
 ///
@@ -19,6 +19,11 @@ use crate::cli::{App, Exit, Failure, Result};
 /// ~ marks a message that changed, + one that is new or came back, - one that is gone or hidden. JSON
 /// is compared by keys, and each difference has its path. The last lines say how much of the beginning
 /// is identical: what a provider's prompt cache can still use.
+///
+/// With --sent, it compares the requests that two replies answered, as the client recorded them: model,
+/// system prompt, tools, parameters, messages, and where a provider was to keep what it was sent. Messages are
+/// numbered from 0, as they stand in the request. The last line says how much of what the first request left
+/// in the provider's cache the second did not read, and what that cost by list prices.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -27,6 +32,7 @@ Example:
   tract diff run1 run2         two branches, even without a common beginning
   tract diff 5d4c3b2           an edit: its message before and after
   tract diff main..try --tool read_file --format anthropic
+  tract diff --sent :-3 :-1    why the newest reply's request missed the cache
   tract diff main try --exit-code && echo \"a model would be sent the same\"")]
 pub struct Args {
     /// The first context, or A..B
@@ -56,6 +62,9 @@ pub struct Args {
     /// The provider whose cache the last lines are about: openai, responses, anthropic or text
     #[arg(long, value_name = "F")]
     format: Option<Provider>,
+    /// Compare the requests of two replies as they were sent
+    #[arg(long, requires = "before", conflicts_with_all = ["stat", "oneline", "role", "tool", "context_lines", "exact_ids", "format", "full"])]
+    sent: bool,
     /// Do not fold or cut anything
     #[arg(long)]
     full: bool,
@@ -76,6 +85,15 @@ struct Compared {
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let compared = compared(args, &repo, &on)?;
+    if let (true, Some(before)) = (args.sent, &compared.before) {
+        let differs =
+            sent_difference::tell(&repo, [before, &compared.after], &compared.names, app)?;
+        return if args.exit_code && differs {
+            Err(Failure::Quiet(Exit::NotAllowed))
+        } else {
+            Ok(())
+        };
+    }
     let provider = app.provider(&repo, args.format)?;
     let show = Show {
         form: match (args.stat, args.oneline) {

@@ -15,7 +15,7 @@ use tract::render::Label;
 use crate::cli::failure;
 use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, Result, leaks, position, private};
+use crate::cli::{App, Failure, Result, cache, leaks, position, private};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -122,6 +122,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .into_iter()
         .chain([[how.command, &[&*session.id]].concat()])
         .collect();
+    // Another tool asks in other words: nothing of it is in the cache.
+    if args.tool.is_none()
+        && let Some(state) = cache::state(&repo, &commit, app)?
+    {
+        app.ui.notice(format!("the provider's cache is {state}"));
+    }
     app.ui.status(format!("Wrote {place}"));
     let change = if cwd == here {
         String::new()

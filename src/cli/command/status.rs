@@ -11,7 +11,7 @@ use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
-use crate::cli::{App, Listing, Result, Ui, listing, outcome, unreadable};
+use crate::cli::{App, Listing, Result, Ui, cache, listing, outcome, unreadable};
 
 /// Show where you are and how full the context is
 ///
@@ -58,6 +58,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Vec::new()
     };
     let unread = unreadable::lines(&repo, app)?;
+    let cache = match status.head.commit() {
+        Some(tip) => cache::state(&repo, &tip, app)?,
+        None => None,
+    };
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {
@@ -76,6 +80,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     ui.print(context_line(&status.summary))?;
     ui.print(token_line(&status))?;
     ui.print_all(shares(&status, ui))?;
+    ui.print_all(cache.map(|cache| Line::from(format!("Cache    {cache}"))))?;
     ui.print("")?;
     let listing = Listing {
         head: &status.head,

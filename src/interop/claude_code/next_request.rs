@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::requests::{MARK, as_blocks};
+use super::requests::as_blocks;
+use crate::interop::sent::MARK;
 use crate::wire::javascript::{JsValue, KeyOrder};
 
 /// `sent` with the messages of `made`, and with those of its members whose settings have changed. A message that was

@@ -15,14 +15,15 @@ use super::record::Record;
 use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
 use crate::interop::lines::Lines;
-use crate::interop::sent::{Lack, Proof, ReadSent, SentRequest, SentRequests, Wanted, short};
+use crate::interop::sent::{
+    Compared, Lack, MARK, Proof, ReadSent, SaidMiss, SentDifference, SentRequest, SentRequests,
+    Wanted, short,
+};
 use crate::interop::{Input, Problem};
-use crate::model::{Millis, Span};
+use crate::model::{Millis, Span, Usage};
 use crate::wire::javascript::{JsValue, KeyOrder};
 use crate::wire::json::{Object, Raw, array, string, word};
 
-/// Where a provider begins to keep what it was sent; no hash of a message or of a shape knows of it.
-pub(super) const MARK: &str = "cache_control";
 /// What goes as a header.
 const BETAS: &str = "betas";
 
@@ -31,6 +32,7 @@ pub(super) static SENT: ReadSent = ReadSent {
     read,
     answered_by,
     next,
+    differences,
 };
 
 lazy! {
@@ -54,6 +56,17 @@ lazy! {
 
     struct Reply {
         request = "requestRef",
+        message,
+    }
+
+    /// What a reply says of how it was made.
+    struct Diagnosed { diagnostics }
+
+    struct Diagnosis { reason = "cache_miss_reason" }
+
+    struct Missed {
+        kind = "type",
+        tokens = "cache_missed_input_tokens",
     }
 }
 
@@ -63,6 +76,51 @@ fn answered_by(record: &str) -> Option<String> {
     }
     let reply: Reply<'_> = serde_json::from_str(record).ok()?;
     string(reply.request)
+}
+
+/// What the provider said of its cache in a reply's record.
+fn said_miss(record: &str) -> Option<SaidMiss> {
+    if !record.contains(r#""cache_miss_reason""#) {
+        return None;
+    }
+    let reply: Reply<'_> = serde_json::from_str(record).ok()?;
+    let diagnosed: Diagnosed<'_> = serde_json::from_str(reply.message?.get()).ok()?;
+    let diagnosis: Diagnosis<'_> = serde_json::from_str(diagnosed.diagnostics?.get()).ok()?;
+    let missed: Missed<'_> = serde_json::from_str(diagnosis.reason?.get()).ok()?;
+    let tokens = missed
+        .tokens
+        .and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let tokens = tokens.filter(|tokens| *tokens == 0 || Usage::new(*tokens, 0).is_count());
+    Some(SaidMiss {
+        reason: string(missed.kind)?,
+        is_odd: missed.tokens.is_some() && tokens.is_none(),
+        tokens,
+    })
+}
+
+/// How requests differ from others.
+fn differences(input: &dyn Input, pairs: &[[String; 2]]) -> Result<Vec<Compared>> {
+    let mut file = File::default();
+    file.read_requests(input)?;
+    let wanted = pairs.iter().flatten().filter_map(|id| file.by_id.get(id));
+    let hashes: HashSet<String> = wanted
+        .flat_map(|at| file.hashes(*at))
+        .map(str::to_owned)
+        .collect();
+    file.read_messages(input, &hashes)?;
+    let whole = |id: &String| {
+        let at = file.by_id.get(id).copied();
+        let at = at.ok_or_else(|| Lack::Request(id.clone()))?;
+        let (proof, json) = file.proof(at, file.body(at)?, true);
+        Ok(SentRequest {
+            proof: Some(proof),
+            json,
+            ..file.requests[at].head.clone()
+        })
+    };
+    let compare =
+        |[before, after]: &[String; 2]| SentDifference::of(&whole(before)?, &whole(after)?);
+    Ok(pairs.iter().map(compare).collect())
 }
 
 /// Reads all requests of a file.
@@ -100,6 +158,7 @@ fn read(input: &dyn Input, wanted: Wanted<'_>) -> Result<SentRequests> {
     Ok(SentRequests {
         requests: file.requests.into_iter().map(|told| told.head).collect(),
         problems: file.problems,
+        said_misses: file.said_misses,
     })
 }
 
@@ -128,6 +187,8 @@ struct File {
     strings: HashSet<String>,
     /// Where replies begin, by the ids of the requests that they answer.
     replies: HashMap<String, u64>,
+    /// What the provider said of its cache, by where the reply's record begins.
+    said_misses: HashMap<u64, SaidMiss>,
     problems: Vec<Problem>,
 }
 
@@ -154,6 +215,9 @@ impl File {
                 _ => {
                     if let Some(id) = answered_by(text) {
                         self.replies.entry(id).or_insert(span.offset);
+                    }
+                    if let Some(said) = said_miss(text) {
+                        self.said_misses.insert(span.offset, said);
                     }
                 }
             }

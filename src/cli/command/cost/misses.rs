@@ -1,0 +1,183 @@
+//! `tract cost --misses`: what caches had of each request, and why not more.
+
+use tract::ingest::{CachedReply, MissCause, Misses};
+use tract::render::{Calendar, Label, Line, grouped, plot, plural, rounded, table};
+
+use super::session;
+use crate::cli::cache::duration;
+use crate::cli::prices::money;
+use crate::cli::{App, Result};
+
+/// The columns that are aligned to the right.
+const RIGHT: [usize; 5] = [3, 4, 5, 6, 7];
+
+/// Prints a row for each of these replies, and what they come to.
+pub fn tell(found: &Misses, list: &str, app: &mut App) -> Result<()> {
+    if found.replies.is_empty() {
+        app.ui.status("No reply here was counted by its provider");
+        return Ok(());
+    }
+    let calendar = app.calendar();
+    let first = &found.replies[0].reply.session;
+    let is_one = found.replies.iter().all(|row| row.reply.session == *first);
+    let heading = [
+        "", "", "", "input", "cached", "written", "missed", "cost", "why",
+    ];
+    let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
+    let heading = app.ui.is_terminal().then_some(heading);
+    let rows = found
+        .replies
+        .iter()
+        .map(|row| cells(row, is_one, &calendar));
+    let rows: Vec<Vec<Line>> = heading
+        .into_iter()
+        .chain(rows)
+        .chain([total(found)])
+        .collect();
+    let width = app.ui.width_cols();
+    app.ui.print_all(table::list(rows, &RIGHT, width))?;
+    if app.ui.is_terminal() && is_one {
+        plots(found, app)?;
+    }
+    app.ui.notice(format!("list prices of {list}"));
+    let unpriced = found.replies.iter().filter(|row| row.missed_tokens > 0);
+    let unpriced = unpriced.filter(|row| row.missed_dollars.is_none()).count();
+    if unpriced > 0 {
+        let misses = misses(unpriced);
+        app.ui
+            .notice(format!("{misses} without a price: tract cost --by model"));
+    }
+    if found.uncounted > 0 {
+        let replies = plural(found.uncounted, "reply");
+        app.ui
+            .notice(format!("{replies} left out: the numbers can be no counts"));
+    }
+    let is_odd = |row: &&CachedReply| matches!(&row.cause, Some(MissCause::Said { said, .. }) if said.is_odd);
+    let odd = found.replies.iter().filter(is_odd).count() as u64;
+    if odd > 0 {
+        let counts = plural(odd, "count");
+        app.ui.notice(format!(
+            "{counts} of the provider's of what was missed left out: the numbers can be no counts"
+        ));
+    }
+    for lack in &found.lacks {
+        app.ui.notice(
+            Label::Text
+                .quote(&format!("a recorded request: {lack}"))
+                .text(),
+        );
+    }
+    Ok(())
+}
+
+fn cells(row: &CachedReply, is_one: bool, calendar: &Calendar) -> Vec<Line> {
+    let reply = &row.reply;
+    let missed = match row.missed_tokens {
+        0 => Line::from("0"),
+        missed => Label::Warning.of(rounded(missed)),
+    };
+    let whose = if is_one {
+        String::new()
+    } else {
+        session(reply)
+    };
+    vec![
+        Label::Hash.of(reply.commit.short()),
+        Label::Time.of(calendar.listed(reply.time)),
+        Label::Session.quote(&whose),
+        Label::Tokens.of(rounded(reply.usage.input_tokens)),
+        Line::from(rounded(reply.usage.cached_tokens)),
+        Line::from(rounded(reply.usage.written_tokens)),
+        missed,
+        cost(row),
+        row.cause.as_ref().map(cause).unwrap_or_default(),
+    ]
+}
+
+fn cost(row: &CachedReply) -> Line {
+    match row.missed_dollars {
+        _ if row.missed_tokens == 0 => Line::new(),
+        Some(dollars) => money(dollars).into(),
+        None => "no price".into(),
+    }
+}
+
+fn total(found: &Misses) -> Vec<Line> {
+    let sum = |number: fn(&CachedReply) -> u64| {
+        let all = found.replies.iter().map(number);
+        rounded(all.fold(0, u64::saturating_add))
+    };
+    let missed = found.replies.iter().filter(|row| row.missed_tokens > 0);
+    let dollars = found.replies.iter().filter_map(|row| row.missed_dollars);
+    let dollars = dollars.fold(0.0, |sum, dollars| sum + dollars);
+    vec![
+        Label::Strong.of("total"),
+        Line::new(),
+        Line::new(),
+        Label::Tokens.of(sum(|row| row.reply.usage.input_tokens)),
+        Line::from(sum(|row| row.reply.usage.cached_tokens)),
+        Line::from(sum(|row| row.reply.usage.written_tokens)),
+        Line::from(sum(|row| row.missed_tokens)),
+        Line::from(money(dollars)),
+        Line::from(misses(missed.count())),
+    ]
+}
+
+/// `1 miss`, `2 misses`.
+fn misses(count: usize) -> String {
+    match count {
+        1 => "1 miss".to_owned(),
+        count => format!("{} misses", grouped(count as u64)),
+    }
+}
+
+fn cause(cause: &MissCause) -> Line {
+    match cause {
+        MissCause::Said { said, differs } => {
+            let mut line = Line::from("provider: ") + Label::Text.quote(&said.reason);
+            if let Some(tokens) = said.tokens {
+                line += format!(", {}", plural(tokens, "token"));
+            }
+            match differs {
+                Some(differs) => line + "; " + Label::Text.quote(differs),
+                None => line,
+            }
+        }
+        MissCause::Sent(differs) => Label::Text.quote(differs),
+        MissCause::Model([old, new]) => {
+            Line::from("model ") + Label::Text.quote(old) + " became " + Label::Text.quote(new)
+        }
+        MissCause::Changed { commit, verb } => {
+            Label::Hide.of(*verb) + " " + Label::Hash.of(commit.short())
+        }
+        MissCause::Age { age_ms, life_ms } => {
+            let (age, life) = (duration(*age_ms), duration(*life_ms));
+            format!("{age} after the request before; kept for {life}").into()
+        }
+        MissCause::Unknown => "unknown".into(),
+    }
+}
+
+/// A line of blocks for the context, and one for what of it the cache had.
+fn plots(found: &Misses, app: &mut App) -> Result<()> {
+    let of = |number: fn(&CachedReply) -> u64| found.replies.iter().map(number).collect();
+    let lines: [(&str, Vec<u64>); 3] = [
+        ("context", of(|row| row.reply.usage.input_tokens)),
+        ("cached", of(|row| row.reply.usage.cached_tokens)),
+        ("missed", of(|row| row.missed_tokens)),
+    ];
+    let most = lines[0].1.iter().copied().max().unwrap_or(0);
+    let width = app.ui.wrap_cols().saturating_sub(20).max(20);
+    app.ui.print("")?;
+    for (name, values) in lines {
+        let end = if name == "context" {
+            format!("  {} at most", rounded(most))
+        } else {
+            String::new()
+        };
+        let drawn = plot(&values, most, width);
+        app.ui
+            .print(Label::Dim.of(format!("{name:8}")) + Label::Tokens.of(drawn) + end)?;
+    }
+    Ok(())
+}
