@@ -4,6 +4,9 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::outgoing::{format_of, spans, texts};
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -12,6 +15,7 @@ use crate::history::kept::KeptSource;
 use crate::interop::Problem;
 use crate::interop::sent::{ReadSent, SentRequest, SentRequests, Wanted};
 use crate::model::RefName;
+use crate::model::tokens::Counter;
 use crate::store::{SourceRow, View};
 
 /// The request that a reply answered.
@@ -141,6 +145,58 @@ pub struct RequestsOn {
     pub found: SentRequests,
     /// The replies on the path, by the ids of their requests.
     pub replies: HashMap<String, CommitHash>,
+}
+
+/// What of a request is no message, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentShape {
+    /// The system prompt's.
+    pub system: u64,
+    /// Those of the definitions of tools.
+    pub tools: u64,
+    /// How many tools there are.
+    pub tool_count: u64,
+}
+
+/// That of the newest request that a reply on the path to a commit answered; none where no file holds it.
+///
+/// # Errors
+///
+/// The store's.
+pub fn shape_sent(repo: &Repo, tip: &CommitHash, counter: &Counter) -> Result<Option<SentShape>> {
+    let Some(on) = requests_on(repo, tip)? else {
+        return Ok(None);
+    };
+    let mut requests = on.found.requests.iter().rev();
+    let Some(newest) = requests.find(|request| on.replies.contains_key(&request.id)) else {
+        return Ok(None);
+    };
+    let whole = requests_of(repo, Some(&on.session), Wanted::Whole(&newest.id))?;
+    let mut requests = whole.into_iter().flat_map(|(_, found)| found.requests);
+    let json = requests.find(|request| request.id == newest.id);
+    Ok(json.and_then(|request| shape_of(&request.json?, counter)))
+}
+
+fn shape_of(json: &str, counter: &Counter) -> Option<SentShape> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Shape<'a> {
+        system: Vec<Block>,
+        #[serde(borrow)]
+        tools: Vec<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Block {
+        #[serde(default)]
+        text: String,
+    }
+    let shape: Shape<'_> = serde_json::from_str(json).ok()?;
+    let tokens = |text: &str| counter.text(text);
+    Some(SentShape {
+        system: shape.system.iter().map(|block| tokens(&block.text)).sum(),
+        tools: shape.tools.iter().map(|tool| tokens(tool.get())).sum(),
+        tool_count: shape.tools.len() as u64,
+    })
 }
 
 fn requests(

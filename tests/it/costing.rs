@@ -176,3 +176,38 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
+
+#[test]
+fn a_reply_says_its_model_its_usage_and_its_price() {
+    let sandbox = Sandbox::new();
+    let session = session().replace(
+        r#""output_tokens":500"#,
+        r#""output_tokens":500,"service_tier":"standard","speed":"fast""#,
+    );
+    sandbox.write("session.jsonl", session);
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["show", "main"]), @"
+    append 25a4c1b5afc5191762cb361d7588d729157447a11e56463e2f4296890ba7ffac
+    refs      HEAD -> main, claude-code/5e551011-0000-4000-8000-000000000001
+    parent    a0f9e6b
+    time      2026-11-20 10:00:16 +0000
+    message   assistant (text)
+    tokens    +7 = 67
+    model     claude-opus-4-8
+    usage     100,000 input (90,000 from the cache, 8,000 written to it), 500 output
+    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    ended     end_turn, tier standard, speed fast
+    source    claude-code, 1 record
+
+        Gladly.
+    ");
+    let told = sandbox.ok(&["--on", "main", "status", "-v"]);
+    let from = told.find("What it costs").expect("a heading");
+    let to = told.find("What fills it").expect("a heading");
+    assert_snapshot!(&told[from..to], @"
+    What it costs
+      so far           $0.47 for 4 replies
+      the next message $0.05 with a warm cache, $0.63 with a cold one, and the reply
+                       API-equivalent, by list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
