@@ -211,3 +211,50 @@ fn a_reply_says_its_model_its_usage_and_its_price() {
                        API-equivalent, by list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
+
+#[test]
+fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        "Hello",
+        "--model",
+        "claude-sonnet-4-5",
+    ]);
+    let responses = [
+        r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5}}"#,
+        r#"{"choices":[{"message":{"role":"assistant","content":"Hi."}}],"usage":{"prompt_tokens":100,"completion_tokens":7}}"#,
+        r#"{"object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100,"output_tokens":9,"output_tokens_details":{"reasoning_tokens":3}}}"#,
+    ];
+    let mut usages = Vec::new();
+    for response in responses {
+        sandbox.tract_with(&["commit", "--json", "-"], response);
+        let shown = sandbox.ok(&["show"]);
+        let usage = shown.lines().find(|line| line.starts_with("usage"));
+        usages.push(usage.unwrap_or_default().to_owned());
+    }
+    sandbox.write("batch.jsonl", responses[..2].join("\n"));
+    sandbox.ok(&["commit", "--batch", "batch.jsonl"]);
+    assert_snapshot!(usages.join("\n"), @"
+    usage     100 input (90 from the cache), 5 output
+    usage     100 input, 7 output
+    usage     100 input, 9 output (3 reasoning)
+    ");
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    (no session)  5  500  36% cached  33  $0.0015
+    total         5  500  36% cached  33  $0.0015
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    // What an edit says was not counted.
+    sandbox.tract_with(&["commit", "--edit", ":2", "--json", "-"], responses[2]);
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    (no session)  5  500  36% cached  33  $0.0015
+    total         5  500  36% cached  33  $0.0015
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
