@@ -170,7 +170,7 @@ impl Spread {
         let mut rest = Share::requested(price);
         let price = price.unwrap_or_default();
         let length = u128::from(input - overhead).max(1);
-        let place = |at: u64| (u128::from(at - overhead) * u128::from(ours) << FRACTION) / length;
+        let place = |at: u64| ((u128::from(at - overhead) * u128::from(ours)) << FRACTION) / length;
         let prices = [price.cached, price.written, price.uncached];
         let mut at = 0;
         for (which, (tokens, price)) in parts(usage).into_iter().zip(prices).enumerate() {

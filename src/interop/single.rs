@@ -54,18 +54,16 @@ pub fn reply(text: &str) -> Result<(Message, Option<Usage>)> {
     let mut found = Found::default();
     (format.read)(Source::of(&input, &mut found))?;
     let (message, usage) = found.only()?;
-    let is_reply = *format == ANTHROPIC && message.role == Role::Assistant;
-    Ok((
-        message,
-        usage.or_else(|| counted(text).filter(|_| is_reply)),
-    ))
+    let counted = counted(text).filter(|_| message.role == Role::Assistant);
+    Ok((message, usage.or(counted)))
 }
 
 /// What was counted for a response of Anthropic's, which is a message itself.
 fn counted(text: &str) -> Option<Usage> {
     lazy! { struct Response { usage } }
     let response: Response<'_> = serde_json::from_str(text).ok()?;
-    anthropic::usage(Some(response.usage?))
+    let usage = anthropic::usage(Some(response.usage?))?;
+    (usage != Usage::default()).then_some(usage)
 }
 
 /// The format of a body whose message stands within it; none of what is a message itself.

@@ -128,7 +128,14 @@ fn a_message_bears_its_part_of_every_request_in_which_it_was_sent() {
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
-    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "1", "--until", "2026-11-20T10:00:09"]), @"");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "1", "--until", "2026-11-20T10:00:09"]), @"
+    da80626  assistant         1     0   0% cached  500    $0.01  The Rhine.
+    (1 other)                       11   0% cached    0  $0.0001
+    (system prompt and tools)  1  100k  90% cached    0    $0.10
+    total                      1  100k  90% cached  500    $0.12
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "tool"]), @"
     (system prompt and tools)     400k  90% cached   0    $0.42
     (other messages)           7   251   0% cached  2k    $0.05

@@ -1,6 +1,7 @@
 //! The law of sums: over any history, what all messages have cost is what all requests were billed for.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
@@ -8,7 +9,7 @@ use super::commands::{Draw, command};
 use crate::context::Context;
 use crate::hash::CommitHash;
 use crate::history::spread::Share;
-use crate::history::{BilledReply, Call, On, Repo, load};
+use crate::history::{BilledReply, Call, CommitOptions, On, Repo, load};
 use crate::model::price::Prices;
 use crate::model::{Draft, Encoding, EntryId, Message, Millis, RefName, Role, Usage};
 use crate::store::CommitRow;
@@ -44,6 +45,35 @@ fn context_before(repo: &Repo, commit: &CommitHash) -> Context {
     parent.map_or_else(Context::default, |parent| {
         repo.context(&parent).expect("a context")
     })
+}
+
+#[test]
+fn shares_of_a_long_history_read_as_much_for_each_message_as_those_of_a_short_one() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        let said = |at: usize| {
+            let role = [Role::User, Role::Assistant][at % 2];
+            Draft::append(Message::text(role, at.to_string()))
+        };
+        let talk: Vec<Draft> = (0..messages).map(said).collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        let tx = repo.store.write().expect("the lock");
+        for made in done.expect("commits").iter().skip(1).step_by(2) {
+            let usage = Usage::new(90_000, 7).cached(80_000, 9_000);
+            tx.put_usage(&made.hash, usage).expect("kept");
+        }
+        tx.commit().expect("durable");
+        let before = steps.load(Ordering::Relaxed);
+        let shares = repo.shares(None, &prices(), Encoding::default(), &|_| true);
+        let shares = shares.expect("shared");
+        assert_eq!(
+            (shares.messages.len(), shares.replies.len()),
+            (messages, messages / 2)
+        );
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps(500), steps(5_000));
+    assert!(many < 11 * few, "{few} and {many} steps");
 }
 
 /// A list of two models: one with prices, one that becomes dearer where a request is long.
