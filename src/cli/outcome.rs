@@ -120,13 +120,13 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
 
 /// `counts 1.18 times as much, and 20,200 on top`.
 pub fn counted(count: &ProviderCount) -> String {
-    let top = count.overhead.saturating_add_unsigned(count.thinking);
+    let top = count.least.saturating_add_unsigned(count.thinking);
     let top = match top {
         ..0 => format!("{} less", grouped(top.unsigned_abs())),
         _ => format!("{} on top", grouped(top.unsigned_abs())),
     };
     if count.is_fitted() {
-        format!("counts {:.2} times as much, and {top}", count.factor)
+        format!("counts {:.2} times as much, and {top}", count.times())
     } else {
         format!("counts {top}")
     }

@@ -1,33 +1,77 @@
-//! Prices, for people: the list that is meant, and amounts of money.
+//! Prices, for people: the list that is meant, amounts of money, and what was counted for them.
 
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use tract::history::Repo;
 use tract::model::price::{LIST, Prices};
+use tract::model::{Millis, Usage};
+use tract::render::grouped;
 
 use super::{App, Result, input};
 
 /// The prices that are meant, and where they are from.
 pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
-    match repo.config()?.get("prices.file") {
-        Some(path) => {
-            let list = input::read(app, Path::new(path));
-            let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
-            let hint = "tract config --unset prices.file goes back to the list that comes along";
-            Ok((
-                read.map_err(|failure| failure.with_hint(hint))?,
-                path.to_owned(),
-            ))
-        }
-        None => Ok((Prices::listed(), LIST.to_owned())),
+    let config = repo.config()?;
+    let Some(path) = config.get("prices.file") else {
+        return Ok((Prices::listed(), LIST.to_owned()));
+    };
+    let list = input::read(app, Path::new(path));
+    let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
+    let hint = "tract config --unset prices.file goes back to the list that comes along";
+    let read = read.map_err(|failure| failure.with_hint(hint))?;
+    // The list itself bears no date.
+    let written = std::fs::metadata(path)
+        .and_then(|file| file.modified())
+        .ok();
+    let written = written.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written = written.and_then(|age| i64::try_from(age.as_millis()).ok());
+    let day = written.map(|time| format!(" of {}", app.calendar().date(Millis(time))));
+    Ok((read, path.to_owned() + &day.unwrap_or_default()))
+}
+
+/// What so many replies come to, of which some have no price; that is not taken for nothing.
+pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
+    match unpriced {
+        0 => money(sum),
+        all if all == replies => "no price".to_owned(),
+        _ => format!("{} and more", money(sum)),
     }
 }
 
-/// So many US dollars, with cents of a cent where it is less than one.
-pub fn money(dollars: f64) -> String {
-    if dollars > 0.0 && dollars < 0.01 {
-        format!("${dollars:.4}")
+/// What a provider counted for a reply.
+pub fn usage_words(usage: &Usage) -> String {
+    let words = |parts: &[(u64, &str)]| {
+        let parts = parts.iter().filter(|(tokens, _)| *tokens > 0);
+        let parts: Vec<String> = parts
+            .map(|(tokens, what)| format!("{} {what}", grouped(*tokens)))
+            .collect();
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", parts.join(", "))
+        }
+    };
+    let minutes = usage
+        .written_tokens
+        .saturating_sub(usage.written_hour_tokens);
+    let cached = words(&[
+        (usage.cached_tokens, "from the cache"),
+        (minutes, "written to it"),
+        (usage.written_hour_tokens, "written to it for an hour"),
+    ]);
+    let reasoned = words(&[(usage.reasoning_tokens, "reasoning")]);
+    let (input, output) = (grouped(usage.input_tokens), grouped(usage.output_tokens));
+    format!("{input} input{cached}, {output} output{reasoned}")
+}
+
+/// US dollars, with cents of a cent where it is less than one.
+pub fn money(sum: f64) -> String {
+    if sum > 0.0 && sum < 0.000_05 {
+        "<$0.0001".to_owned()
+    } else if sum > 0.0 && sum < 0.01 {
+        format!("${sum:.4}")
     } else {
-        format!("${dollars:.2}")
+        format!("${sum:.2}")
     }
 }

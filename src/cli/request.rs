@@ -19,7 +19,7 @@ pub fn payload(
     let (mut payload, mut notices) = made(repo, commit, reply, options)?;
     let mut beside = Vec::new();
     if options.whole_request
-        && let Some(newest) = newest_request(repo, commit, options.provider.as_str())?
+        && let Some(newest) = newest_request(repo, commit, Some(options.provider.as_str()))?
     {
         let settings = |commit| -> Result<_> { Ok(repo.settings(&repo.context(commit)?)?) };
         let (before, now) = (settings(&newest.reply)?, settings(reply.unwrap_or(commit))?);

@@ -7,7 +7,7 @@ use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::repo::{self, Repo};
 use crate::model::tokens::Counter;
-use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed};
+use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed, Usage};
 use crate::store::{Tx, View};
 
 /// Where the caller expects the branch to be.
@@ -26,6 +26,8 @@ pub struct CommitOptions<'a> {
     pub expect: Option<Expect>,
     /// Counts tokens, if its vocabulary is loaded anyway.
     pub counter: Option<&'a Counter>,
+    /// What the provider counted for each of the messages; those behind the last of these are no replies.
+    pub usages: &'a [Option<Usage>],
 }
 
 /// A commit that was made.
@@ -115,8 +117,12 @@ impl Repo {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
             tx.foresee(&mut || messages.clone().map(Sealed::hash).collect())?;
         }
-        for draft in drafts {
+        for (at, draft) in drafts.iter().enumerate() {
             making.push(draft)?;
+            let usage = options.usages.get(at).copied().flatten();
+            if let (Some(usage), Some(made)) = (usage, making.done.last()) {
+                tx.put_usage(&made.hash, usage)?;
+            }
         }
         let told = then(&mut making)?;
         let done = making.done;

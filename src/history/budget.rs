@@ -573,7 +573,8 @@ fn weigh(
         None => Ok(ProviderSays::Nothing),
     };
     let fits = |says: &ProviderSays, counts: &[TokenCount]| {
-        says.total(context_total(counts.iter().copied())).tokens <= max
+        // Of a range nobody says that it is too much.
+        says.range(context_total(counts.iter().copied())).0 <= max
     };
     let entries: Vec<&Entry> = context.entries.iter().collect();
     let mut at_most = Vec::with_capacity(entries.len());

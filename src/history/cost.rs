@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::price::Prices;
 use crate::model::{Millis, RefName, Usage};
-use crate::store::View;
+use crate::store::{CommitRow, View};
 
 /// A reply that a provider counted.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,14 @@ impl Bill {
         bill
     }
 
+    /// Adds another bill.
+    pub fn plus(&mut self, more: &Self) {
+        self.replies += more.replies;
+        self.usage = self.usage.plus(more.usage);
+        self.dollars += more.dollars;
+        self.unpriced += more.unpriced;
+    }
+
     fn add(&mut self, reply: &BilledReply) {
         self.replies += 1;
         self.usage = self.usage.plus(reply.usage);
@@ -74,91 +82,197 @@ impl Repo {
     /// The store's.
     pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
-        let mut found = Found {
-            view: &*view,
-            prices,
-            directories: HashMap::new(),
-            seen: HashSet::new(),
-            counted: HashSet::new(),
-            replies: Vec::new(),
-        };
-        match tip {
-            Some(tip) => {
-                let session = path::session_of(&*view, tip)?;
-                if let Some((name, cwd)) = session.and_then(|(name, row)| Some((name, row.cwd?))) {
-                    found.directories.insert(name.clone(), cwd);
-                    found.path(Some(&name), tip)?;
-                } else {
-                    found.path(None, tip)?;
-                }
-            }
-            None => {
-                let sessions = view.sessions()?.into_iter();
-                let directories = sessions.filter_map(|(name, row)| Some((name, row.cwd?)));
-                found.directories = directories.collect();
-                for (name, tip) in load::tips(&*view, RefName::SESSIONS)? {
-                    found.path(Some(&name), &tip)?;
-                }
-                for prefix in [RefName::HEADS, RefName::TAGS] {
-                    for (_, tip) in load::tips(&*view, prefix)? {
-                        found.path(None, &tip)?;
-                    }
-                }
-            }
-        }
-        Ok(found.replies)
+        let mut replies = Vec::new();
+        each_path(&*view, tip, &mut |path| {
+            replies.extend(path.replies(&*view, prices)?);
+            Ok(())
+        })?;
+        Ok(replies)
     }
 }
 
-struct Found<'a> {
-    view: &'a dyn View,
-    prices: &'a Prices,
-    directories: HashMap<RefName, String>,
-    seen: HashSet<CommitHash>,
-    counted: HashSet<CommitHash>,
-    replies: Vec<BilledReply>,
+impl Repo {
+    /// The reply that a commit appends, without its price; none where it is no reply that was counted.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn counted_reply(&self, commit: &CommitHash) -> Result<Option<BilledReply>> {
+        let view = self.store.read()?;
+        let Some(usage) = view.usage(&[*commit])?.remove(0) else {
+            return Ok(None);
+        };
+        let row = load::commit(&*view, commit)?;
+        let model = model_at(&*view, commit)?;
+        Ok(Some(BilledReply {
+            commit: *commit,
+            session: None,
+            directory: None,
+            time: row.commit.time,
+            model,
+            usage,
+            dollars: None,
+            before: None,
+        }))
+    }
+
+    /// The model in force at a commit. Hostile until escaped.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn model_at(&self, commit: &CommitHash) -> Result<Option<String>> {
+        model_at(&*self.store.read()?, commit)
+    }
+
+    /// The replies on the path to a commit, and those of the sub-agents of its session.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_session(&self, tip: &CommitHash, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let view = self.store.read()?;
+        let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
+        let mut paths = vec![(session.clone(), *tip)];
+        if let Some(session) = session {
+            let below = format!("{session}/");
+            let agents = load::tips(&*view, &below)?.into_iter();
+            paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
+        }
+        let mut replies = Vec::new();
+        each_of(&*view, paths, &HashMap::new(), &mut |path| {
+            replies.extend(path.replies(&*view, prices)?);
+            Ok(())
+        })?;
+        Ok(replies)
+    }
 }
 
-impl Found<'_> {
-    /// Adds the replies of a path that are on none before.
-    fn path(&mut self, session: Option<&RefName>, tip: &CommitHash) -> Result<()> {
-        if self.seen.contains(tip) {
-            return Ok(());
+fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
+    let named = view.settings_at(commit)?.remove("model");
+    let named = named.map(|by| load::commit(view, &by)).transpose()?;
+    Ok(named.and_then(|row| model_of(&row)))
+}
+
+/// The model that a commit sets, if it sets one.
+fn model_of(row: &CommitRow) -> Option<String> {
+    serde_json::from_str(row.commit.settings.get("model")?).ok()
+}
+
+impl BilledReply {
+    /// Looks its price up.
+    pub fn price(&mut self, prices: &Prices) {
+        let model = self.model.as_deref();
+        self.dollars = model.and_then(|model| prices.of(model, &self.usage, self.time));
+    }
+}
+
+/// A path with commits that are on none before it.
+pub(super) struct NewPath<'a> {
+    session: Option<&'a RefName>,
+    directory: Option<&'a String>,
+    /// Its commits, oldest first.
+    pub(super) rows: Vec<CommitRow>,
+    /// How many of them are on a path before.
+    pub(super) known: usize,
+}
+
+/// Tells the path to `tip`, or the paths that sessions, branches and tags lead to, those of sessions first.
+pub(super) fn each_path(
+    view: &dyn View,
+    tip: Option<&CommitHash>,
+    visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut directories: HashMap<RefName, String> = HashMap::new();
+    let mut paths: Vec<(Option<RefName>, CommitHash)> = Vec::new();
+    match tip {
+        Some(tip) => {
+            let session = path::session_of(view, tip)?;
+            paths.push((session.as_ref().map(|(name, _)| name.clone()), *tip));
+            directories.extend(session.and_then(|(name, row)| Some((name, row.cwd?))));
         }
-        let path = self.view.ancestors(tip, None, usize::MAX)?;
-        let (mut model, mut before) = (None, None);
+        None => {
+            let sessions = view.sessions()?.into_iter();
+            directories.extend(sessions.filter_map(|(name, row)| Some((name, row.cwd?))));
+            let tips = load::tips(view, RefName::SESSIONS)?.into_iter();
+            paths.extend(tips.map(|(name, tip)| (Some(name), tip)));
+            for prefix in [RefName::HEADS, RefName::TAGS] {
+                let tips = load::tips(view, prefix)?.into_iter();
+                paths.extend(tips.map(|(_, tip)| (None, tip)));
+            }
+        }
+    }
+    each_of(view, paths, &directories, visit)
+}
+
+/// Tells these paths, with the sessions that they are of.
+fn each_of(
+    view: &dyn View,
+    paths: Vec<(Option<RefName>, CommitHash)>,
+    directories: &HashMap<RefName, String>,
+    visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut seen: HashSet<CommitHash> = HashSet::new();
+    for (session, tip) in paths {
+        if seen.contains(&tip) {
+            continue;
+        }
+        let mut rows = view.ancestors(&tip, None, usize::MAX)?;
+        rows.reverse();
+        let known = rows.partition_point(|row| seen.contains(&row.hash));
+        seen.extend(rows[known..].iter().map(|row| row.hash));
+        visit(NewPath {
+            directory: session.as_ref().and_then(|name| directories.get(name)),
+            session: session.as_ref(),
+            rows,
+            known,
+        })?;
+    }
+    Ok(())
+}
+
+impl NewPath<'_> {
+    /// The newest counted reply of the path that is on another before it.
+    fn last_known(&self, view: &dyn View) -> Result<Option<CommitHash>> {
+        for rows in self.rows[..self.known].rchunks(64) {
+            let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+            if let Some(at) = view.usage(&commits)?.iter().rposition(Option::is_some) {
+                return Ok(Some(commits[at]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The replies among its new commits that a provider counted, oldest first.
+    pub(super) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let mut model = None;
         let mut new = Vec::new();
-        for row in path.into_iter().rev() {
-            if let Some(named) = row.commit.settings.get("model") {
-                model = serde_json::from_str::<String>(named).ok();
+        for (at, row) in self.rows.iter().enumerate() {
+            if row.commit.settings.contains_key("model") {
+                model = model_of(row);
             }
-            if self.seen.insert(row.hash) {
+            if at >= self.known {
                 new.push((row.hash, row.commit.time, model.clone()));
-            } else if self.counted.contains(&row.hash) {
-                before = Some(row.hash);
             }
         }
-        let directory = session.and_then(|name| self.directories.get(name));
         let commits: Vec<CommitHash> = new.iter().map(|(commit, ..)| *commit).collect();
-        for ((commit, time, model), usage) in new.into_iter().zip(self.view.usage(&commits)?) {
-            let Some(usage) = usage else { continue };
-            let dollars = model
-                .as_deref()
-                .and_then(|model| self.prices.of(model, &usage, time));
-            self.replies.push(BilledReply {
+        let mut before = self.last_known(view)?;
+        let counted = new.into_iter().zip(view.usage(&commits)?);
+        let replies = counted.filter_map(|((commit, time, model), usage)| {
+            let mut reply = BilledReply {
                 commit,
-                session: session.cloned(),
-                directory: directory.cloned(),
+                session: self.session.cloned(),
+                directory: self.directory.cloned(),
                 time,
                 model,
-                usage,
-                dollars,
-                before,
-            });
-            self.counted.insert(commit);
-            before = Some(commit);
-        }
-        Ok(())
+                usage: usage?,
+                dollars: None,
+                before: before.replace(commit),
+            };
+            reply.price(prices);
+            Some(reply)
+        });
+        Ok(replies.collect())
     }
 }
 

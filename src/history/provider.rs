@@ -15,6 +15,9 @@ use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
 use crate::model::{CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Usage};
 use crate::store::{CommitRow, CountKey, View};
 
+/// How many commits at the beginning of a path are looked at for what its first requests had on top.
+const FIRST: u64 = 64;
+
 /// How many commits back replies are looked for.
 pub(super) const COMMITS: usize = 256;
 
@@ -64,6 +67,17 @@ impl ProviderSays {
         match self.count() {
             Some(count) => TokenCount::estimate(count.of(ours.tokens)),
             None => ours,
+        }
+    }
+
+    /// The least and the most that this may be: after a hide or an edit, nobody knows what went with the messages.
+    pub fn range(&self, ours: TokenCount) -> (u64, u64) {
+        match self {
+            Self::Before(count) => count.range(ours.tokens),
+            _ => {
+                let total = self.total(ours).tokens;
+                (total, total)
+            }
         }
     }
 
@@ -151,11 +165,11 @@ pub(super) fn says_of(
             counts: own,
             ours: CONTEXT_OVERHEAD + tail.before_tokens + sum(others),
         };
-        let learnt = learnt.learn(view)?;
-        if let (Some(count), Some((at, usage))) = (learnt.count, learnt.last) {
+        let learnt = learnt.told(view)?;
+        if let (Some(count), Some((at, usage))) = (learnt.count(), learnt.last) {
             let number = before + at + 1;
             return Ok(ProviderSays::Counts {
-                count,
+                count: bounded(view, tip, count, encoding)?,
                 number,
                 usage,
             });
@@ -165,10 +179,35 @@ pub(super) fn says_of(
         }
     }
     Ok(match (before(view, rows, encoding)?, is_silent) {
-        (Some(count), _) => ProviderSays::Before(count),
+        (Some(count), _) => ProviderSays::Before(bounded(view, tip, count, encoding)?),
         (None, true) => ProviderSays::Nothing,
         (None, false) => ProviderSays::NothingSince,
     })
+}
+
+/// The same count, held to what the first requests on the path had on top.
+fn bounded(
+    view: &dyn View,
+    tip: &CommitHash,
+    mut count: ProviderCount,
+    encoding: Encoding,
+) -> Result<ProviderCount> {
+    let depth = load::commit(view, tip)?.depth.min(FIRST - 1);
+    let Some(last) = view.ancestor_at(tip, depth)?.filter(|_| count.least > 0) else {
+        return Ok(count);
+    };
+    let mut rows = view.ancestors(&last, None, FIRST as usize)?;
+    rows.reverse();
+    let appends = rows.iter().take_while(|row| row.appended().is_some());
+    let rows: Vec<&CommitRow> = appends.collect();
+    let counts = known(view, rows.iter().copied(), encoding)?;
+    let first = Run {
+        rows,
+        counts: &counts,
+        ours: CONTEXT_OVERHEAD,
+    };
+    count.bound(&first.told(view)?.replies);
+    Ok(count)
 }
 
 /// How the provider counted before the newest hide or edit; `rows` are the newest commits, newest first.
@@ -195,7 +234,7 @@ fn before(
         counts: &counts,
         ours: total.saturating_sub(sum(&counts)),
     };
-    let count = learnt.learn(view)?.count;
+    let count = learnt.told(view)?.count();
     // Where somebody has spoken since, the turn is over in which the thinking was sent again.
     let contents: Vec<_> = rows[..from]
         .iter()
@@ -246,16 +285,26 @@ struct Run<'a> {
 }
 
 /// What the replies of a run tell.
-struct Learnt {
-    count: Option<ProviderCount>,
+#[derive(Default)]
+struct Told {
+    /// The replies of its newest model, with what each was sent.
+    replies: Vec<CountedReply>,
+    /// What would be sent of the turn's thinking at the end.
+    thinking: u64,
     /// The place of the newest reply with a count, from 0, and that count.
     last: Option<(usize, Usage)>,
     /// Whether any reply bears numbers, be they counts or not.
     is_told: bool,
 }
 
+impl Told {
+    fn count(&self) -> Option<ProviderCount> {
+        ProviderCount::learn(&self.replies, self.thinking)
+    }
+}
+
 impl Run<'_> {
-    fn learn(&self, view: &dyn View) -> Result<Learnt> {
+    fn told(&self, view: &dyn View) -> Result<Told> {
         let hashes: Vec<CommitHash> = self.rows.iter().map(|row| row.hash).collect();
         let contents: Vec<_> = self.rows.iter().filter_map(|row| row.appended()).collect();
         let spoken = view.content_rows(&contents)?;
@@ -263,36 +312,30 @@ impl Run<'_> {
         let mut ours = self.ours;
         let mut turn = TurnSoFar::default();
         let (mut model, mut model_of_replies) = (None, None);
-        let mut replies: Vec<CountedReply> = Vec::new();
-        let mut last = None;
-        let mut is_told = false;
+        let mut found = Told::default();
         for (at, (row, (shown, usage))) in self.rows.iter().zip(spoken.iter().zip(told)).enumerate()
         {
-            is_told |= usage.is_some();
+            found.is_told |= usage.is_some();
             let usage = usage.filter(Usage::is_count);
             let tokens = self.counts[at].tokens;
             model = row.commit.settings.get("model").or(model);
             if let Some(usage) = usage {
                 if model != model_of_replies {
-                    replies.clear();
+                    found.replies.clear();
                     model_of_replies = model;
                 }
-                replies.push(CountedReply {
+                found.replies.push(CountedReply {
                     ours: ours - turn.reply,
                     thinking: turn.thinking,
                     counted: usage.input_tokens,
                 });
-                last = Some((at, usage));
+                found.last = Some((at, usage));
             }
             turn.add(shown.as_ref().map(|shown| shown.role), tokens, usage);
             ours += tokens;
         }
-        let count = ProviderCount::learn(&replies, turn.thinking);
-        Ok(Learnt {
-            count,
-            last,
-            is_told,
-        })
+        found.thinking = turn.thinking;
+        Ok(found)
     }
 }
 

@@ -17,12 +17,14 @@ mod import;
 mod inspect;
 pub mod kin;
 mod misses;
+mod newest_request;
 mod outgoing;
 mod packed;
 mod place;
 mod plain;
 mod record;
 mod record_files;
+mod remarked;
 mod replay;
 mod report;
 mod requests;
@@ -48,15 +50,14 @@ pub use held::{HeldSession, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use misses::{CachedReply, MissCause, Misses, missed_between, misses};
+pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent};
 pub use record::{Due, RecordRequest, Recorder, stream_name};
+pub use remarked::remarked;
 pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use requests::{
-    AnsweredRequest, NewestRequest, RequestsOn, answered_request, newest_request, requests_of,
-    requests_on,
-};
+pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
 pub use resume::{NewSession, resume};
 pub use running::as_running;
 pub use trouble::Trouble;

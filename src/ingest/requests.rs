@@ -69,61 +69,6 @@ pub fn answered_request(
     Ok(None)
 }
 
-/// The newest request that a reply on the path to a commit answered; only one to `provider`, and one that can be told.
-/// Reads the session's file twice.
-///
-/// # Errors
-///
-/// The store's.
-pub fn newest_request(
-    repo: &Repo,
-    tip: &CommitHash,
-    provider: &str,
-) -> Result<Option<NewestRequest>> {
-    let Some(on) = requests_on(repo, tip)? else {
-        return Ok(None);
-    };
-    let mut newest = on.found.requests.iter().rev();
-    let newest = newest.find_map(|request| Some((&request.id, on.replies.get(&request.id)?)));
-    let Some((id, reply)) = newest else {
-        return Ok(None);
-    };
-    let view = repo.store.read()?;
-    let format = format_of(&*view, on.source.id)?;
-    let read = format.filter(|format| format.contents_of == Some(provider));
-    let Some(read) = read.and_then(|format| format.sent) else {
-        return Ok(None);
-    };
-    let found = requests(&*view, &on.source, read, Wanted::Whole(id))?;
-    let request = found.requests.into_iter().find(|it| it.id == *id);
-    Ok(request.and_then(|request| {
-        Some(NewestRequest {
-            reply: *reply,
-            headers: request.headers,
-            json: request.json?,
-            next: read.next,
-        })
-    }))
-}
-
-/// A request that others would follow.
-pub struct NewestRequest {
-    /// The reply that answered it.
-    pub reply: CommitHash,
-    /// What was sent beside the body: a header's name and its value.
-    pub headers: Vec<(String, String)>,
-    json: String,
-    next: fn(&str, &str, &dyn Fn(&str) -> bool) -> Option<String>,
-}
-
-impl NewestRequest {
-    /// The request that would follow, by what is made of the context that is meant, and by whether a setting has another
-    /// value there. None where that is no request.
-    pub fn followed_by(&self, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String> {
-        (self.next)(&self.json, made, has_changed)
-    }
-}
-
 /// What each kept file of a session, newest first, or of all sessions, oldest first, holds of requests. Files that hold
 /// none are left out.
 ///

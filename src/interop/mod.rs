@@ -70,6 +70,7 @@ mod qwen;
 mod recorded;
 pub(crate) mod records;
 pub mod redacted;
+pub mod remarked;
 mod remarks;
 mod responses;
 mod responses_stream;

@@ -8,7 +8,8 @@ use super::records::json_error;
 use super::responses::RESPONSES;
 use super::{Action, Format, Problem, Sink, Source, Step, sniff};
 use crate::error::{Error, Result};
-use crate::model::{Message, Role};
+use crate::model::{Message, Role, Usage};
+use crate::wire::anthropic;
 
 /// Reads one message object, OpenAI's or Anthropic's, or the response whose message it is.
 ///
@@ -17,6 +18,15 @@ use crate::model::{Message, Role};
 /// [`Error::InvalidInput`] if it is no JSON object, or no message in either form, and
 /// [`Error::SeveralMessages`].
 pub fn message(text: &str) -> Result<Message> {
+    reply(text).map(|(message, _)| message)
+}
+
+/// The same with what the provider counted for it, where the response says so.
+///
+/// # Errors
+///
+/// The same.
+pub fn reply(text: &str) -> Result<(Message, Option<Usage>)> {
     let bad = |detail: String| Error::input("message", detail);
     let text = text.trim();
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
@@ -31,7 +41,7 @@ pub fn message(text: &str) -> Result<Message> {
         // A response may repeat what it was told.
         found
             .messages
-            .retain(|message| message.role == Role::Assistant);
+            .retain(|(message, _)| message.role == Role::Assistant);
         return found.only();
     }
     let list = format!("[{text}]");
@@ -43,7 +53,17 @@ pub fn message(text: &str) -> Result<Message> {
     };
     let mut found = Found::default();
     (format.read)(Source::of(&input, &mut found))?;
-    found.only()
+    let (message, usage) = found.only()?;
+    let counted = counted(text).filter(|_| message.role == Role::Assistant);
+    Ok((message, usage.or(counted)))
+}
+
+/// What was counted for a response of Anthropic's, which is a message itself.
+fn counted(text: &str) -> Option<Usage> {
+    lazy! { struct Response { usage } }
+    let response: Response<'_> = serde_json::from_str(text).ok()?;
+    let usage = anthropic::usage(Some(response.usage?))?;
+    (usage != Usage::default()).then_some(usage)
 }
 
 /// The format of a body whose message stands within it; none of what is a message itself.
@@ -59,17 +79,17 @@ fn of_response(text: &str) -> Option<&'static Format> {
 
 #[derive(Default)]
 struct Found {
-    messages: Vec<Message>,
+    messages: Vec<(Message, Option<Usage>)>,
     problem: Option<String>,
 }
 
 impl Found {
     /// The one message.
-    fn only(mut self) -> Result<Message> {
+    fn only(mut self) -> Result<(Message, Option<Usage>)> {
         let bad = |detail: String| Err(Error::input("message", detail));
         // Alone, a result has no call before it; what else is odd leaves no message.
         match (self.messages.pop(), self.problem) {
-            (Some(message), _) if self.messages.is_empty() => Ok(message),
+            (Some(reply), _) if self.messages.is_empty() => Ok(reply),
             (Some(_), _) => Err(Error::SeveralMessages {
                 what: "message".to_owned(),
             }),
@@ -82,7 +102,7 @@ impl Found {
 impl Sink for Found {
     fn step(&mut self, step: Step) -> Result<()> {
         if let Action::Append(message) = step.action {
-            self.messages.push(message);
+            self.messages.push((message, step.usage));
         }
         Ok(())
     }

@@ -4,13 +4,36 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use genai_prices::{Calculator, PriceRequest, Usage as Counted, UsageKey};
+use genai_prices::{Calculator, PriceCalculation, PriceRequest, Usage as Counted, UsageKey};
 
 use super::{Millis, Usage};
 use crate::error::{Error, Result};
 
-/// Where the list that comes with the program is from.
-pub const LIST: &str = "genai-prices 0.2.1";
+/// Where the list that comes with the program is from, and the day on which that was published, by the index of
+/// crates.io: the list itself bears no date.
+pub const LIST: &str = "genai-prices 0.2.1 of 2026-10-30";
+/// How many of its units a dollar has in [`Price`].
+pub const UNITS: f64 = 1e12;
+
+/// What a reply cost, by what it was for, in millionths of a millionth of a US dollar: sums of it are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Price {
+    /// Input that was read from a cache.
+    pub cached: u128,
+    /// Input that was written to a cache.
+    pub written: u128,
+    /// Input that no cache had a part in.
+    pub uncached: u128,
+    /// The reply.
+    pub output: u128,
+}
+
+impl Price {
+    /// All of it.
+    pub fn total(&self) -> u128 {
+        self.cached + self.written + self.uncached + self.output
+    }
+}
 
 /// A list of prices.
 pub struct Prices(Option<Box<Calculator>>);
@@ -41,6 +64,52 @@ impl Prices {
 
     /// What a reply of a model cost at a time, in US dollars; none where the list does not know the model.
     pub fn of(&self, model: &str, usage: &Usage, time: Option<Millis>) -> Option<f64> {
+        Some(self.calculate(model, usage, time)?.total_price)
+    }
+
+    /// The same by what it was for. What a part of the input cost depends on how long all of it is, so that what
+    /// the whole cost is shared by what each part would cost alone.
+    pub fn apart(&self, model: &str, usage: &Usage, time: Option<Millis>) -> Option<Price> {
+        let whole = self.calculate(model, usage, time)?;
+        // Nobody's list asks a billion for a reply; below that, sums of fractions of it are whole numbers still.
+        let units = |dollars: f64| (dollars.min(1e9) * UNITS).round() as u128;
+        let total = units(whole.total_price);
+        let output = units(whole.output_price).min(total);
+        let alone = |part: Usage| {
+            let price = self.calculate(model, &part, time);
+            price.map_or(0.0, |price| price.input_price)
+        };
+        let cached = Usage::new(usage.cached_tokens, 0).cached(usage.cached_tokens, 0);
+        let written = Usage {
+            written_hour_tokens: usage.written_hour_tokens,
+            ..Usage::new(usage.written_tokens, 0).cached(0, usage.written_tokens)
+        };
+        let uncached = Usage::new(usage.uncached_tokens(), 0);
+        let parts = [cached, written, uncached].map(alone);
+        let all: f64 = parts.iter().sum();
+        let input = total - output;
+        let share = |part: f64| {
+            let share = part / all;
+            // Of nothing at all there is no share.
+            let share = if share.is_finite() { share } else { 0.0 };
+            ((input as f64 * share).round() as u128).min(input)
+        };
+        let cached = share(parts[0]);
+        let written = share(parts[1]).min(input - cached);
+        Some(Price {
+            cached,
+            written,
+            uncached: input - cached - written,
+            output,
+        })
+    }
+
+    fn calculate(
+        &self,
+        model: &str,
+        usage: &Usage,
+        time: Option<Millis>,
+    ) -> Option<PriceCalculation> {
         let minutes = usage
             .written_tokens
             .saturating_sub(usage.written_hour_tokens);
@@ -65,7 +134,7 @@ impl Prices {
             if let Some(at) = at {
                 request = request.with_timestamp(UNIX_EPOCH + at);
             }
-            Some(self.calculator().calculate(&request).ok()?.total_price)
+            self.calculator().calculate(&request).ok()
         })
     }
 }
@@ -108,10 +177,47 @@ mod tests {
     }
 
     #[test]
+    fn a_price_is_told_apart_and_comes_to_the_whole() {
+        let prices = Prices::listed();
+        let time = Millis::parse("2026-06-01T00:00:00Z");
+        for usage in [
+            Usage::new(150_000, 10).cached(100_000, 40_000),
+            Usage::new(900_000, 7_000).cached(600_000, 299_999),
+            Usage::new(0, 5),
+            Usage::default(),
+        ] {
+            let model = "claude-sonnet-4-5";
+            let price = prices.apart(model, &usage, time).expect("known");
+            let whole = prices.of(model, &usage, time).expect("known");
+            assert_eq!(price.total(), (whole * UNITS).round() as u128, "{usage:?}");
+        }
+        let usage = Usage::new(150_000, 10).cached(100_000, 40_000);
+        let price = prices.apart("claude-sonnet-4-5", &usage, time);
+        let [cached, written, uncached, output] = [0.03, 0.15, 0.03, 0.00015].map(|dollars| {
+            let units: f64 = dollars * UNITS;
+            units.round() as u128
+        });
+        let apart = Price {
+            cached,
+            written,
+            uncached,
+            output,
+        };
+        assert_eq!(price, Some(apart));
+        assert_eq!(prices.apart("no-such-model", &usage, time), None);
+    }
+
+    /// A newer version has another sum, and its day is to be looked up: `pubtime` in the index.
+    #[test]
     fn the_list_is_the_one_that_is_named() {
         let lock = include_str!("../../Cargo.lock");
-        let (name, version) = LIST.split_once(' ').expect("a name and a version");
-        let wanted = format!("name = \"{name}\"\nversion = \"{version}\"");
+        let (named, _) = LIST.split_once(" of ").expect("a list and its day");
+        let (name, version) = named.split_once(' ').expect("a name and a version");
+        let source = "registry+https://github.com/rust-lang/crates.io-index";
+        let sum = "08cff5caf0c1f43b75e956f2ad40e40a6261c497847f6f268d811d34cba723e5";
+        let wanted = format!(
+            "name = \"{name}\"\nversion = \"{version}\"\nsource = \"{source}\"\nchecksum = \"{sum}\""
+        );
         assert!(lock.contains(&wanted), "{LIST}");
     }
 }

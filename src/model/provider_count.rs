@@ -1,7 +1,9 @@
 //! What a provider counts of a context, learnt from what it said of replies.
 //!
 //! A provider counts with its own vocabulary and framing, and counts what is in no file: its system
-//! prompt, its tools, thinking that is sent sealed. So its count is taken as `overhead + factor × ours`.
+//! prompt, its tools, thinking that is sent sealed. So its count is taken as `overhead + factor × ours`. Where the
+//! overhead has grown beyond the least that any request had, nobody knows what has grown: what is not in the file, or
+//! what messages are sent as. So the messages are taken to share that: when some go, their part of it goes, too.
 //! Deliberately absent: which replies a context holds ([`crate::history`]).
 
 use super::Usage;
@@ -17,12 +19,28 @@ pub struct CountedReply {
     pub counted: u64,
 }
 
+impl CountedReply {
+    /// What was counted but for the thinking.
+    fn rest(&self) -> f64 {
+        self.counted as f64 - self.thinking as f64
+    }
+
+    /// The same but for the messages, too.
+    fn beyond(&self, factor: f64) -> f64 {
+        self.rest() - factor * self.ours as f64
+    }
+}
+
 /// What a provider counts, in terms of our count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProviderCount {
-    /// What it counts on top, in its tokens.
+    /// What it counted on top of the newest request, in its tokens.
     pub overhead: i64,
-    /// How many times as much it counts.
+    /// What of that no message can be: the least that it counted on top of any request.
+    pub least: i64,
+    /// What the newest request had by our count.
+    pub at: u64,
+    /// How many times as much it counts of what is added.
     pub factor: f64,
     /// What is sent now of the current turn's thinking, in its tokens.
     pub thinking: u64,
@@ -73,13 +91,27 @@ impl ProviderCount {
             .collect();
         errors.sort_unstable_by(f64::total_cmp);
         let nine_of_ten = (errors.len() * 9).div_ceil(10).saturating_sub(1);
-        Some(Self {
+        let mut count = Self {
             overhead: overhead.round() as i64,
+            least: overhead.round() as i64,
+            at: replies.last()?.ours,
             factor,
             thinking,
             replies: replies.len(),
             error: errors.get(nine_of_ten).copied(),
-        })
+        };
+        count.bound(&replies);
+        Some(count)
+    }
+
+    /// Takes in what other requests of the session had on top.
+    pub fn bound(&mut self, replies: &[CountedReply]) {
+        let is_count = |reply: &&CountedReply| (1..=LARGEST).contains(&reply.counted);
+        let replies = replies.iter().filter(is_count);
+        let least = replies.map(|reply| reply.beyond(self.factor).round() as i64);
+        // No request had less than nothing on top; where the newest seems to, the factor is a little high.
+        let least = least.min().unwrap_or(self.least).max(self.overhead.min(0));
+        self.least = self.least.min(least);
     }
 
     /// Whether there were enough replies to learn a factor from.
@@ -87,16 +119,40 @@ impl ProviderCount {
         self.replies >= ENOUGH
     }
 
+    /// How many times as much it counts of what the newest request sent.
+    pub fn times(&self) -> f64 {
+        self.factor + (self.overhead - self.least) as f64 / self.at.max(1) as f64
+    }
+
     /// What the provider would count where we count `ours`, in tokens.
     pub fn of(&self, ours: u64) -> u64 {
-        let counted = self.factor * ours as f64 + self.overhead as f64 + self.thinking as f64;
+        let (factor, overhead) = if ours < self.at {
+            (self.times(), self.least)
+        } else {
+            (self.factor, self.overhead)
+        };
+        let counted = factor * ours as f64 + overhead as f64 + self.thinking as f64;
         counted.round() as u64
+    }
+
+    /// The least and the most that it would count: where all that has grown on top of requests has gone with messages,
+    /// and where none has.
+    pub fn range(&self, ours: u64) -> (u64, u64) {
+        let messages = self.factor * ours as f64 + self.thinking as f64;
+        let of = |overhead: i64| (messages + overhead as f64).round() as u64;
+        (of(self.least), of(self.overhead))
     }
 
     /// The most that we may count for the provider to count no more than `tokens`.
     pub fn ours_within(&self, tokens: u64) -> u64 {
-        let room = tokens as f64 - self.overhead as f64 - self.thinking as f64;
-        let mut ours = (room / self.factor) as u64;
+        let room = tokens as f64 - self.thinking as f64;
+        let added = (room - self.overhead as f64) / self.factor;
+        let ours = if added >= self.at as f64 {
+            added
+        } else {
+            (room - self.least as f64) / self.times()
+        };
+        let mut ours = ours as u64;
         while ours > 0 && self.of(ours) > tokens {
             ours -= 1;
         }
@@ -104,29 +160,36 @@ impl ProviderCount {
     }
 }
 
-/// The overhead and the factor of the newest replies.
-///
-/// The factor is the median of what each reply's growth says, weighted by that growth: where what is
-/// not in the file grows by leaps, few pairs of replies see it. The overhead is the newest reply's, for
-/// it drifts.
+/// How many times as much the provider counts as we do: the median of what each reply's growth says, weighted by
+/// that growth. Where what is not in the file grows by leaps, few pairs of replies see it.
+fn factor(replies: &[CountedReply]) -> f64 {
+    if replies.len() < ENOUGH {
+        return 1.0;
+    }
+    let mut slopes = vec![(LIKELY, LIKELY_WEIGHT)];
+    for pair in replies.windows(2) {
+        let grown = pair[1].ours as f64 - pair[0].ours as f64;
+        if grown > 0.0 {
+            slopes.push(((pair[1].rest() - pair[0].rest()) / grown, grown));
+        }
+    }
+    median(slopes).clamp(FACTORS.0, FACTORS.1)
+}
+
+/// What of these replies' requests can be no message: the least that any of them had beyond its messages, in the
+/// provider's tokens.
+pub fn least_overhead(replies: &[CountedReply]) -> u64 {
+    let factor = factor(replies);
+    let rests = replies.iter().map(|reply| reply.beyond(factor));
+    rests.min_by(f64::total_cmp).map_or(0, |rest| rest as u64)
+}
+
+/// The overhead and the factor of the newest replies. The overhead is the newest one's, for it drifts.
 fn line(replies: &[CountedReply]) -> Option<(f64, f64)> {
     let replies = &replies[replies.len().saturating_sub(WINDOW)..];
-    let rest = |reply: &CountedReply| reply.counted as f64 - reply.thinking as f64;
     let newest = replies.last()?;
-    let factor = match replies.len() {
-        ..ENOUGH => 1.0,
-        _ => {
-            let mut slopes = vec![(LIKELY, LIKELY_WEIGHT)];
-            for pair in replies.windows(2) {
-                let grown = pair[1].ours as f64 - pair[0].ours as f64;
-                if grown > 0.0 {
-                    slopes.push(((rest(&pair[1]) - rest(&pair[0])) / grown, grown));
-                }
-            }
-            median(slopes).clamp(FACTORS.0, FACTORS.1)
-        }
-    };
-    let overhead = |reply: &CountedReply| rest(reply) - factor * reply.ours as f64;
+    let factor = factor(replies);
+    let overhead = |reply: &CountedReply| reply.beyond(factor);
     let [.., third, second, _] = replies else {
         return Some((overhead(newest), factor));
     };
@@ -213,6 +276,27 @@ mod tests {
         assert_eq!((count.overhead, count.factor), (5_000, 2.0));
         let count = ProviderCount::learn(&replies, 300).expect("learnt");
         assert_eq!(count.of(9_000), 23_300);
+    }
+
+    #[test]
+    fn what_has_grown_on_top_goes_with_the_messages() {
+        let replies: Vec<CountedReply> = (1..=40)
+            .map(|at| reply(at * 1_000, 60_000 + at * 1_200 + at * at * 90))
+            .collect();
+        let mut count = ProviderCount::learn(&replies, 0).expect("learnt");
+        let newest = replies[39];
+        assert!(count.of(newest.ours).abs_diff(newest.counted) < 2);
+        assert!(count.least < 65_000 && count.overhead > 70_000, "{count:?}");
+        let (least, most) = count.range(1_000);
+        assert!(least < count.of(1_000) && count.of(1_000) < most);
+        assert!(count.of(1_000).abs_diff(replies[0].counted) < 6_000);
+        // A request from the beginning of the session had less.
+        count.bound(&[reply(500, 31_000), reply(600, 0)]);
+        assert!(count.least < 31_000);
+        assert!(count.of(newest.ours).abs_diff(newest.counted) < 2);
+        // A count that is no count bounds nothing, and nothing is less than nothing.
+        count.bound(&[reply(50_000, 1)]);
+        assert_eq!(count.least, 0);
     }
 
     proptest! {

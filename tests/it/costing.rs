@@ -1,5 +1,8 @@
 //! `tract cost`: every reply once, by the list price of its day.
 
+use std::fs::File;
+use std::time::{Duration, UNIX_EPOCH};
+
 use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
@@ -24,7 +27,7 @@ fn replies_are_priced_once_however_many_records_and_sessions_have_them() {
     claude-code/5e551011…  4  400k  90% cached  2k  $0.47
     total                  4  400k  90% cached  2k  $0.47
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     // A fork has copies of what its parent was billed for.
     let fork = session().replace("5e551011", "5e551012");
@@ -34,13 +37,13 @@ fn replies_are_priced_once_however_many_records_and_sessions_have_them() {
     2026-11-20  4  400k  90% cached  2k  $0.47
     total       4  400k  90% cached  2k  $0.47
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "directory", "main"]), @"
     /home/user/project  4  400k  90% cached  2k  $0.47
     total               4  400k  90% cached  2k  $0.47
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--since", "2026-11-21"]), @"
     --- stderr
@@ -58,7 +61,7 @@ fn a_model_without_a_price_is_named() {
     my-␛[31mmodel  4  400k  90% cached  2k  no price
     total          4  400k  90% cached  2k  no price
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 4 replies without a price, of my-␛[31mmodel, which the list does not have
     ");
 }
@@ -70,7 +73,11 @@ fn a_list_of_ones_own_takes_the_place_of_the_one_that_comes_along() {
     sandbox.tract(&["import", "session.jsonl"]);
     let prices = r#"[{"id":"mine","name":"Mine","api_pattern":"x","model_match":{"starts_with":"claude"},"models":[
         {"id":"m","match":{"starts_with":"claude"},"prices":{"input_mtok":1000000,"output_mtok":2000000}}]}]"#;
-    let path = sandbox.write("prices.json", prices).display().to_string();
+    let path = sandbox.write("prices.json", prices);
+    let written = UNIX_EPOCH + Duration::from_secs(1_790_000_000);
+    let file = File::options().write(true).open(&path).expect("there");
+    file.set_modified(written).expect("a time");
+    let path = path.display().to_string();
     assert_snapshot!(sandbox.tract(&["config", "prices.file", "prices.json"]), @"
     exit code: 2
     --- stderr
@@ -82,7 +89,7 @@ fn a_list_of_ones_own_takes_the_place_of_the_one_that_comes_along() {
     claude-code/5e551011…  4  400k  90% cached  2k  $404000.00
     total                  4  400k  90% cached  2k  $404000.00
     --- stderr
-    note: list prices of [SANDBOX]/work/prices.json
+    note: list prices of [SANDBOX]/work/prices.json of 2026-09-21
     ");
     sandbox.write("prices.json", "[]]");
     let told = sandbox.tract(&["cost"]);
@@ -99,5 +106,162 @@ fn a_list_of_ones_own_takes_the_place_of_the_one_that_comes_along() {
     --- stderr
     error: [SANDBOX]/work/prices.json: no such file or directory
     hint: tract config --unset prices.file goes back to the list that comes along
+    ");
+}
+
+#[test]
+fn a_message_bears_its_part_of_every_request_in_which_it_was_sent() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", session());
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "main"]), @"
+    da80626  assistant         4    75   0% cached  500     $0.01  The Rhine.
+    fc5468b  assistant         3    26   0% cached  500     $0.01  There are two files.
+    49dbc2a  assistant         2     8   0% cached  500     $0.01  Two.
+    25a4c1b  assistant         1     0   0% cached  500     $0.01  Gladly.
+    87d7949  user              4   115   0% cached    0   $0.0006  Name a river.
+    67ef5f1  tool              3    37   0% cached    0   $0.0002  ls depth=1000 → a b
+    b5dfc0e  user              2    20   0% cached    0   $0.0001  Shorter.
+    a0f9e6b  user              1     8   0% cached    0  <$0.0001  Thanks.
+    (system prompt and tools)  4  400k  90% cached    0     $0.42
+    total                      4  400k  90% cached   2k     $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "1", "--until", "2026-11-20T10:00:09"]), @"
+    da80626  assistant         1     0   0% cached  500    $0.01  The Rhine.
+    (1 other)                       11   0% cached    0  $0.0001
+    (system prompt and tools)  1  100k  90% cached    0    $0.10
+    total                      1  100k  90% cached  500    $0.12
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "tool"]), @"
+    (system prompt and tools)     400k  90% cached   0    $0.42
+    (other messages)           7   251   0% cached  2k    $0.05
+    ls                         1    37   0% cached   0  $0.0002
+    total                      4  400k  90% cached  2k    $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "client"]), @"
+    claude-code  4  400k  90% cached  2k  $0.47
+    total        4  400k  90% cached  2k  $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
+fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", session());
+    let agent = session()
+        .replace("Name a river.", "Name a lake.")
+        .replace("\"isSidechain\":false", "\"isSidechain\":true")
+        .replace("\"sessionId\"", "\"agentId\":\"a0123456789\",\"sessionId\"");
+    sandbox.write("agent-a0123456789.jsonl", &agent);
+    sandbox.tract(&["import", "."]);
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    claude-code/5e551011…  8  800k  90% cached  4k  $0.94
+    total                  8  800k  90% cached  4k  $0.94
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "agent"]), @"
+    claude-code/5e551011…                    4  400k  90% cached  2k  $0.47
+    claude-code/5e551011…/agent-a0123456789  4  400k  90% cached  2k  $0.47
+    total                                    8  800k  90% cached  4k  $0.94
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "agent", "-n", "1"]), @"
+    claude-code/5e551011…  4  400k  90% cached  2k  $0.47
+    (1 other)              4  400k  90% cached  2k  $0.47
+    total                  8  800k  90% cached  4k  $0.94
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
+fn a_reply_says_its_model_its_usage_and_its_price() {
+    let sandbox = Sandbox::new();
+    let session = session().replace(
+        r#""output_tokens":500"#,
+        r#""output_tokens":500,"service_tier":"standard","speed":"fast""#,
+    );
+    sandbox.write("session.jsonl", session);
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["show", "main"]), @"
+    append 25a4c1b5afc5191762cb361d7588d729157447a11e56463e2f4296890ba7ffac
+    refs      HEAD -> main, claude-code/5e551011-0000-4000-8000-000000000001
+    parent    a0f9e6b
+    time      2026-11-20 10:00:16 +0000
+    message   assistant (text)
+    tokens    +7 = 67
+    model     claude-opus-4-8
+    usage     100,000 input (90,000 from the cache, 8,000 written to it), 500 output
+    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    ended     end_turn, tier standard, speed fast
+    source    claude-code, 1 record
+
+        Gladly.
+    ");
+    let told = sandbox.ok(&["--on", "main", "status", "-v"]);
+    let from = told.find("What it costs").expect("a heading");
+    let to = told.find("What fills it").expect("a heading");
+    assert_snapshot!(&told[from..to], @"
+    What it costs
+      so far           $0.47 for 4 replies
+      the next message $0.05 with a warm cache, $0.63 with a cold one, and the reply
+                       API-equivalent, by list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
+fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        "Hello",
+        "--model",
+        "claude-sonnet-4-5",
+    ]);
+    let responses = [
+        r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5}}"#,
+        r#"{"choices":[{"message":{"role":"assistant","content":"Hi."}}],"usage":{"prompt_tokens":100,"completion_tokens":7}}"#,
+        r#"{"object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100,"output_tokens":9}}"#,
+    ];
+    let mut usages = Vec::new();
+    for response in responses {
+        sandbox.tract_with(&["commit", "--json", "-"], response);
+        let shown = sandbox.ok(&["show"]);
+        let usage = shown.lines().find(|line| line.starts_with("usage"));
+        usages.push(usage.unwrap_or_default().to_owned());
+    }
+    sandbox.write("batch.jsonl", responses[..2].join("\n"));
+    sandbox.ok(&["commit", "--batch", "batch.jsonl"]);
+    assert_snapshot!(usages.join("\n"), @"
+    usage     100 input (90 from the cache), 5 output
+    usage     100 input, 7 output
+    usage     100 input, 9 output
+    ");
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    (no session)  5  500  36% cached  33  $0.0015
+    total         5  500  36% cached  33  $0.0015
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    // What an edit says was not counted.
+    sandbox.tract_with(&["commit", "--edit", ":2", "--json", "-"], responses[2]);
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    (no session)  5  500  36% cached  33  $0.0015
+    total         5  500  36% cached  33  $0.0015
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }

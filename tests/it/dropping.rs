@@ -240,7 +240,7 @@ fn a_dry_run_says_what_would_go() {
       :2  assistant  94  The rule is clear. A quick look at where things stand, then I'll put it in.
     Messages  12 → 11
     Tokens    1,082 → 885 (-197)
-              about 20,679 → 20,443 by the provider's count
+              about 20,679 → 20,441 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     drop would reach 885, cache kept 24%
     Next      with a cold cache, 20,443 tokens are written anew: $0.0015 less than without the change

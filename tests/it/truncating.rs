@@ -205,7 +205,7 @@ fn after_a_compaction_the_summary_is_the_task() {
       :2  user       18  [Sliding window truncation: 7 messages hidden to reduce context]
     Messages  12 → 6
     Tokens    1,082 → 412 (-670)
-              about 20,679 → 19,875 by the provider's count
+              about 20,679 → 19,866 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     truncate would reach 412, cache kept 24%
     Next      with a cold cache, 19,875 tokens are written anew: $0.0050 less than without the change
@@ -224,7 +224,7 @@ fn a_budget_leaves_room_for_what_the_provider_counts_on_top() {
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "19k"]), @r"
     exit code: 1
     --- stderr
-    error: hiding all that may go leaves 19,761 tokens, more than 19,000; the provider counts 1.20 times as much, and 19,381 on top
+    error: hiding all that may go leaves 19,751 tokens, more than 19,000; the provider counts 1.21 times as much, and 19,366 on top
     hint: tract compact puts a summary in place of what is old; --by-our-count leaves out what the provider counts on top
     ");
     insta::assert_snapshot!(sandbox.tract(&["truncate", "--to-budget", "1000", "--by-our-count"]), @r"
@@ -331,4 +331,31 @@ fn a_prompt_that_is_too_long_itself_goes_only_where_one_asks_for_that() {
     --- stderr
     Nothing to hide: the context fits 100 tokens already
     ");
+}
+
+#[test]
+fn after_a_hide_a_range_is_told_and_no_range_is_over_budget() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "budget.max", "100k"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Count.", "--model", "m-1"]);
+    for at in 1..=9_u64 {
+        // What is sent beside the messages grows, or the messages are sent as more than they are.
+        let input = 30_000 + 1_500 * at * at;
+        let reply = format!(
+            r#"{{"role":"assistant","content":[{{"type":"text","text":"{at} and so on"}}],"usage":{{"input_tokens":{input},"output_tokens":5}}}}"#
+        );
+        sandbox.tract_with(&["commit", "--json", "-"], reply);
+        sandbox.ok(&["commit", "-r", "user", "-m", "Go on."]);
+    }
+    let told = sandbox.tract(&["status"]);
+    assert!(told.contains("over budget"), "{told}");
+    sandbox.ok(&["truncate", "--keep", "4"]);
+    let told = sandbox.tract(&["status"]);
+    let window = told.lines().find(|line| line.starts_with("Window"));
+    let window = window.expect("a bar");
+    assert!(
+        window.contains(" to 1") && window.contains(" of 100k ("),
+        "{told}"
+    );
+    assert!(!told.contains("over budget"), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
-use tract::model::{Draft, EntryId, Message, Part, Role, Settings};
+use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
@@ -104,8 +104,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let text = input::read(app, path).map_err(|failure| not_typed(path, failure))?;
             vec![provider_message(&named::name(path), &text)?]
         }
-        _ => vec![written(args, role, target.as_ref().map(|t| &t.1), app)?],
+        _ => vec![(
+            written(args, role, target.as_ref().map(|t| &t.1), app)?,
+            None,
+        )],
     };
+    let (messages, mut usages): (Vec<Message>, Vec<Option<Usage>>) = messages.into_iter().unzip();
+    if target.is_some() {
+        // What an edit says was not counted so.
+        usages.clear();
+    }
     let mut drafts: Vec<Draft> = messages
         .into_iter()
         .map(|message| match &target {
@@ -120,7 +128,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = what(args);
     let call = app.call(&on, &what);
     let counter = None;
-    let options = CommitOptions { expect, counter };
+    let options = CommitOptions {
+        expect,
+        counter,
+        usages: &usages,
+    };
     // Before anything is done: what fails now has changed nothing.
     let answered = match (&target, &args.call) {
         (None, Some(id)) => Some((id, repo.is_answered(repo.head(&on)?.commit().as_ref(), id)?)),
@@ -267,7 +279,7 @@ fn written(
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
-fn batch(app: &App, path: &Path) -> Result<Vec<Message>> {
+fn batch(app: &App, path: &Path) -> Result<Vec<(Message, Option<Usage>)>> {
     let text = input::read(app, path)?;
     let mut messages = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -294,10 +306,11 @@ fn not_typed(path: &Path, failure: Failure) -> Failure {
     }
 }
 
-/// One message as OpenAI or Anthropic write it, or their response; `place` is where it is from.
-fn provider_message(place: &str, text: &str) -> Result<Message, Error> {
-    match interop::single::message(text) {
-        Ok(message) if message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
+/// One message as OpenAI or Anthropic write it, or their response, with what was counted for it; `place` is where it is
+/// from.
+fn provider_message(place: &str, text: &str) -> Result<(Message, Option<Usage>), Error> {
+    match interop::single::reply(text) {
+        Ok((message, _)) if message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
         Err(Error::InvalidInput { detail, .. }) => Err(Error::input(place, detail)),
         Err(Error::SeveralMessages { .. }) => Err(Error::SeveralMessages { what: place.into() }),
         read => read,

@@ -1,26 +1,33 @@
 //! `tract cost`: what replies cost.
 
 mod misses;
+mod shared;
 
 use std::cmp::Ordering;
 
 use tract::history::{Bill, BilledReply, bills};
-use tract::model::RefName;
+use tract::model::{RefName, Usage};
 use tract::render::calendar::Edge;
-use tract::render::{Calendar, Label, Line, plural, rounded, table};
+use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
 
-use crate::cli::prices::{money, prices};
+use crate::cli::prices::{cost_of, prices};
 use crate::cli::{App, Result, listing, moment};
 
 /// Show what the replies of models cost
 ///
 /// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
 /// branches and tags lead to, or what is on the path to REV. A sub-agent counts with the session that
-/// started it. With a subscription, the figures say what the same work costs by the API. Requests for
-/// summaries and titles stand in no session file and are not counted.
+/// started it, but for --by agent. With a subscription, the figures are API-equivalent: what the same work
+/// costs by the API. Requests for summaries and titles stand in no session file and are not counted.
 ///
 /// Columns: replies, input, the part of it that came from a cache, output, US dollars. prices.file in the
 /// configuration names a newer list, as genai-prices publishes it.
+///
+/// --by message says what each message has cost so far: the input of each request is shared over the
+/// messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
+/// reply bears its output. Its second column says in how many requests a message had a part. --by tool sums
+/// up the same for the results of each tool. System prompt and tools are a row of their own: at the least
+/// what a request had beyond its messages.
 ///
 /// With --misses, the columns are: reply, time, input, what of it was read from the cache, what was written to
 /// the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
@@ -31,9 +38,13 @@ use crate::cli::{App, Result, listing, moment};
 #[command(after_help = "\
 Example:
   tract cost                      all sessions, the most expensive first
-  tract cost --by day --since 7d
-  tract cost --by model main
-  tract cost --misses main        what each request missed in the cache, and why")]
+  tract cost --by day --since 7d  what each of the last days cost
+  tract cost --by model main      what is on the path to main, by model
+  tract cost --by agent -n 10     the ten most expensive, sub-agents apart from their sessions
+  tract cost --by message main    the 20 most expensive messages
+  tract cost --by tool main       what the results of each tool have cost
+  tract cost --misses main        what each request missed in the cache, and why
+  tract cost --until 2026-10-31   up to the end of that day")]
 pub struct Args {
     /// Only what is on the path to this commit
     #[arg(value_name = "REV")]
@@ -44,6 +55,9 @@ pub struct Args {
     /// A row for each reply: what its request read from the cache, wrote to it and missed, and why
     #[arg(long, conflicts_with = "by")]
     misses: bool,
+    /// At most N rows, and one for the others; by default 20 of messages, else all; 0: all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -57,14 +71,20 @@ pub struct Args {
 enum By {
     /// A session, with its sub-agents
     Session,
+    /// A session without its sub-agents, or a sub-agent
+    Agent,
     /// A day
     Day,
     /// A model
     Model,
     /// A working directory
     Directory,
-    /// A tool
+    /// A program whose sessions these are, such as claude-code
+    Client,
+    /// A tool that was called: what its results have cost
     Tool,
+    /// A message
+    Message,
 }
 
 /// What has no name.
@@ -78,46 +98,61 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
     let until = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
     let (prices, list) = prices(&repo, app)?;
-    let is_meant = |reply: &BilledReply| {
+    let is_wanted = |reply: &BilledReply| {
         let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
         let is_before = until.is_none_or(|until| reply.time.is_some_and(|time| time <= until));
         is_after && is_before
     };
     if args.misses {
         let mut found = tract::ingest::misses(&repo, tip.as_ref(), &prices)?;
-        found.replies.retain(|row| is_meant(&row.reply));
+        found.replies.retain(|row| is_wanted(&row.reply));
         return misses::tell(&found, &list, app);
     }
-    let mut replies = repo.billed(tip.as_ref(), &prices)?;
-    replies.retain(is_meant);
+    let (rows, mut replies) = match args.by {
+        By::Tool | By::Message => {
+            let encoding = app.encoding(&repo)?;
+            let shares = repo.shares(tip.as_ref(), &prices, encoding, &is_wanted)?;
+            let rows = match args.by {
+                By::Tool => shared::by_tool(&repo, &shares, encoding, args.limit)?,
+                _ => shared::by_message(&repo, &shares, args.limit)?,
+            };
+            (rows, shares.replies)
+        }
+        by => {
+            let mut replies = repo.billed(tip.as_ref(), &prices)?;
+            replies.retain(is_wanted);
+            (by_word(&replies, by, args.limit, &calendar), replies)
+        }
+    };
     if replies.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
-    let word = |reply: &BilledReply| match args.by {
-        By::Session => session(reply),
-        By::Day => day(reply, &calendar),
-        By::Model => reply.model.clone().unwrap_or_else(|| NOBODY.to_owned()),
-        By::Directory => reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned()),
-        By::Tool => {
-            let named = reply.session.as_ref().and_then(RefName::as_session);
-            named.map_or(NOBODY, |(tool, _)| tool).to_owned()
-        }
-    };
-    let mut rows: Vec<(String, Bill)> = bills(&replies, word).into_iter().collect();
-    if args.by != By::Day {
-        rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
+    let total = Bill::of(&replies);
+    let total = Row::of(Label::Strong.of("total"), &total);
+    let (mut cells, mut ends) = (Vec::new(), Vec::new());
+    if app.ui.is_terminal() {
+        let what = match args.by {
+            By::Tool => "messages",
+            By::Message => "requests",
+            _ => "replies",
+        };
+        let heading = ["", what, "input", "", "output", "cost"];
+        cells.push(heading.map(|word| Label::Dim.of(word)).to_vec());
+        ends.push(Line::new());
     }
-    let lines = rows
-        .iter()
-        .map(|(word, bill)| row(Label::Text.quote(word), bill));
-    let total = row(Label::Strong.of("total"), &Bill::of(&replies));
-    let heading = ["", "replies", "input", "", "output", "cost"];
-    let heading = heading.map(|word| Label::Dim.of(word)).to_vec();
-    let heading = app.ui.is_terminal().then_some(heading);
-    let lines: Vec<Vec<Line>> = heading.into_iter().chain(lines).chain([total]).collect();
-    app.ui
-        .print_all(table::list(lines, &[1, 2, 3, 4, 5], None))?;
+    for row in rows.into_iter().chain([total]) {
+        cells.push(row.cells());
+        ends.push(row.more);
+    }
+    let width = app.ui.width_cols();
+    for (mut line, end) in table::lines(cells, &[1, 2, 3, 4, 5]).zip(ends) {
+        if !end.is_empty() {
+            line += "  ";
+            line.fit(end, width);
+        }
+        app.ui.print(line)?;
+    }
     app.ui.notice(format!("list prices of {list}"));
     replies.retain(|reply| reply.dollars.is_none());
     let unpriced = bills(&replies, |reply| reply.model.clone().unwrap_or_default());
@@ -134,16 +169,71 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
+/// The rows of replies by a word that each has.
+fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Calendar) -> Vec<Row> {
+    let word = |reply: &BilledReply| match by {
+        By::Agent => agent(reply),
+        By::Day => day(reply, calendar),
+        By::Model => reply.model.clone().unwrap_or_else(|| NOBODY.to_owned()),
+        By::Directory => reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned()),
+        By::Client => {
+            let named = reply.session.as_ref().and_then(RefName::as_session);
+            named.map_or(NOBODY, |(tool, _)| tool).to_owned()
+        }
+        By::Session | By::Tool | By::Message => session(reply),
+    };
+    let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
+    if by != By::Day {
+        rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
+    }
+    let shown = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+    let others = rows.split_off(rows.len().min(shown));
+    let mut rows: Vec<Row> = rows
+        .iter()
+        .map(|(word, bill)| Row::of(Label::Text.quote(word), bill))
+        .collect();
+    if !others.is_empty() {
+        let mut sum = Bill::default();
+        for (_, bill) in &others {
+            sum.plus(bill);
+        }
+        rows.push(Row::of(others_of(others.len()), &sum));
+    }
+    rows
+}
+
+/// What stands for rows that are not shown.
+fn others_of(count: usize) -> Line {
+    Label::Dim.of(format!("({})", plural(count as u64, "other")))
+}
+
 /// The session that a reply counts with.
 fn session(reply: &BilledReply) -> String {
+    // A sub-agent, and what was taken back, stand below the session.
+    named(reply, |_| false)
+}
+
+/// The sub-agent, or else the session, that a reply is of.
+fn agent(reply: &BilledReply) -> String {
+    named(reply, |below| below.starts_with("agent-"))
+}
+
+/// The session of a reply, and what stands below it as long as that is `wanted`.
+fn named(reply: &BilledReply, wanted: impl Fn(&str) -> bool) -> String {
     let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
         return "(no session)".to_owned();
     };
-    // A sub-agent, and what was taken back, stand below the session.
-    let root = id.split('/').next().unwrap_or(id);
+    let mut below = id.split('/');
+    let root = below.next().unwrap_or(id);
     let name = format!("{}{tool}/{root}", RefName::SESSIONS);
-    name.parse()
-        .map_or(name, |name| listing::shown_name(&name, true))
+    let mut name = name
+        .parse()
+        .map_or(name, |name| listing::shown_name(&name, true));
+    for part in below.take_while(|part| wanted(part)) {
+        name += "/";
+        name += part;
+    }
+    name
 }
 
 fn day(reply: &BilledReply, calendar: &Calendar) -> String {
@@ -152,25 +242,40 @@ fn day(reply: &BilledReply, calendar: &Calendar) -> String {
         .map_or_else(|| "(no time)".to_owned(), |time| calendar.date(time))
 }
 
-fn row(head: Line, bill: &Bill) -> Vec<Line> {
-    let usage = &bill.usage;
-    let share = (usage.cached_tokens * 100).checked_div(usage.input_tokens);
-    vec![
-        head,
-        Line::from(format!("{}", bill.replies)),
-        Label::Tokens.of(rounded(usage.input_tokens)),
-        Line::from(format!("{}% cached", share.unwrap_or(0))),
-        Label::Tokens.of(rounded(usage.output_tokens)),
-        Line::from(dollars(bill)),
-    ]
+/// A row of the list.
+struct Row {
+    head: Line,
+    /// How many replies, messages or requests; none: nobody asks.
+    count: Option<u64>,
+    usage: Usage,
+    /// What it cost, as it is shown.
+    cost: String,
+    /// What stands behind that.
+    more: Line,
 }
 
-/// What a bill comes to; what has no price is not taken for nothing.
-fn dollars(bill: &Bill) -> String {
-    let sum = money(bill.dollars);
-    match bill.unpriced {
-        0 => sum,
-        all if all == bill.replies => "no price".to_owned(),
-        _ => format!("{sum} and more"),
+impl Row {
+    fn of(head: Line, bill: &Bill) -> Self {
+        Self {
+            head,
+            count: Some(bill.replies),
+            usage: bill.usage,
+            cost: cost_of(bill.dollars, bill.unpriced, bill.replies),
+            more: Line::new(),
+        }
+    }
+
+    fn cells(&self) -> Vec<Line> {
+        let usage = &self.usage;
+        let share = (usage.cached_tokens * 100).checked_div(usage.input_tokens);
+        vec![
+            self.head.clone(),
+            self.count
+                .map_or(Line::new(), |count| grouped(count).into()),
+            Label::Tokens.of(rounded(usage.input_tokens)),
+            Line::from(format!("{}% cached", share.unwrap_or(0))),
+            Label::Tokens.of(rounded(usage.output_tokens)),
+            Line::from(self.cost.as_str()),
+        ]
     }
 }

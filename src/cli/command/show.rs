@@ -7,18 +7,19 @@ use std::path::PathBuf;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, On, Repo, Shown, TagRow};
-use tract::ingest::agents;
+use tract::ingest::{agents, remarked};
 use tract::model::{Head, Message, Operation, Part, Total};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
-use crate::cli::{App, Failure, Result, Ui, listing, outcome};
+use crate::cli::{App, Failure, Result, Ui, listing, outcome, prices};
 
 /// Show one commit in full, or a range
 ///
 /// Prints its header and its content. For a hide, it prints what stands in place of the hidden
-/// messages, and what it hid; for an edit, the text before it. REV#2 is one part of the message,
-/// counted from 0. A..B prints the commits that lead from A to B, oldest first.
+/// messages, and what it hid; for an edit, the text before it; for a reply that its provider counted, its
+/// model, what was counted, and what it cost by the list price of its day. REV#2 is one part of the
+/// message, counted from 0. A..B prints the commits that lead from A to B, oldest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -205,12 +206,49 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
     if !extras.is_empty() {
         field("settings", extras.into());
     }
+    if let (Some(_), Operation::Append { .. }) = (&shown.message, operation) {
+        fields.extend(billed(repo, &row.hash, app)?);
+    }
+    let mut field = |name, value: Line| fields.push((name, value));
     if let Some((format, spans)) = &shown.source {
         let records = plural(spans.len() as u64, "record");
         field("source", format!("{format}, {records}").into());
     }
     if let Operation::Restore { .. } | Operation::Annotate { .. } = operation {
         field("what", listing::describe(row).into());
+    }
+    Ok(fields)
+}
+
+/// Of a reply that its provider counted: its model, what was counted, what it cost, and how it ended.
+fn billed(repo: &Repo, reply: &CommitHash, app: &App) -> Result<Vec<(&'static str, Line)>> {
+    let mut fields = Vec::new();
+    let said = remarked(repo, reply)?;
+    // A list of prices takes its time to be read: most messages were not counted.
+    if let Some(mut reply) = repo.counted_reply(reply)? {
+        let (prices, list) = prices::prices(repo, app)?;
+        reply.price(&prices);
+        if let Some(model) = &reply.model {
+            fields.push(("model", Label::Text.quote(model)));
+        }
+        fields.push(("usage", prices::usage_words(&reply.usage).into()));
+        let price = match reply.dollars {
+            Some(dollars) => prices::money(dollars) + ", API-equivalent",
+            None => "not known".to_owned(),
+        };
+        fields.push(("price", format!("{price}, list prices of {list}").into()));
+    }
+    let words = [
+        ("", said.stop),
+        ("tier ", said.tier),
+        ("speed ", said.speed),
+    ];
+    let words = words
+        .into_iter()
+        .filter_map(|(name, word)| Some(Line::from(name) + Label::Text.quote(&word?)));
+    let words: Vec<Line> = words.collect();
+    if !words.is_empty() {
+        fields.push(("ended", Line::join(words, ", ")));
     }
     Ok(fields)
 }

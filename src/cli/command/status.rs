@@ -1,5 +1,6 @@
 //! `tract status`: where am I in my context.
 
+mod costing;
 mod counting;
 mod filling;
 
@@ -18,16 +19,17 @@ use crate::cli::{App, Listing, Result, Ui, cache, listing, outcome, unreadable};
 /// Prints HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
 /// are the provider's count where its replies tell it, and tract's own count otherwise.
 ///
-/// With -v it also prints how the two counts compare, what fills the context (tools, thinking,
-/// pictures, what the client attached), the ten largest messages, and what a prune would give back.
+/// With -v it also prints how the two counts compare, what the session has cost and the next message will,
+/// what fills the context (tools, thinking, pictures, what the client attached), the ten largest messages,
+/// and what a prune would give back.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Example:
   tract status
-  tract status -v                  how tokens are counted, and what fills the context
+  tract status -v                  how tokens are counted, what they cost, what fills the context
   tract --on experiment status     as if HEAD were that branch")]
 pub struct Args {
-    /// How tokens are counted, what fills the context, and the largest messages
+    /// How tokens are counted, what they cost, what fills the context, and the largest messages
     #[arg(short, long)]
     verbose: bool,
 }
@@ -49,7 +51,7 @@ No messages yet.
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let status = repo.status(&on, app.encoding(&repo)?)?;
-    let total = status.provider.total(status.total);
+    let (at_least, _) = status.provider.range(status.total);
     let watched = watched(&repo, app)?;
     let is_watched = watched.is_some();
     let held = if is_watched {
@@ -94,10 +96,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     // Where HEAD is detached nothing can be made smaller before one has returned.
     let is_attached = matches!(status.head, Head::Attached { .. });
     if args.verbose {
-        counting::tell(&status, &mut app.ui)?;
+        counting::tell(&status, &repo, &mut app.ui)?;
+        costing::tell(app, &repo, &status)?;
         filling::tell(app, &repo, &on, status.total, is_attached)?;
     }
-    if is_attached && status.budget.is_some_and(|budget| total.tokens > budget) {
+    if is_attached && status.budget.is_some_and(|budget| at_least > budget) {
         let smaller = outcome::smaller(app, &repo, &on)?;
         app.ui.hint(format!("over budget: {smaller}"));
     }
@@ -258,11 +261,32 @@ fn token_line(status: &Status) -> Line {
         Some(_) if matches!(status.provider, ProviderSays::Before(_)) => "about ",
         _ => "",
     };
+    let percent = |tokens: u64, budget: u64| format!("{}%", tokens * 100 / budget.max(1));
+    let spread = counting::spread(status);
     let Some(budget) = status.budget else {
-        let count = grouped(total.tokens);
-        return format!("Tokens   {about}{count} (no budget set)").into();
+        let count = match spread {
+            Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
+            None => about.to_owned() + &grouped(total.tokens),
+        };
+        return format!("Tokens   {count} (no budget set)").into();
     };
-    let percent = format!("{}%", total.tokens * 100 / budget.max(1));
+    if let Some((low, high)) = spread {
+        let (few, many) = (percent(low, budget), percent(high, budget));
+        let label = if low > budget {
+            Label::Error
+        } else {
+            Label::Good
+        };
+        return Line::from("Window   ")
+            + label.of(bar(low, budget))
+            + format!(
+                " {} to {} of {} ({few} to {many})",
+                rounded(low),
+                rounded(high),
+                rounded(budget)
+            );
+    }
+    let percent = percent(total.tokens, budget);
     let (label, share) = if total.tokens > budget {
         (Label::Error, Label::Error.of(percent))
     } else {

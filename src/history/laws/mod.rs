@@ -6,6 +6,7 @@ mod moves;
 mod picks;
 mod purges;
 mod second_reader;
+mod shares;
 mod totals;
 #[cfg(feature = "postgres")]
 mod trips;

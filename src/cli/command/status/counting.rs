@@ -1,6 +1,8 @@
 //! How tokens are counted: by tract, and by the provider, as far as its replies tell.
 
-use tract::history::{ProviderSays, Status};
+use tract::history::{ProviderSays, Repo, Status};
+use tract::ingest::shape_sent;
+use tract::model::tokens::Counter;
 use tract::render::{grouped, plural, tokens};
 
 use crate::cli::{Result, Ui, outcome};
@@ -8,19 +10,45 @@ use crate::cli::{Result, Ui, outcome};
 /// The columns of the names.
 const NAME_COLS: usize = 17;
 
+/// What differs by less than one in so many is the same.
+const SAME: u64 = 50;
+
 /// Says it below the status.
-pub fn tell(status: &Status, ui: &mut Ui) -> Result<()> {
+pub fn tell(status: &Status, repo: &Repo, ui: &mut Ui) -> Result<()> {
     ui.heading("How tokens are counted")?;
+    let counter = Counter::lazy(status.encoding);
+    let shape = match status.head.commit() {
+        Some(tip) => shape_sent(repo, &tip, &counter)?,
+        None => None,
+    };
     let ours = format!("{} ({})", tokens(status.total), status.encoding);
     let mut rows = vec![("by tract", ours), ("by the provider", provider(status))];
+    if let Some(shape) = &shape {
+        let (system, tools) = (grouped(shape.system), grouped(shape.tools));
+        let count = plural(shape.tool_count, "tool");
+        rows.push(("system prompt", format!("{system}, as it was sent")));
+        rows.push((
+            "definitions",
+            format!("{tools} of {count}, as they were sent"),
+        ));
+    }
     let absent = status.session.as_ref().map(|(_, session)| &session.absent);
-    if let Some(absent) = absent.filter(|absent| counts_more(status) && !absent.is_empty()) {
-        rows.push(("not in the file", absent.join(", ")));
+    if let Some(absent) = absent.filter(|_| shape.is_none() && counts_more(status)) {
+        let absent = absent.join(", ");
+        if !absent.is_empty() {
+            rows.push(("not in the file", absent));
+        }
     }
     for (name, said) in rows {
         ui.print_wrapped(format!("  {name:NAME_COLS$}{said}"))?;
     }
     Ok(())
+}
+
+/// The least and the most that the provider may count, where these are not nearly the same.
+pub fn spread(status: &Status) -> Option<(u64, u64)> {
+    let (low, high) = status.provider.range(status.total);
+    (high - low > high / SAME).then_some((low, high))
 }
 
 /// Whether the provider counts what no message holds.
@@ -41,7 +69,11 @@ fn provider(status: &Status) -> String {
         }
         ProviderSays::Before(count) => {
             let counted = outcome::counted(count);
-            format!("about {total}: it {counted}, as before the newest hide or edit")
+            let total = match spread(status) {
+                Some((low, high)) => format!("{} to {}", grouped(low), grouped(high)),
+                None => format!("about {total}"),
+            };
+            format!("{total}: it {counted}, as before the newest hide or edit")
         }
         ProviderSays::Counts { count, .. } if count.is_fitted() => {
             let percent = |error: f64| format!(" ±{:.0}%", (error * 100.0).ceil().max(1.0));
@@ -55,7 +87,7 @@ fn provider(status: &Status) -> String {
             number,
             usage,
         } => {
-            let (counted, more) = (grouped(usage.input_tokens), grouped(count.of(0)));
+            let (counted, more) = (grouped(usage.input_tokens), grouped(count.range(0).1));
             format!("{total}: it counted {counted} for :{number}, {more} more than tract")
         }
     }

@@ -1,0 +1,113 @@
+//! The newest request that a client sent on a path: what the next one is made of, and what stands around its messages.
+//!
+//! Deliberately absent: what is made of a context without it ([`crate::compile`]).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::outgoing::format_of;
+use super::requests::{requests, requests_on};
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::Repo;
+use crate::interop::sent::Wanted;
+use crate::model::tokens::Counter;
+
+/// The newest request that a reply on the path to a commit answered; only one to `provider`, if that is said, and one that
+/// can be told.
+/// Reads the session's file twice.
+///
+/// # Errors
+///
+/// The store's.
+pub fn newest_request(
+    repo: &Repo,
+    tip: &CommitHash,
+    provider: Option<&str>,
+) -> Result<Option<NewestRequest>> {
+    let Some(on) = requests_on(repo, tip)? else {
+        return Ok(None);
+    };
+    let mut newest = on.found.requests.iter().rev();
+    let newest = newest.find_map(|request| Some((&request.id, on.replies.get(&request.id)?)));
+    let Some((id, reply)) = newest else {
+        return Ok(None);
+    };
+    let view = repo.store.read()?;
+    let format = format_of(&*view, on.source.id)?;
+    let read = format.filter(|it| provider.is_none() || it.contents_of == provider);
+    let Some(read) = read.and_then(|format| format.sent) else {
+        return Ok(None);
+    };
+    let found = requests(&*view, &on.source, read, Wanted::Whole(id))?;
+    let request = found.requests.into_iter().find(|it| it.id == *id);
+    Ok(request.and_then(|request| {
+        Some(NewestRequest {
+            reply: *reply,
+            headers: request.headers,
+            json: request.json?,
+            next: read.next,
+        })
+    }))
+}
+
+/// A request that others would follow.
+pub struct NewestRequest {
+    /// The reply that answered it.
+    pub reply: CommitHash,
+    /// What was sent beside the body: a header's name and its value.
+    pub headers: Vec<(String, String)>,
+    json: String,
+    next: fn(&str, &str, &dyn Fn(&str) -> bool) -> Option<String>,
+}
+
+impl NewestRequest {
+    /// The request that would follow, by what is made of the context that is meant, and by whether a setting has another
+    /// value there. None where that is no request.
+    pub fn followed_by(&self, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String> {
+        (self.next)(&self.json, made, has_changed)
+    }
+}
+
+/// What of a request is no message, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentShape {
+    /// The system prompt's.
+    pub system: u64,
+    /// Those of the definitions of tools.
+    pub tools: u64,
+    /// How many tools there are.
+    pub tool_count: u64,
+}
+
+/// That of the newest request that a reply on the path to a commit answered; none where no file holds it.
+///
+/// # Errors
+///
+/// The store's.
+pub fn shape_sent(repo: &Repo, tip: &CommitHash, counter: &Counter) -> Result<Option<SentShape>> {
+    let newest = newest_request(repo, tip, None)?;
+    Ok(newest.and_then(|newest| shape_of(&newest.json, counter)))
+}
+
+fn shape_of(json: &str, counter: &Counter) -> Option<SentShape> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Shape<'a> {
+        system: Vec<Block>,
+        #[serde(borrow)]
+        tools: Vec<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Block {
+        #[serde(default)]
+        text: String,
+    }
+    let shape: Shape<'_> = serde_json::from_str(json).ok()?;
+    let tokens = |text: &str| counter.text(text);
+    Some(SentShape {
+        system: shape.system.iter().map(|block| tokens(&block.text)).sum(),
+        tools: shape.tools.iter().map(|tool| tokens(tool.get())).sum(),
+        tool_count: shape.tools.len() as u64,
+    })
+}
