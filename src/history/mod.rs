@@ -93,7 +93,7 @@ pub use rewind::Asked;
 pub use room::{Du, Heap, NamedRoom, Needed, SessionRoom};
 pub use shares::{Bearer, MessageShare, Shares};
 pub use show::{Life, Shown, ShownPart};
-pub use spread::Share;
+pub use spread::BillShare;
 pub use status::{Large, Status};
 pub use surgery::{Needs, Plan, Scene, Size, Surgery, SurgeryOptions};
 pub use undo::OperationEntry;

@@ -14,7 +14,7 @@ use super::cost::{BilledReply, NewPath, each_path};
 use super::counts::{Counting, Counts, key};
 use super::load::{self, Fresh};
 use super::repo::Repo;
-use super::spread::{Share, Spread};
+use super::spread::{BillShare, Spread};
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -35,7 +35,7 @@ pub struct MessageShare {
     /// What it was when it was sent last.
     pub content: ContentHash,
     /// Its share.
-    pub share: Share,
+    pub share: BillShare,
 }
 
 /// What requests were billed for, by what was sent in them.
@@ -44,7 +44,7 @@ pub struct Shares {
     /// The messages, in the order in which they were sent first.
     pub messages: Vec<MessageShare>,
     /// What is no message: the system prompt and the tools.
-    pub rest: Share,
+    pub rest: BillShare,
     /// The replies, each once.
     pub replies: Vec<BilledReply>,
 }
@@ -131,15 +131,15 @@ impl Repo {
         &self,
         shares: &Shares,
         encoding: Encoding,
-    ) -> Result<BTreeMap<Bearer, (u64, Share)>> {
+    ) -> Result<BTreeMap<Bearer, (u64, BillShare)>> {
         let view = self.store.read()?;
         let contents: Vec<ContentHash> = shares.messages.iter().map(|one| one.content).collect();
         let uses = view.tool_uses(&contents)?;
         let counter = Counter::lazy(encoding);
         // Ids may repeat: the call before a result is the one.
         let mut called: HashMap<String, String> = HashMap::new();
-        let mut found: BTreeMap<Bearer, (u64, Share)> = BTreeMap::new();
-        let mut add = |bearer, share: &Share| {
+        let mut found: BTreeMap<Bearer, (u64, BillShare)> = BTreeMap::new();
+        let mut add = |bearer, share: &BillShare| {
             let (messages, sum) = found.entry(bearer).or_default();
             *messages += 1;
             sum.add(share);
@@ -171,7 +171,7 @@ impl Repo {
             }
             called.extend(uses.calls.into_iter().map(|call| (call.id, call.name)));
         }
-        if shares.rest != Share::default() {
+        if shares.rest != BillShare::default() {
             found.insert(Bearer::Rest, (0, shares.rest));
         }
         Ok(found)
@@ -209,7 +209,7 @@ impl Found<'_> {
                 self.shares.replies.push(request.reply);
             }
             for (entry, share) in stand.entries.iter().zip(spread.shares()) {
-                if share == Share::default() {
+                if share == BillShare::default() {
                     continue;
                 }
                 let messages = &mut self.shares.messages;
@@ -217,7 +217,7 @@ impl Found<'_> {
                     messages.push(MessageShare {
                         entry: entry.id,
                         content: entry.content,
-                        share: Share::default(),
+                        share: BillShare::default(),
                     });
                     messages.len() - 1
                 });

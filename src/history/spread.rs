@@ -27,9 +27,9 @@ type Amounts = [i128; 7];
 
 /// A share of what requests were billed for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share(Amounts);
+pub struct BillShare(Amounts);
 
-impl Share {
+impl BillShare {
     /// How many requests it is of.
     pub fn requests(&self) -> u64 {
         self.0[REQUESTS] as u64
@@ -158,16 +158,16 @@ impl Spread {
         usage: &Usage,
         price: Option<Price>,
         overhead: u64,
-    ) -> Share {
+    ) -> BillShare {
         let ours = self.before[reply.start];
         let input = usage.input_tokens;
         let is_known = ours > 0 && usage.is_count();
         let overhead = if is_known { overhead.min(input) } else { input };
-        for (which, step) in Share::requested(price).0.into_iter().enumerate() {
+        for (which, step) in BillShare::requested(price).0.into_iter().enumerate() {
             self.steps[0][which] += step;
             self.steps[reply.end][which] -= step;
         }
-        let mut rest = Share::requested(price);
+        let mut rest = BillShare::requested(price);
         let price = price.unwrap_or_default();
         let length = u128::from(input - overhead).max(1);
         let place = |at: u64| ((u128::from(at - overhead) * u128::from(ours)) << FRACTION) / length;
@@ -226,7 +226,7 @@ impl Spread {
     }
 
     /// What each message bears.
-    pub(super) fn shares(&self) -> impl Iterator<Item = Share> + '_ {
+    pub(super) fn shares(&self) -> impl Iterator<Item = BillShare> + '_ {
         let mut each = Amounts::default();
         let messages = self.before.len() - 1;
         (0..messages).map(move |at| {
@@ -240,7 +240,7 @@ impl Spread {
                     each[which]
                 };
             }
-            Share(share)
+            BillShare(share)
         })
     }
 }
@@ -262,7 +262,7 @@ mod tests {
         // 120 tokens are the system prompt's, two are one of ours.
         let rest = spread.add(3..4, &usage, Some(price), 120);
         assert_eq!(rest.usage(), Usage::new(120, 0).cached(120, 0));
-        let shares: Vec<Share> = spread.shares().collect();
+        let shares: Vec<BillShare> = spread.shares().collect();
         let told = shares
             .iter()
             .map(|share| (share.usage(), share.0[PRICE] >> FRACTION));
@@ -300,8 +300,8 @@ mod tests {
             uncached: 3,
             output: 5,
         };
-        let whole = Share::of(&usage, Some(price));
-        let mut sum = Share::default();
+        let whole = BillShare::of(&usage, Some(price));
+        let mut sum = BillShare::default();
         let parts = whole.split(&[3, 1, 7]);
         parts.iter().for_each(|part| sum.add(part));
         assert!(sum.is_as_much_as(&whole));

@@ -10,7 +10,7 @@ use super::requests::{requests, requests_on};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
-use crate::interop::sent::Wanted;
+use crate::interop::sent::{Next, Wanted};
 use crate::model::tokens::Counter;
 
 /// The newest request that a reply on the path to a commit answered; only one to `provider`, if that is said, and one that
@@ -58,7 +58,7 @@ pub struct NewestRequest {
     /// What was sent beside the body: a header's name and its value.
     pub headers: Vec<(String, String)>,
     json: String,
-    next: fn(&str, &str, &dyn Fn(&str) -> bool) -> Option<String>,
+    next: Next,
 }
 
 impl NewestRequest {

@@ -15,6 +15,10 @@ use super::{Input, Problem};
 use crate::error::Result;
 use crate::model::{Millis, Span};
 
+/// The request that would be sent behind one that was, in JSON: of what is made of the context by now, and of whether the
+/// setting of a name is another one.
+pub type Next = fn(sent: &str, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String>;
+
 /// How a format's files hold requests.
 #[derive(Clone, Copy)]
 pub struct ReadSent {
@@ -22,9 +26,8 @@ pub struct ReadSent {
     pub read: fn(&dyn Input, Wanted<'_>) -> Result<SentRequests>,
     /// The id of the request that a reply's record answers.
     pub answered_by: fn(record: &str) -> Option<String>,
-    /// The request that the client would send behind one that it sent, in JSON: of what is made of the context now, and of
-    /// whether the setting of a name is another one by now.
-    pub next: fn(sent: &str, made: &str, has_changed: &dyn Fn(&str) -> bool) -> Option<String>,
+    /// The request that the client would send behind one that it sent.
+    pub next: Next,
     /// How in each of these pairs of requests, by their ids, the second differs from the first. Two bodies are held
     /// at a time.
     pub differences: Compare,

@@ -84,7 +84,7 @@ fn the_first_difference_between_two_recorded_requests_is_the_reason() {
     25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
 
@@ -104,7 +104,7 @@ fn the_word_of_the_provider_comes_first() {
     25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0         provider: unavailable
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 count of the provider's of what was missed left out: the numbers can be no counts
     ");
     let session = unrecorded(&session);
@@ -115,7 +115,7 @@ fn the_word_of_the_provider_comes_first() {
     25a4c1b  2026-11-20 10:00:16  105k  104k    1k     0         provider: unavailable
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 count of the provider's of what was missed left out: the numbers can be no counts
     ");
 }
@@ -150,7 +150,7 @@ fn where_no_request_is_recorded_history_tells() {
     370aec0  2026-11-20 10:08:16  105k  0  105k  104k  $0.36  unknown
     total                         411k  0  411k  306k  $1.06  3 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     // What was paid for an hour is there for longer.
     let hour =
@@ -179,7 +179,7 @@ fn a_change_of_ones_own_is_the_reason_of_what_comes_behind_it() {
     2501ced  2026-11-20 10:00:16  105k  104k    1k     0
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
 
@@ -197,7 +197,7 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     49dbc2a  2026-11-20 10:00:13  104k  42k   62k   60k  $0.34  unknown
     total                         306k  42k  264k  160k  $0.92  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 1 reply left out: the numbers can be no counts
     note: a recorded request: it goes on from the request 9aaaaaaa-0000-4000-8000-000000000000, which is not before it
     ");
@@ -208,7 +208,7 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     2a5f022  2026-11-20 10:00:13  104k  42k   62k   60k  no price  unknown
     total                         306k  42k  264k  160k     $0.00  2 misses
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 2 misses without a price: tract cost --by model
     note: 1 reply left out: the numbers can be no counts
     ");
@@ -244,7 +244,7 @@ fn a_terminal_shows_the_session_at_a_glance() {
     context ████  105k at most
     cached    ▄█
     missed   █▅
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
 
@@ -264,7 +264,7 @@ fn two_requests_are_compared_as_they_were_sent() {
     First byte  214 of 713 and 994, in messages[1].content
     Cache       100,000 tokens that :2 left there were not read, which cost $0.57 more
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["diff", "--sent", ":4..:6"]), @"
     System      the same
@@ -275,7 +275,7 @@ fn two_requests_are_compared_as_they_were_sent() {
     First byte  486 of 994 and 1,023, in messages[3].content[0].cache_control
     Cache       60,000 tokens that :4 left there were not read, which cost $0.34 more
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":2", "--exit-code"]), @"
     System      the same
@@ -283,7 +283,7 @@ fn two_requests_are_compared_as_they_were_sent() {
     Messages    2 the same, of 2 and 2
     Cache       100,000 tokens that :2 left there were not read, which cost $0.58 more
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["diff", "--sent", ":2", ":3"]), @"
     exit code: 1

@@ -211,7 +211,7 @@ fn after_a_compaction_the_summary_is_the_task() {
     Next      with a cold cache, 19,875 tokens are written anew: $0.0050 less than without the change
               over the next 20 replies truncate saves $0.01; cheapest: truncate
     --- stderr
-    note: list prices of genai-prices 0.2.1
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
     "#);
     sandbox.ok(&["truncate", "--keep", "4"]);
     let text = sandbox.ok(&["compile", "--format", "text"]);

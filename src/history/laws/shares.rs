@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::commands::{Draw, command};
 use crate::context::Context;
 use crate::hash::CommitHash;
-use crate::history::spread::Share;
+use crate::history::spread::BillShare;
 use crate::history::{BilledReply, Call, CommitOptions, On, Repo, load};
 use crate::model::price::Prices;
 use crate::model::{Draft, Encoding, EntryId, Message, Millis, RefName, Role, Usage};
@@ -116,12 +116,12 @@ proptest! {
                 let shares = repo.shares(tip, &prices, Encoding::default(), wanted).expect("shared");
                 let billed: Vec<BilledReply> = billed.iter().filter(|reply| wanted(reply)).cloned().collect();
                 prop_assert_eq!(&shares.replies, &billed);
-                let (mut whole, mut sum) = (Share::default(), shares.rest);
+                let (mut whole, mut sum) = (BillShare::default(), shares.rest);
                 let mut sent: BTreeSet<EntryId> = BTreeSet::new();
                 for reply in &billed {
                     let model = reply.model.as_deref();
                     let price = model.and_then(|model| prices.apart(model, &reply.usage, reply.time));
-                    whole.add(&Share::of(&reply.usage, price));
+                    whole.add(&BillShare::of(&reply.usage, price));
                     sent.insert(EntryId::of(reply.commit));
                     sent.extend(context_before(&repo, &reply.commit).entries.iter().map(|entry| entry.id));
                     prop_assert_eq!(price.is_some(), reply.dollars.is_some());
@@ -132,7 +132,7 @@ proptest! {
                 }
                 prop_assert!(sum.is_as_much_as(&whole), "{:?} is not {:?}", sum, whole);
                 let by_tool = repo.shares_by_tool(&shares, Encoding::default()).expect("shared");
-                let mut tools = Share::default();
+                let mut tools = BillShare::default();
                 by_tool.values().for_each(|(_, share)| tools.add(share));
                 prop_assert!(tools.is_as_much_as(&whole), "{:?} is not {:?}", tools, whole);
             }

@@ -19,6 +19,7 @@ mod write;
 use serde::Deserialize;
 
 use super::format::{Format, Home, Resume, Shape};
+use super::sent::ReadSent;
 use super::{Descent, places, qwen};
 
 /// Record types that only Claude Code writes.
@@ -34,6 +35,14 @@ const OWN_TYPES: [&str; 9] = [
     "custom-title",
 ];
 
+/// How requests stand in a file.
+static SENT: ReadSent = ReadSent {
+    read: requests::read,
+    answered_by: requests::answered_by,
+    next: next_request::next,
+    differences: requests::differences,
+};
+
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
     tools: &["Claude Code"],
@@ -48,7 +57,7 @@ pub static CLAUDE_CODE: Format = Format {
     go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
-    sent: Some(&requests::SENT),
+    sent: Some(&SENT),
     attaches: true,
     home: Some(Home {
         variable: Some("CLAUDE_CONFIG_DIR"),

@@ -10,14 +10,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::next_request::next;
 use super::record::Record;
 use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
 use crate::interop::lines::Lines;
 use crate::interop::sent::{
-    Compared, Lack, MARK, Proof, ReadSent, SaidMiss, SentDifference, SentRequest, SentRequests,
-    Wanted, short,
+    Compared, Lack, MARK, Proof, SaidMiss, SentDifference, SentRequest, SentRequests, Wanted, short,
 };
 use crate::interop::{Input, Problem};
 use crate::model::{Millis, Span, Usage};
@@ -26,14 +24,6 @@ use crate::wire::json::{Object, Raw, array, string, word};
 
 /// What goes as a header.
 const BETAS: &str = "betas";
-
-/// How requests stand in a file.
-pub(super) static SENT: ReadSent = ReadSent {
-    read,
-    answered_by,
-    next,
-    differences,
-};
 
 lazy! {
     /// A record of a request, or of what requests refer to.
@@ -70,7 +60,7 @@ lazy! {
     }
 }
 
-fn answered_by(record: &str) -> Option<String> {
+pub(super) fn answered_by(record: &str) -> Option<String> {
     if !record.contains(r#""requestRef""#) {
         return None;
     }
@@ -99,7 +89,7 @@ fn said_miss(record: &str) -> Option<SaidMiss> {
 }
 
 /// How requests differ from others.
-fn differences(input: &dyn Input, pairs: &[[String; 2]]) -> Result<Vec<Compared>> {
+pub(super) fn differences(input: &dyn Input, pairs: &[[String; 2]]) -> Result<Vec<Compared>> {
     let mut file = File::default();
     file.read_requests(input)?;
     let wanted = pairs.iter().flatten().filter_map(|id| file.by_id.get(id));
@@ -124,7 +114,7 @@ fn differences(input: &dyn Input, pairs: &[[String; 2]]) -> Result<Vec<Compared>
 }
 
 /// Reads all requests of a file.
-fn read(input: &dyn Input, wanted: Wanted<'_>) -> Result<SentRequests> {
+pub(super) fn read(input: &dyn Input, wanted: Wanted<'_>) -> Result<SentRequests> {
     let mut file = File::default();
     file.read_requests(input)?;
     let (of, hashes) = match wanted {

@@ -1,6 +1,6 @@
 //! What messages and tools have cost, by their shares of the requests in which they were sent.
 
-use tract::history::{Bearer, MessageShare, Repo, Share, Shares};
+use tract::history::{Bearer, BillShare, MessageShare, Repo, Shares};
 use tract::model::Encoding;
 use tract::render::{Label, Line, row};
 
@@ -31,7 +31,7 @@ pub fn by_message(repo: &Repo, shares: &Shares, limit: Option<usize>) -> Result<
         let sum = sum(others.iter().map(|one| &one.share));
         rows.push(of(others_of(others.len()), None, &sum));
     }
-    if shares.rest != Share::default() {
+    if shares.rest != BillShare::default() {
         let requests = Some(shares.rest.requests());
         rows.push(of(REST.into(), requests, &shares.rest));
     }
@@ -46,7 +46,7 @@ pub fn by_tool(
     limit: Option<usize>,
 ) -> Result<Vec<Row>> {
     let found = repo.shares_by_tool(shares, encoding)?;
-    let mut found: Vec<(Bearer, (u64, Share))> = found.into_iter().collect();
+    let mut found: Vec<(Bearer, (u64, BillShare))> = found.into_iter().collect();
     found.sort_by(|(_, (_, a)), (_, (_, b))| by_cost(a, b));
     let others = found.split_off(shown(limit, usize::MAX).min(found.len()));
     let mut rows: Vec<Row> = found
@@ -76,14 +76,14 @@ fn shown(limit: Option<usize>, usual: usize) -> usize {
 }
 
 /// The most expensive first; where nobody knows a price, the one of most tokens.
-fn by_cost(a: &Share, b: &Share) -> std::cmp::Ordering {
-    let tokens = |share: &Share| share.usage().input_tokens;
+fn by_cost(a: &BillShare, b: &BillShare) -> std::cmp::Ordering {
+    let tokens = |share: &BillShare| share.usage().input_tokens;
     let dearer = b.dollars().total_cmp(&a.dollars());
     dearer.then_with(|| tokens(b).cmp(&tokens(a)))
 }
 
-fn sum<'s>(shares: impl Iterator<Item = &'s Share>) -> Share {
-    let mut sum = Share::default();
+fn sum<'s>(shares: impl Iterator<Item = &'s BillShare>) -> BillShare {
+    let mut sum = BillShare::default();
     shares.for_each(|share| sum.add(share));
     sum
 }
@@ -97,7 +97,7 @@ fn name(one: &MessageShare) -> String {
     }
 }
 
-fn of(head: Line, count: Option<u64>, share: &Share) -> Row {
+fn of(head: Line, count: Option<u64>, share: &BillShare) -> Row {
     Row {
         head,
         count,
