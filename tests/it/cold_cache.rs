@@ -75,7 +75,7 @@ fn a_dry_run_says_what_a_change_costs_and_when_it_has_paid_for_itself() {
     ");
     assert_snapshot!(told(&["compact", "--keep", "1", "-m", "In short.", "--dry-run"]), @"
     Next      with a cold cache, 95,020 tokens are written anew: $0.03 less than without the change
-              over the next 20 replies compact saves $0.08; truncate (the older half) saves $0.0000; cheapest: compact
+              over the next 20 replies compact saves $0.08; truncate (the older half) saves <$0.0001; cheapest: compact
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");

@@ -146,6 +146,9 @@ fn a_response_of_the_responses_api_is_a_reply() {
     message   assistant (thinking, text)
     tokens    +11 = 11
     settings  model=gpt-5
+    model     gpt-5
+    usage     30 input, 7 output
+    price     $0.0001, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
     source    responses, 2 records
 
     #0

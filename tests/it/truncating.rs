@@ -208,7 +208,7 @@ fn after_a_compaction_the_summary_is_the_task() {
               about 20,679 → 19,866 by the provider's count
     Cache     the first message stays as it is: 260 tokens, 24%
     truncate would reach 412, cache kept 24%
-    Next      with a cold cache, 19,875 tokens are written anew: $0.0050 less than without the change
+    Next      with a cold cache, 19,866 tokens are written anew: $0.0051 less than without the change
               over the next 20 replies truncate saves $0.01; cheapest: truncate
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
