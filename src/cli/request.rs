@@ -1,9 +1,11 @@
 //! What a model would be sent at a commit.
 
 use tract::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
+use tract::context::Context;
 use tract::hash::CommitHash;
 use tract::history::{Repo, Stored};
 use tract::ingest::{as_running, newest_request, said, sent};
+use tract::model::Settings;
 
 use super::Result;
 use super::sent::sent_with;
@@ -16,14 +18,24 @@ pub fn payload(
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<String>)> {
-    let (mut payload, mut notices) = made(repo, commit, reply, options)?;
+    let context = repo.context(commit)?;
+    // A reply brings the settings that it was made with.
+    let settings = match reply {
+        Some(reply) => repo.settings(&repo.context(reply)?)?,
+        None => repo.settings(&context)?,
+    };
+    if options.whole_request
+        && let Some(payload) = sent(repo, &context, commit, &settings, options.provider)?
+    {
+        return Ok((payload, Vec::new()));
+    }
+    let (mut payload, mut notices) = made(repo, (&context, &settings), reply, options)?;
     let mut beside = Vec::new();
     if options.whole_request
         && let Some(newest) = newest_request(repo, commit, Some(options.provider.as_str()))?
     {
-        let settings = |commit| -> Result<_> { Ok(repo.settings(&repo.context(commit)?)?) };
-        let (before, now) = (settings(&newest.reply)?, settings(reply.unwrap_or(commit))?);
-        let has_changed = |key: &str| before.get(key) != now.get(key);
+        let before = repo.settings(&repo.context(&newest.reply)?)?;
+        let has_changed = |key: &str| before.get(key) != settings.get(key);
         if let Some(next) = newest.followed_by(&payload, &has_changed) {
             payload = next;
             notices.retain(|notice| !matches!(notice, Notice::DefaultMaxTokens { .. }));
@@ -44,43 +56,32 @@ pub fn payload(
     Ok((payload, notices.chain(beside).collect()))
 }
 
-/// What is made of a context, or the request that was recorded of it.
+/// What is made of a context and its settings.
 fn made(
     repo: &Repo,
-    commit: &CommitHash,
+    (context, settings): (&Context, &Settings),
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<Notice>)> {
-    let context = repo.context(commit)?;
-    // A reply brings the settings that it was made with.
-    let settings = match reply {
-        Some(reply) => repo.settings(&repo.context(reply)?)?,
-        None => repo.settings(&context)?,
-    };
-    if options.whole_request
-        && let Some(payload) = sent(repo, &context, commit, &settings, options.provider)?
-    {
-        return Ok((payload, Vec::new()));
-    }
     // Whoever asks for all of a request wants the one that a provider's cache knows.
     let contents = if options.whole_request {
-        said(repo, &context, options.provider)?
+        said(repo, context, options.provider)?
     } else {
         Contents::new()
     };
     // What a client sent while it ran may stand elsewhere than what it kept.
     let (messages, contents) = match reply {
         Some(reply) if options.provider == Provider::Anthropic => {
-            let messages = (repo.messages(&context)?, contents);
-            let (messages, contents) = as_running(repo, &context, reply, &settings, messages)?;
+            let messages = (repo.messages(context)?, contents);
+            let (messages, contents) = as_running(repo, context, reply, settings, messages)?;
             (Some(messages), contents)
         }
         _ => (None, contents),
     };
-    let mut making = Compiling::new(&contents, &settings, options);
+    let mut making = Compiling::new(&contents, settings, options);
     match messages {
         Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
-        None => repo.each_message(&context, &mut |message| match message {
+        None => repo.each_message(context, &mut |message| match message {
             Stored::Canonical(canonical) => making.add_canonical(canonical),
             Stored::Masked(message) => {
                 making.add(message);

@@ -66,7 +66,7 @@ fn settle(part: &mut Part) {
     match part {
         Part::Opaque { data, .. } => {
             if let Ok(Arguments(fields)) = serde_json::from_str(data) {
-                let fields = fields.into_iter().filter(|(key, _)| key != "cache_control");
+                let fields = fields.into_iter().filter(|(key, _)| key != anthropic::MARK);
                 let object = fields.fold(Object::new(), |object, (key, value)| {
                     object.raw(&key, value.get())
                 });

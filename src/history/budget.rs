@@ -22,6 +22,7 @@ use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
 use crate::history::{load, path};
 use crate::model::tokens::{self, Counter, context_total};
+use crate::model::word::word;
 use crate::model::{
     Draft, Encoding, EntryId, HideKind, Millis, Operation, Part, Priority, TokenCount,
 };
@@ -240,29 +241,23 @@ impl FromStr for BudgetAction {
     }
 }
 
-impl fmt::Display for BudgetWhen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl BudgetWhen {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Always, Self::Cold];
+
+    /// `always` or `cold`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Always => "always",
             Self::Cold => "cold",
-        })
-    }
-}
-
-impl FromStr for BudgetWhen {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "always" => Ok(Self::Always),
-            "cold" => Ok(Self::Cold),
-            _ => {
-                let why = format!("'{text}' is neither always nor cold");
-                Err(Error::input("budget.when", why))
-            }
         }
     }
 }
+
+word!(BudgetWhen, |text: String| Error::input(
+    "budget.when",
+    format!("'{text}' is neither always nor cold")
+));
 
 impl fmt::Display for BudgetActions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -404,7 +399,8 @@ fn hold(
     let warm = warm.filter(|last_use| !last_use.is_cold());
     let mut actions = budget.actions();
     while let Some(action) = actions.next() {
-        if let Some(last_use) = warm.clone().filter(|_| action.makes_room()) {
+        if let Some(last_use) = warm.as_ref().filter(|_| action.makes_room()) {
+            let last_use = last_use.clone();
             return Ok(Verdict::Waits { total, last_use });
         }
         match action {

@@ -2,13 +2,16 @@
 //!
 //! Deliberately absent: the clock, and prices: both are passed in.
 
-use super::load;
+use super::cost;
 use super::provider::COMMITS;
 use super::repo::Repo;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{Millis, Role, Usage};
 use crate::store::{CommitRow, View};
+
+/// How many commits are looked at first.
+const FEW: usize = 16;
 
 /// How many replies a change has to pay for itself.
 const REPLIES: u32 = 20;
@@ -44,27 +47,26 @@ pub(super) fn cache_use(
     tip: &CommitHash,
     now: Millis,
 ) -> Result<Option<CacheUse>> {
-    let rows = view.ancestors(tip, None, COMMITS)?;
-    let contents: Vec<_> = rows.iter().filter_map(CommitRow::appended).collect();
-    let appends = rows.iter().filter(|row| row.appended().is_some());
-    let said = appends.zip(view.content_rows(&contents)?);
-    let mut replies = said.filter_map(|(row, said)| {
-        let is_reply = said.is_some_and(|said| said.role == Role::Assistant);
-        Some((row.hash, row.commit.time.filter(|_| is_reply)?))
-    });
-    let Some((reply, time)) = replies.next() else {
-        return Ok(None);
-    };
-    let model = match view.settings_at(tip)?.get("model") {
-        Some(commit) => load::commit(view, commit)?.commit.settings.remove("model"),
-        None => None,
-    };
-    Ok(Some(CacheUse {
-        reply,
-        model: model.and_then(|model| serde_json::from_str(&model).ok()),
-        usage: view.usage(&[reply])?.pop().flatten(),
-        age_ms: now.0.saturating_sub(time.0).max(0),
-    }))
+    // The newest reply is nearly always among the last few commits.
+    for count in [FEW, COMMITS] {
+        let rows = view.ancestors(tip, None, count)?;
+        let contents: Vec<_> = rows.iter().filter_map(CommitRow::appended).collect();
+        let appends = rows.iter().filter(|row| row.appended().is_some());
+        let said = appends.zip(view.content_rows(&contents)?);
+        let mut replies = said.filter_map(|(row, said)| {
+            let is_reply = said.is_some_and(|said| said.role == Role::Assistant);
+            Some((row.hash, row.commit.time.filter(|_| is_reply)?))
+        });
+        if let Some((reply, time)) = replies.next() {
+            return Ok(Some(CacheUse {
+                reply,
+                model: cost::model_at(view, tip)?,
+                usage: view.usage(&[reply])?.pop().flatten(),
+                age_ms: now.0.saturating_sub(time.0).max(0),
+            }));
+        }
+    }
+    Ok(None)
 }
 
 impl Repo {

@@ -89,9 +89,7 @@ impl Repo {
         })?;
         Ok(replies)
     }
-}
 
-impl Repo {
     /// The reply that a commit appends, without its price; none where it is no reply that was counted.
     ///
     /// # Errors
@@ -148,7 +146,8 @@ impl Repo {
     }
 }
 
-fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
+/// The model in force at a commit.
+pub(super) fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
     let named = view.settings_at(commit)?.remove("model");
     let named = named.map(|by| load::commit(view, &by)).transpose()?;
     Ok(named.and_then(|row| model_of(&row)))

@@ -251,12 +251,13 @@ pub fn missed_between(
     prices: &Prices,
 ) -> Result<Option<CachedReply>> {
     let counted = |commit: &CommitHash| -> Result<Option<BilledReply>> {
-        let last = repo.billed(Some(commit), prices)?.pop();
-        Ok(last.filter(|reply| reply.commit == *commit && reply.usage.is_count()))
+        let reply = repo.counted_reply(commit)?;
+        Ok(reply.filter(|reply| reply.usage.is_count()))
     };
-    let (Some(before), Some(reply)) = (counted(replies[0])?, counted(replies[1])?) else {
+    let (Some(before), Some(mut reply)) = (counted(replies[0])?, counted(replies[1])?) else {
         return Ok(None);
     };
+    reply.price(prices);
     let missed_tokens = reply.usage.missed_after(&before.usage);
     Ok(Some(CachedReply {
         missed_tokens,

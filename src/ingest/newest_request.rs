@@ -5,17 +5,16 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::outgoing::format_of;
 use super::requests::{requests, requests_on};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
+use crate::interop::Format;
 use crate::interop::sent::{Next, Wanted};
 use crate::model::tokens::Counter;
 
-/// The newest request that a reply on the path to a commit answered; only one to `provider`, if that is said, and one that
-/// can be told.
-/// Reads the session's file twice.
+/// The newest request that a reply on the path to a commit answered; only one to `provider`, if that is said, and one
+/// that can be told. Reads the session's file twice.
 ///
 /// # Errors
 ///
@@ -25,6 +24,16 @@ pub fn newest_request(
     tip: &CommitHash,
     provider: Option<&str>,
 ) -> Result<Option<NewestRequest>> {
+    let Some((session, _)) = repo.session_of(tip)? else {
+        return Ok(None);
+    };
+    // The session's file is only read where it is the provider's.
+    let format = session.as_session().map(|(tool, _)| Format::named(tool));
+    let format = format.and_then(Result::ok);
+    let format = format.filter(|it| provider.is_none() || it.contents_of == provider);
+    let Some(read) = format.and_then(|format| format.sent) else {
+        return Ok(None);
+    };
     let Some(on) = requests_on(repo, tip)? else {
         return Ok(None);
     };
@@ -34,11 +43,6 @@ pub fn newest_request(
         return Ok(None);
     };
     let view = repo.store.read()?;
-    let format = format_of(&*view, on.source.id)?;
-    let read = format.filter(|it| provider.is_none() || it.contents_of == provider);
-    let Some(read) = read.and_then(|format| format.sent) else {
-        return Ok(None);
-    };
     let found = requests(&*view, &on.source, read, Wanted::Whole(id))?;
     let request = found.requests.into_iter().find(|it| it.id == *id);
     Ok(request.and_then(|request| {

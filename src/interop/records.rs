@@ -17,6 +17,7 @@ use super::sse::{self, SseLine};
 use super::{Input, Problem, Sink};
 use crate::error::{Error, Result};
 use crate::model::Span;
+use crate::wire::anthropic::MARK;
 use crate::wire::json::{Object, array, decode};
 
 /// The longest document that is read: 1 GiB, for it is held in memory whole.
@@ -268,7 +269,6 @@ pub(crate) fn content(record: &str, callers: bool) -> Option<String> {
 
 /// A content without the marks for a provider's cache: these belong to a request.
 pub(crate) fn unmarked(content: String) -> String {
-    const MARK: &str = "cache_control";
     if !content.contains(MARK) {
         return content;
     }

@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use std::fmt;
 
 pub use difference::{
-    ByteDifference, MARK, MessagesDifference, SentDifference, SystemDifference, ToolsDifference,
+    ByteDifference, MessagesDifference, SentDifference, SystemDifference, ToolsDifference,
 };
 
 use super::{Input, Problem};
 use crate::error::Result;
 use crate::model::{Millis, Span};
+use crate::wire::javascript::JsValue;
 
 /// The request that would be sent behind one that was, in JSON: of what is made of the context by now, and of whether the
 /// setting of a name is another one.
@@ -170,4 +171,19 @@ impl fmt::Display for Lack {
 /// The front of a hash in hex, for people.
 pub fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)
+}
+
+/// A string as a block.
+pub(super) fn block_of<'a>(text: &JsValue<'a>) -> JsValue<'a> {
+    JsValue::object([("type", JsValue::text("text")), ("text", text.clone())])
+}
+
+/// A message whose content is a string means what one with one block means: it has that block instead.
+pub(super) fn as_blocks(message: &mut JsValue<'_>) {
+    if let Some(content) = message
+        .get_mut("content")
+        .filter(|content| content.is_text())
+    {
+        *content = JsValue::List(vec![block_of(content)]);
+    }
 }

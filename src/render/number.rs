@@ -27,7 +27,7 @@ pub fn plural(number: u64, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("{count} {noun}"),
         (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o']) => format!("{count} {stem}ies"),
-        _ if noun.ends_with("ch") => format!("{count} {noun}es"),
+        _ if noun.ends_with("ch") || noun.ends_with("ss") => format!("{count} {noun}es"),
         _ => format!("{count} {noun}s"),
     }
 }

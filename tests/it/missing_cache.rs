@@ -105,7 +105,7 @@ fn the_word_of_the_provider_comes_first() {
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: 1 count of the provider's of what was missed left out: the numbers can be no counts
+    note: 1 number of missed tokens left out: no request has so many
     ");
     let session = unrecorded(&session);
     assert_snapshot!(told(&session), @"
@@ -116,7 +116,7 @@ fn the_word_of_the_provider_comes_first() {
     total                         411k  146k  265k  160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: 1 count of the provider's of what was missed left out: the numbers can be no counts
+    note: 1 number of missed tokens left out: no request has so many
     ");
 }
 
@@ -198,7 +198,7 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     total                         306k  42k  264k  160k  $0.92  2 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: 1 reply left out: the numbers can be no counts
+    note: 1 reply left out: no request has such counts
     note: a recorded request: it goes on from the request 9aaaaaaa-0000-4000-8000-000000000000, which is not before it
     ");
     let session = session.replace("claude-opus-4-8", "my-model");
@@ -210,7 +210,7 @@ fn what_cannot_be_told_is_said_once_and_the_rest_is_answered() {
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     note: 2 misses without a price: tract cost --by model
-    note: 1 reply left out: the numbers can be no counts
+    note: 1 reply left out: no request has such counts
     ");
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"

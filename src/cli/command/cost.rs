@@ -55,7 +55,7 @@ pub struct Args {
     /// A row for each reply: what its request read from the cache, wrote to it and missed, and why
     #[arg(long, conflicts_with = "by")]
     misses: bool,
-    /// At most N rows, and one for the others; by default 20 of messages, else all; 0: all
+    /// Show at most N rows, and one for the rest; 0 shows all. By default 20 messages, or all of anything else
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// Only from then on: a date, or an age such as 3w or '2 days ago'
@@ -186,8 +186,7 @@ fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Cal
     if by != By::Day {
         rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
     }
-    let shown = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
-    let others = rows.split_off(rows.len().min(shown));
+    let others = rows.split_off(rows.len().min(shown(limit, usize::MAX)));
     let mut rows: Vec<Row> = rows
         .iter()
         .map(|(word, bill)| Row::of(Label::Text.quote(word), bill))
@@ -200,6 +199,15 @@ fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Cal
         rows.push(Row::of(others_of(others.len()), &sum));
     }
     rows
+}
+
+/// How many rows are shown: so many, all for 0, and the usual number where nobody says.
+fn shown(limit: Option<usize>, usual: usize) -> usize {
+    match limit {
+        Some(0) => usize::MAX,
+        Some(limit) => limit,
+        None => usual,
+    }
 }
 
 /// What stands for rows that are not shown.

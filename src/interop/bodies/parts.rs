@@ -2,10 +2,8 @@
 
 use crate::interop::fields::Fields;
 use crate::model::{Message, Part};
+use crate::wire::anthropic::MARK;
 use crate::wire::json::{is_object, tight};
-
-/// The mark for a provider's prompt cache. A client moves it with each request.
-const MARK: &str = "cache_control";
 
 /// Leaves out what says nothing of arguments and of blocks that are kept as they are: white space between
 /// tokens, which a reply may have otherwise than the request that says it again, and marks for a cache.

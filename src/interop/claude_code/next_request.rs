@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::requests::as_blocks;
-use crate::interop::sent::MARK;
+use crate::interop::sent::as_blocks;
+use crate::wire::anthropic::MARK;
 use crate::wire::javascript::{JsValue, KeyOrder};
 
 /// `sent` with the messages of `made`, and with those of its members whose settings have changed. A message that was

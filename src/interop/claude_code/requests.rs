@@ -15,10 +15,12 @@ use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
 use crate::interop::lines::Lines;
 use crate::interop::sent::{
-    Compared, Lack, MARK, Proof, SaidMiss, SentDifference, SentRequest, SentRequests, Wanted, short,
+    Compared, Lack, Proof, SaidMiss, SentDifference, SentRequest, SentRequests, Wanted, as_blocks,
+    block_of, short,
 };
 use crate::interop::{Input, Problem};
 use crate::model::{Millis, Span, Usage};
+use crate::wire::anthropic::MARK;
 use crate::wire::javascript::{JsValue, KeyOrder};
 use crate::wire::json::{Object, Raw, array, string, word};
 
@@ -534,21 +536,6 @@ fn is_one_text(message: &str) -> bool {
     };
     let keys = block.members().iter().map(|(key, _)| &**key);
     keys.eq([r#""type""#, r#""text""#])
-}
-
-/// A string as a block.
-fn block_of<'a>(text: &JsValue<'a>) -> JsValue<'a> {
-    JsValue::object([("type", JsValue::text("text")), ("text", text.clone())])
-}
-
-/// A message whose content is a string has one block instead.
-pub(super) fn as_blocks(message: &mut JsValue<'_>) {
-    if let Some(content) = message
-        .get_mut("content")
-        .filter(|content| content.is_text())
-    {
-        *content = JsValue::List(vec![block_of(content)]);
-    }
 }
 
 /// The hash of a message: a string counts as one text.

@@ -3,11 +3,10 @@
 //!
 //! Deliberately absent: what the difference costs, and how it is shown.
 
-use super::{Lack, SentRequest};
+use super::{Lack, SentRequest, as_blocks};
+use crate::wire::anthropic::MARK;
 use crate::wire::javascript::{JsValue, KeyOrder};
 
-/// The key of a breakpoint: up to there a provider is to keep what it was sent.
-pub const MARK: &str = "cache_control";
 /// The parts of a request that are compared by themselves.
 const PARTS: [&str; 4] = ["model", "tools", "system", "messages"];
 /// How many blocks before a breakpoint a provider looks for what it has kept.
@@ -327,43 +326,26 @@ fn system(old: Option<&JsValue<'_>>, new: Option<&JsValue<'_>>) -> Vec<SystemDif
     others.map(difference).collect()
 }
 
-/// A message whose content is a string means what one with one block means.
-fn message(value: &JsValue<'_>) -> JsValue<'static> {
-    let mut text = String::new();
-    value.write(&mut text, KeyOrder::Kept, Some(MARK));
-    let mut message = owned(JsValue::of(&text));
-    if let Some(content) = message.get_mut("content").filter(|it| it.is_text()) {
-        let block = [("type", JsValue::text("text")), ("text", content.clone())];
-        *content = JsValue::List(vec![JsValue::object(block)]);
-    }
-    message
-}
-
-fn owned(value: Option<JsValue<'_>>) -> JsValue<'static> {
-    match value {
-        None => JsValue::object([]),
-        Some(JsValue::Plain(token)) => JsValue::Plain(token.into_owned().into()),
-        Some(JsValue::List(elements)) => {
-            JsValue::List(elements.into_iter().map(|it| owned(Some(it))).collect())
-        }
-        Some(JsValue::Object(members)) => {
-            let members = members.into_iter();
-            let members = members.map(|(key, it)| (key.into_owned().into(), owned(Some(it))));
-            JsValue::Object(members.collect())
-        }
-    }
+/// A message without breakpoints, as it is compared.
+fn message(text: &str) -> Option<JsValue<'_>> {
+    let mut message = JsValue::of(text)?;
+    as_blocks(&mut message);
+    Some(message)
 }
 
 fn messages(old: &[JsValue<'_>], new: &[JsValue<'_>]) -> MessagesDifference {
-    let pairs = || old.iter().zip(new).map(|(a, b)| (message(a), message(b)));
-    let same = pairs().take_while(|(a, b)| a == b).count();
-    let mut first = old.iter().zip(new).skip(same);
+    let texts = |messages: &[JsValue<'_>]| -> Vec<String> {
+        messages.iter().filter_map(|it| plain(Some(it))).collect()
+    };
+    let texts = [texts(old), texts(new)];
+    let pairs = texts[0].iter().zip(&texts[1]);
+    let mut pairs = pairs.map(|(old, new)| [message(old), message(new)]);
+    let same = pairs.position(|[old, new]| old != new);
+    let path_of = |at: usize| path(&message(&texts[0][at])?, &message(&texts[1][at])?);
     MessagesDifference {
-        same: same as u64,
+        same: same.unwrap_or(old.len().min(new.len())) as u64,
         counts: [old.len() as u64, new.len() as u64],
-        path: first
-            .next()
-            .map(|(a, b)| path(&message(a), &message(b)).unwrap_or_default()),
+        path: same.map(|at| path_of(at).unwrap_or_default()),
     }
 }
 

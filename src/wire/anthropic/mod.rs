@@ -16,3 +16,6 @@ pub use write::{block, content, result_blocks, tool_result, tool_use, written};
 
 /// The provider's name in thinking and opaque parts.
 pub const PROVIDER: &str = "anthropic";
+
+/// The key of a breakpoint: up to there the provider is to keep what it was sent. A client moves it with each request.
+pub const MARK: &str = "cache_control";

@@ -1,7 +1,7 @@
 //! `tract cost --misses`: what caches had of each request, and why not more.
 
 use tract::ingest::{CachedReply, MissCause, Misses};
-use tract::render::{Calendar, Label, Line, grouped, plot, plural, rounded, table};
+use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
 use super::session;
 use crate::cli::cache::duration;
@@ -43,21 +43,21 @@ pub fn tell(found: &Misses, list: &str, app: &mut App) -> Result<()> {
     let unpriced = found.replies.iter().filter(|row| row.missed_tokens > 0);
     let unpriced = unpriced.filter(|row| row.missed_dollars.is_none()).count();
     if unpriced > 0 {
-        let misses = misses(unpriced);
+        let misses = plural(unpriced as u64, "miss");
         app.ui
             .notice(format!("{misses} without a price: tract cost --by model"));
     }
     if found.uncounted > 0 {
         let replies = plural(found.uncounted, "reply");
         app.ui
-            .notice(format!("{replies} left out: the numbers can be no counts"));
+            .notice(format!("{replies} left out: no request has such counts"));
     }
     let is_odd = |row: &&CachedReply| matches!(&row.cause, Some(MissCause::Said { said, .. }) if said.is_odd);
     let odd = found.replies.iter().filter(is_odd).count() as u64;
     if odd > 0 {
-        let counts = plural(odd, "count");
+        let counts = plural(odd, "number");
         app.ui.notice(format!(
-            "{counts} of the provider's of what was missed left out: the numbers can be no counts"
+            "{counts} of missed tokens left out: no request has so many"
         ));
     }
     for lack in &found.lacks {
@@ -119,16 +119,8 @@ fn total(found: &Misses) -> Vec<Line> {
         Line::from(sum(|row| row.reply.usage.written_tokens)),
         Line::from(sum(|row| row.missed_tokens)),
         Line::from(money(dollars)),
-        Line::from(misses(missed.count())),
+        Line::from(plural(missed.count() as u64, "miss")),
     ]
-}
-
-/// `1 miss`, `2 misses`.
-fn misses(count: usize) -> String {
-    match count {
-        1 => "1 miss".to_owned(),
-        count => format!("{} misses", grouped(count as u64)),
-    }
 }
 
 fn cause(cause: &MissCause) -> Line {

@@ -4,7 +4,7 @@ use tract::history::{Bearer, BillShare, MessageShare, Repo, Shares};
 use tract::model::Encoding;
 use tract::render::{Label, Line, row};
 
-use super::{Row, others_of};
+use super::{Row, others_of, shown};
 use crate::cli::Result;
 use crate::cli::prices::cost_of;
 
@@ -65,14 +65,6 @@ pub fn by_tool(
         rows.push(of(others_of(others.len()), None, &sum));
     }
     Ok(rows)
-}
-
-fn shown(limit: Option<usize>, usual: usize) -> usize {
-    match limit {
-        Some(0) => usize::MAX,
-        Some(limit) => limit,
-        None => usual,
-    }
 }
 
 /// The most expensive first; where nobody knows a price, the one of most tokens.
