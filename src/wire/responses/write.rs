@@ -50,7 +50,10 @@ pub fn takes(message: &Message, part: &Part) -> bool {
     };
     let kind = type_of(data).filter(|kind| !OF_CHAT.contains(&kind.as_str()));
     // An output that names its tool itself answers no call.
-    let is_stray = |kind: &str| kind.ends_with("_output") && text_at(data, "name").is_none();
+    let is_stray = |kind: &str| {
+        let tool = text_at(data, "name").unwrap_or_default();
+        kind.ends_with("_output") && (tool.is_empty() || !gives_something(data))
+    };
     let is_broken = |kind: &str| READ.contains(&kind) || is_stray(kind);
     provider != PROVIDER
         || kind.is_some_and(|kind| match message.role {
@@ -298,7 +301,12 @@ mod tests {
         assert!(takes(
             r#"{"type":"function_call_output","name":"goal_objective","namespace":"agent","output":"x"}"#
         ));
-        assert!(!takes(r#"{"type":"function_call_output","output":"x"}"#));
+        for stray in ["", r#""name":"","#] {
+            assert!(!takes(&format!(
+                r#"{{"type":"function_call_output",{stray}"output":"x"}}"#
+            )));
+        }
+        assert!(!takes(r#"{"type":"function_call_output","name":"goal"}"#));
         assert!(!takes(r#"{"type":"function_call","arguments":[]}"#));
     }
 
