@@ -14,10 +14,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
-use tract::history::{Call, On, Repo, Visitor};
+use tract::history::{Call, CommitOptions, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::interop::FORMATS;
 use tract::model::secret::Secrets;
+use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::Calendar;
 
@@ -403,6 +404,14 @@ impl App {
     /// What tokens are counted in.
     pub fn encoding(&self, repo: &Repo) -> Result<Encoding> {
         Ok(repo.config()?.encoding()?)
+    }
+
+    /// How a message is committed that is said here: counted at once.
+    pub fn committing(&self, repo: &Repo) -> Result<CommitOptions<'static>> {
+        Ok(CommitOptions {
+            counter: Some(Counter::of(self.encoding(repo)?)),
+            ..CommitOptions::default()
+        })
     }
 
     /// The form of a request: as asked, else as configured, else the usual one.

@@ -34,7 +34,6 @@ pub fn commit(
     options: &CommitOptions<'_>,
     app: &mut App,
 ) -> Result<Held> {
-    // Loading a vocabulary costs more than the commit: only a budget that may be full asks for it.
     let Some(budget) = repo.config()?.budget()? else {
         let commits = repo.commit(call, drafts, options)?;
         return Ok(Held {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tract::compile::RequestOptions;
 use tract::context::Context;
-use tract::history::{CommitOptions, On, Repo};
+use tract::history::{On, Repo};
 use tract::interop::messages_of;
 use tract::model::{Draft, Message, Part, RefName, Role};
 use tract::render::plural;
@@ -55,7 +55,7 @@ impl Talk<'_> {
         let asked = Message::text(Role::User, prompt);
         let draft = Draft::append(asked.clone());
         let call = app.call(&self.on, &self.what);
-        let options = CommitOptions::default();
+        let options = app.committing(self.repo)?;
         let mut held = budgeted::commit(self.repo, &self.on, call, &[draft], &options, app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
@@ -79,7 +79,8 @@ impl Talk<'_> {
             // What was said was said: the budget has its word before the next turn.
             let drafts: Vec<Draft> = messages.into_iter().map(Draft::append).collect();
             let call = app.call(&self.on, &self.what);
-            self.repo.commit(call, &drafts, &CommitOptions::default())?;
+            self.repo
+                .commit(call, &drafts, &app.committing(self.repo)?)?;
         }
         Ok(count)
     }
@@ -139,7 +140,7 @@ impl Talk<'_> {
         if !drafts.is_empty() {
             let on = On::Branch(saved.branch.clone());
             let call = app.call(&on, "chat /save");
-            kept.commit(call, &drafts, &CommitOptions::default())?;
+            kept.commit(call, &drafts, &app.committing(kept)?)?;
         }
         saved.messages = count;
         Ok(saved)

@@ -24,8 +24,8 @@ pub enum Expect {
 pub struct CommitOptions<'a> {
     /// Refuse if the branch is elsewhere.
     pub expect: Option<Expect>,
-    /// Counts tokens, if its vocabulary is loaded anyway.
-    pub counter: Option<&'a Counter>,
+    /// Counts the tokens of each message; without one, who asks for them first does.
+    pub counter: Option<Counter>,
     /// What the provider counted for each of the messages; those behind the last of these are no replies.
     pub usages: &'a [Option<Usage>],
 }
@@ -160,7 +160,7 @@ pub(super) struct Making<'a> {
     pub(super) chain: Chain<'a>,
     branch: &'a RefName,
     now: Millis,
-    pub(super) counter: Option<&'a Counter>,
+    pub(super) counter: Option<Counter>,
     /// Those that are made.
     pub(super) done: Vec<Committed>,
 }

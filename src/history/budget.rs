@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::context::plan::truncate::{Marker, Window, marker_number, truncate};
-use crate::context::{Context, Entry, OrderEntry};
+use crate::context::{Context, OrderEntry};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::append::{CommitOptions, Committed, Making};
@@ -21,7 +21,7 @@ use crate::history::provider::{self, ProviderSays};
 use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
 use crate::history::{load, path};
-use crate::model::tokens::{self, Counter, context_total};
+use crate::model::tokens::{Counter, context_total};
 use crate::model::word::word;
 use crate::model::{
     Draft, Encoding, EntryId, HideKind, Millis, Operation, Part, Priority, TokenCount,
@@ -326,9 +326,7 @@ impl Repo {
     }
 
     /// Does what [`Repo::commit`] does, held to a budget: what it hides is part of the one operation.
-    ///
-    /// While the known tokens and the bytes of the rest fit, no vocabulary is loaded; where one has
-    /// to be, the write lock is held that long.
+    /// What of the context has no count yet is counted under the write lock.
     ///
     /// # Errors
     ///
@@ -385,7 +383,7 @@ fn hold(
         return Ok(Verdict::Fits);
     }
     let context = making.chain.context(making.tx)?.clone();
-    let mut counting = Counting::new(budget.encoding, making.counter);
+    let mut counting = Counting::new(budget.encoding);
     let tip = making.chain.tip();
     let Some(weighed) = weigh(making.tx, &mut counting, tip, &context, budget.max)? else {
         return Ok(Verdict::Fits);
@@ -447,7 +445,7 @@ fn truncate_to(
     new: &[Committed],
     context: &Context,
     Weighed { counts, says }: &Weighed,
-    counting: &mut Counting<'_>,
+    counting: &mut Counting,
     budget: &Budget,
 ) -> Result<Option<(usize, TokenCount)>> {
     let within = Budget {
@@ -471,7 +469,7 @@ fn truncate_to(
 }
 
 /// Whether the context was larger before: an edit that helps is welcome, over budget or not.
-fn shrank(making: &Making<'_>, counting: &mut Counting<'_>, total: TokenCount) -> Result<bool> {
+fn shrank(making: &Making<'_>, counting: &mut Counting, total: TokenCount) -> Result<bool> {
     let before = making.done.first().and_then(|first| first.commit.parent);
     let Some(before) = before else {
         return Ok(false);
@@ -488,7 +486,7 @@ fn truncation(
     new: &[Committed],
     counts: &[TokenCount],
     budget: &Budget,
-    counter: &Counter,
+    counter: Counter,
 ) -> Result<Option<Draft>> {
     let tip = making.chain.tip().expect("something was just added");
     let new: HashSet<EntryId> = new
@@ -554,38 +552,23 @@ struct Weighed {
     says: ProviderSays,
 }
 
-/// The context's weight, if it is more than `max`. What has no count yet is taken at its bytes first:
-/// while even that fits, nothing is counted.
+/// The context's weight, if it is more than `max`.
 fn weigh(
     tx: &dyn Tx,
-    counting: &mut Counting<'_>,
+    counting: &mut Counting,
     tip: Option<CommitHash>,
     context: &Context,
     max: u64,
 ) -> Result<Option<Weighed>> {
     let encoding = counting.encoding();
-    let says = |counts: &[TokenCount]| match &tip {
-        Some(tip) => provider::says(tx, tip, context, counts, encoding),
-        None => Ok(ProviderSays::Nothing),
-    };
-    let fits = |says: &ProviderSays, counts: &[TokenCount]| {
-        // Of a range nobody says that it is too much.
-        says.range(context_total(counts.iter().copied())).0 <= max
-    };
-    let entries: Vec<&Entry> = context.entries.iter().collect();
-    let mut at_most = Vec::with_capacity(entries.len());
-    for (entry, known) in entries.iter().zip(counting.known(tx, &entries)?) {
-        at_most.push(match known {
-            Some(count) => count,
-            None => tokens::at_most(&load::message(tx, entry)?),
-        });
-    }
-    if fits(&says(&at_most)?, &at_most) {
-        return Ok(None);
-    }
     let counts = counting.fill_in(tx, context)?;
-    let says = says(&counts)?;
-    Ok((!fits(&says, &counts)).then_some(Weighed { counts, says }))
+    let says = match &tip {
+        Some(tip) => provider::says(tx, tip, context, &counts, encoding)?,
+        None => ProviderSays::Nothing,
+    };
+    // Of a range nobody says that it is too much.
+    let fits = says.range(context_total(counts.iter().copied())).0 <= max;
+    Ok((!fits).then_some(Weighed { counts, says }))
 }
 
 #[cfg(test)]
@@ -670,29 +653,6 @@ mod tests {
             other => format!("{other:?}"),
         };
         messages.into_iter().map(text).collect()
-    }
-
-    #[test]
-    fn while_the_bytes_fit_no_vocabulary_is_loaded() {
-        let repo = Repo::ephemeral().expect("a repository");
-        let text = "word ".repeat(100);
-        let draft = said(Role::User, &text);
-        let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
-        done.expect("an append");
-        let context = context(&repo);
-        let tx = repo.store.write().expect("the lock");
-        // 500 bytes of text, 4 of the role, 3 for the message and 3 for the context.
-        let mut scale = Counting::new(Encoding::default(), None);
-        let over = weigh(&*tx, &mut scale, None, &context, 510).expect("weighed");
-        assert!(over.is_none() && !scale.has_loaded());
-        let over = weigh(&*tx, &mut scale, None, &context, 509).expect("weighed");
-        assert!(over.is_none() && scale.has_loaded(), "counted, and it fits");
-        // What is known now is taken as it is.
-        let mut scale = Counting::new(Encoding::default(), None);
-        let over = weigh(&*tx, &mut scale, None, &context, 120).expect("weighed");
-        assert!(over.is_none() && !scale.has_loaded());
-        let over = weigh(&*tx, &mut scale, None, &context, 50).expect("weighed");
-        assert!(over.is_some() && !scale.has_loaded());
     }
 
     #[test]

@@ -35,21 +35,16 @@ pub(crate) fn key_of(content: ContentHash) -> CountKey {
 /// Counts that are not kept yet.
 type Missing = Vec<(CountKey, TokenCount)>;
 
-/// Counts what has no count yet; the vocabulary is loaded when it is first needed.
-pub(crate) struct Counting<'a> {
+/// Counts what has no count yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
     encoding: Encoding,
-    given: Option<&'a Counter>,
-    loaded: Option<Counter>,
 }
 
-impl<'a> Counting<'a> {
-    /// In `encoding`; by `given`, if that counts in it.
-    pub(crate) fn new(encoding: Encoding, given: Option<&'a Counter>) -> Self {
-        Self {
-            encoding,
-            given: given.filter(|counter| counter.encoding() == encoding),
-            loaded: None,
-        }
+impl Counting {
+    /// In this encoding.
+    pub(crate) fn new(encoding: Encoding) -> Self {
+        Self { encoding }
     }
 
     /// What it counts in.
@@ -57,20 +52,9 @@ impl<'a> Counting<'a> {
         self.encoding
     }
 
-    /// The one that the caller had loaded anyway, or else one that is loaded now.
-    pub(crate) fn counter(&mut self) -> &Counter {
-        match self.given {
-            Some(counter) => counter,
-            None => self
-                .loaded
-                .get_or_insert_with(|| Counter::load(self.encoding)),
-        }
-    }
-
-    /// Whether a vocabulary had to be loaded.
-    #[cfg(test)]
-    pub(crate) fn has_loaded(&self) -> bool {
-        self.loaded.is_some()
+    /// What counts a message.
+    pub(crate) fn counter(&self) -> Counter {
+        Counter::of(self.encoding)
     }
 
     /// The counts that are kept already.
@@ -153,8 +137,7 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// The tokens of each of these entries. What is missing is counted, which loads the vocabulary,
-/// and kept; a repository that cannot be written to is no obstacle. No view may be open.
+/// The tokens of each of these entries. What is missing is counted and kept; a repository that cannot be written to is no obstacle. No view may be open.
 pub(crate) fn of_entries(
     store: &dyn Store,
     entries: &[&Entry],
@@ -162,7 +145,7 @@ pub(crate) fn of_entries(
 ) -> Result<Vec<TokenCount>> {
     let (counts, missing) = {
         let view = store.read()?;
-        let mut counting = Counting::new(encoding, None);
+        let mut counting = Counting::new(encoding);
         counting.fill(&*view, entries, &Fresh::new())?
     };
     for slice in missing.chunks(SLICE) {

@@ -72,7 +72,7 @@ impl Repo {
         let counts = self.counts(&context, encoding)?;
         let view = self.store.read()?;
         let mut stuffs = Stuffs {
-            counter: Counter::load(encoding),
+            counter: Counter::of(encoding),
             called: HashMap::new(),
             found: HashMap::new(),
         };

@@ -255,7 +255,7 @@ fn total(view: &dyn View, tip: &CommitHash, encoding: Encoding) -> Result<u64> {
     }
     let context = load::context(view, tip)?;
     let entries: Vec<&Entry> = context.entries.iter().collect();
-    let (counts, _) = Counting::new(encoding, None).fill(view, &entries, &Default::default())?;
+    let (counts, _) = Counting::new(encoding).fill(view, &entries, &Default::default())?;
     Ok(context_total(counts).tokens)
 }
 
@@ -268,7 +268,7 @@ fn known<'a>(
     let contents: Vec<ContentHash> = rows.filter_map(CommitRow::appended).collect();
     let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
     let kept = view.counts(&keys, encoding)?;
-    let mut counting = Counting::new(encoding, None);
+    let counting = Counting::new(encoding);
     let counts = contents.iter().zip(kept).map(|(content, kept)| match kept {
         Some(count) => Ok(count),
         None => Ok(counting.counter().message(&load::content(view, content)?)),

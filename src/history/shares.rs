@@ -93,7 +93,7 @@ impl Repo {
         let mut found = Found {
             view: &*view,
             prices,
-            counting: Counting::new(encoding, None),
+            counting: Counting::new(encoding),
             counts: Counts::default(),
             places: HashMap::new(),
             shares: Shares::default(),
@@ -135,7 +135,7 @@ impl Repo {
         let view = self.store.read()?;
         let contents: Vec<ContentHash> = shares.messages.iter().map(|one| one.content).collect();
         let uses = view.tool_uses(&contents)?;
-        let counter = Counter::lazy(encoding);
+        let counter = Counter::of(encoding);
         // Ids may repeat: the call before a result is the one.
         let mut called: HashMap<String, String> = HashMap::new();
         let mut found: BTreeMap<Bearer, (u64, BillShare)> = BTreeMap::new();
@@ -181,7 +181,7 @@ impl Repo {
 struct Found<'a> {
     view: &'a dyn View,
     prices: &'a Prices,
-    counting: Counting<'a>,
+    counting: Counting,
     counts: Counts,
     places: HashMap<EntryId, usize>,
     shares: Shares,

@@ -87,7 +87,7 @@ pub(super) trait Taker {
 /// How a message is made ready.
 #[derive(Clone, Copy)]
 pub(super) struct Making<'a> {
-    pub(super) counter: Option<&'a Counter>,
+    pub(super) counter: Option<Counter>,
     pub(super) secrets: Option<&'a Secrets>,
     /// Whether secrets are left out; out of the records they are already.
     pub(super) redacts: bool,
@@ -128,10 +128,6 @@ impl Making<'_> {
     }
 
     fn batch(&self, batch: Vec<Told>) -> Vec<Told<Ready>> {
-        if batch.is_empty() {
-            // The first one, before there is anything to count.
-            self.counter.inspect(|counter| counter.warm());
-        }
         batch.into_iter().map(|told| self.told(told)).collect()
     }
 }

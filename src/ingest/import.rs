@@ -55,7 +55,7 @@ pub struct ImportRequest<'a> {
     /// The command, for the operations.
     pub what: &'a str,
     /// Counts tokens on the way.
-    pub counter: Option<&'a Counter>,
+    pub counter: Option<Counter>,
     /// Looks for secrets in the messages that are new.
     pub secrets: Option<&'a Secrets>,
     /// Whether `[redacted:KIND]` comes in, in place of those that it looks for.

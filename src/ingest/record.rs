@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, fingerprint};
 use crate::history::Repo;
 use crate::interop::{EventStream, Format, GrowingStream, Input};
+use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName, Settings};
 use crate::store::SourceRow;
 use crate::tree::{Fold, NodeId, Rest, Tree};
@@ -297,6 +298,7 @@ impl<'a> Recorder<'a> {
             format: Some(self.request.format),
             branch: self.request.branch,
             moves_head: self.request.moves_head,
+            counter: Some(Counter::of(self.repo.config()?.encoding()?)),
             ..ImportRequest::at(now, self.request.what)
         };
         let last = self.report.as_ref();

@@ -95,7 +95,7 @@ impl Position {
 
 /// How messages are kept.
 struct Messages<'a> {
-    counter: Option<&'a Counter>,
+    counter: Option<Counter>,
     /// Finds secrets in what is new, if they are looked for.
     secrets: Option<&'a Secrets>,
     /// What was worked out of messages that are not written yet.
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         tx: &dyn Tx,
         tool: &'static str,
         start: SessionStart,
-        counter: Option<&'a Counter>,
+        counter: Option<Counter>,
         secrets: Option<&'a Secrets>,
     ) -> Result<Self> {
         Ok(Self {
@@ -671,9 +671,9 @@ mod tests {
         });
         let rows: Vec<String> = rows.collect();
         std::fs::write(&path, format!("[{}]", rows.join(","))).expect("written");
-        let counter = Counter::load(Encoding::default());
+        let counter = Counter::of(Encoding::default());
         let request = ImportRequest {
-            counter: Some(&counter),
+            counter: Some(counter),
             secrets: None,
             ..ImportRequest::at(Millis(0), "import")
         };
@@ -685,7 +685,7 @@ mod tests {
         assert_eq!(first, (100, 100));
 
         let options = CommitOptions {
-            counter: Some(&counter),
+            counter: Some(counter),
             ..CommitOptions::default()
         };
         let committed = hashed(|| {

@@ -127,11 +127,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let what = what(args);
     let call = app.call(&on, &what);
-    let counter = None;
     let options = CommitOptions {
         expect,
-        counter,
         usages: &usages,
+        ..app.committing(&repo)?
     };
     // Before anything is done: what fails now has changed nothing.
     let answered = match (&target, &args.call) {

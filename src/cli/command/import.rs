@@ -189,7 +189,7 @@ struct Intake<'a> {
     args: &'a Args,
     repo: &'a Repo,
     spools: &'a Spools,
-    counter: Option<Counter>,
+    counter: Counter,
     secrets: Secrets,
     redaction: Redaction,
     unread: Unread,
@@ -211,12 +211,11 @@ impl<'a> Intake<'a> {
         files: usize,
         app: &App,
     ) -> Result<Self, Failure> {
-        let encoding = (!args.hook).then(|| app.encoding(repo)).transpose()?;
         Ok(Self {
             args,
             repo,
             spools,
-            counter: encoding.map(Counter::lazy),
+            counter: Counter::of(app.encoding(repo)?),
             secrets: app.secrets()?,
             redaction: match args.redact {
                 true => Redaction::Always,
@@ -302,7 +301,7 @@ impl<'a> Intake<'a> {
             },
             now: app.now(),
             what: &what,
-            counter: self.counter.as_ref(),
+            counter: Some(self.counter),
             secrets: Some(&self.secrets),
             redaction: self.redaction,
             reading: if args.hook {

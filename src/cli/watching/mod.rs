@@ -57,7 +57,7 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<()> {
     let _lock = Lock::take(&lock)?;
     let pause = Pause::begin()?;
     let is_over = || pause.is_over();
-    let mut taking = Taking::of(repo, (options.is_once, options.is_verbose), app)?;
+    let mut taking = Taking::of(repo, options.is_verbose, app)?;
     if options.is_once {
         let tally = taking.take_all(options.reading, &is_over, app)?;
         // What was changing a moment ago may be whole now.

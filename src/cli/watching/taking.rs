@@ -24,17 +24,11 @@ use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, Result, listing, unreadable};
 
-/// More new bytes than this are counted as they come in by one who looks once. To make a counter ready takes
-/// as long as to count so many; what is not counted is counted by who asks.
-const COUNTED_BYTES: u64 = 4 << 20;
-
 /// The files of the tools, and how each was when it was taken in.
 pub struct Taking {
     repo: Rc<Repo>,
     dirs: ToolDirs,
     counter: Counter,
-    /// Whether to look once and end.
-    is_once: bool,
     secrets: Secrets,
     is_verbose: bool,
     /// As they were when they were looked at last.
@@ -68,14 +62,13 @@ pub struct Tally {
 }
 
 impl Taking {
-    pub fn of(repo: Rc<Repo>, (is_once, is_verbose): (bool, bool), app: &App) -> Result<Self> {
+    pub fn of(repo: Rc<Repo>, is_verbose: bool, app: &App) -> Result<Self> {
         Ok(Self {
             dirs: app.tool_dirs()?,
-            counter: Counter::lazy(app.encoding(&repo)?),
+            counter: Counter::of(app.encoding(&repo)?),
             secrets: app.secrets()?,
             unread: Unread::of(&repo)?,
             repo,
-            is_once,
             is_verbose,
             seen: HashMap::new(),
             databases: Databases::default(),
@@ -153,7 +146,6 @@ impl Taking {
         let mut tally = Tally::default();
         let mut changed = Vec::new();
         let mut stamps = HashMap::new();
-        let mut new_bytes = 0;
         for file in files {
             for (file, stamp) in self.found_at(file, reading, &mut tally, app)? {
                 if self.seen.get(&file) == Some(&stamp) && reading == Reading::New {
@@ -169,8 +161,6 @@ impl Taking {
                     self.taken.insert(file);
                     continue;
                 }
-                let known_bytes = known.map_or(0, |known| known.size_bytes);
-                new_bytes += stamp.size_bytes.saturating_sub(known_bytes);
                 stamps.insert(file.clone(), stamp);
                 changed.push(file);
             }
@@ -185,7 +175,6 @@ impl Taking {
         } else {
             Redaction::Never
         };
-        let counts = !self.is_once || new_bytes > COUNTED_BYTES;
         for file in known.iter().chain(&new) {
             if is_over() {
                 break;
@@ -195,7 +184,7 @@ impl Taking {
             let Some(stamp) = stamp.or_else(|| ingest::stamp(file).ok()) else {
                 continue;
             };
-            self.take_one((file, stamp), (reading, redaction, counts), &mut tally, app)?;
+            self.take_one((file, stamp), (reading, redaction), &mut tally, app)?;
         }
         Ok(tally)
     }
@@ -252,14 +241,14 @@ impl Taking {
     fn take_one(
         &mut self,
         (file, stamp): (&Path, FileStamp),
-        (reading, redaction, counts): (Reading, Redaction, bool),
+        (reading, redaction): (Reading, Redaction),
         tally: &mut Tally,
         app: &mut App,
     ) -> Result<()> {
         let what = format!("watch {}", file.display());
         let request = ImportRequest {
             is_aside: true,
-            counter: counts.then_some(&self.counter),
+            counter: Some(self.counter),
             secrets: Some(&self.secrets),
             redaction,
             reading,

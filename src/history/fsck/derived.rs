@@ -237,7 +237,7 @@ fn recount(
     checked: &mut Checked,
     progress: &mut dyn FnMut(),
 ) -> Result<()> {
-    let counters = Encoding::ALL.map(Counter::load);
+    let counters = Encoding::ALL.map(Counter::of);
     let counter = |encoding| {
         let of = counters
             .iter()

@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn log_and_status_and_compile_agree_to_the_token(history in histories(24), every in 1_usize..9) {
         let repo = repo(&history, every);
-        let counter = Counter::load(Encoding::default());
+        let counter = Counter::of(Encoding::default());
         let branch = RefName::branch("main").expect("a name");
         for (at, (hash, _)) in history.0.iter().enumerate() {
             let tx = repo.store.write().expect("a transaction");
@@ -116,7 +116,7 @@ proptest! {
         more in proptest::collection::vec((0_usize..4, 1_usize..400), 1..5),
     ) {
         let repo = repo(&history, every);
-        let counter = Counter::load(Encoding::default());
+        let counter = Counter::of(Encoding::default());
         let (mut tip, _) = history.0[history.0.len() - 1];
         let branch = RefName::branch("main").expect("a name");
         let tx = repo.store.write().expect("a transaction");
@@ -214,7 +214,7 @@ fn listed(repo: &Repo, tip: &CommitHash, limit: usize) -> u64 {
 fn steps_of_looks(messages: usize, more: usize, look: fn(&Repo, &CommitHash) -> u64) -> u64 {
     let (repo, steps) = talk_of(messages, tools);
     look(&repo, &repo.resolve(&On::Head, "HEAD").expect("a tip"));
-    let counter = Counter::load(Encoding::default());
+    let counter = Counter::of(Encoding::default());
     let mut took = 0;
     for round in 0..5 {
         let first = messages + round * more;

@@ -335,7 +335,7 @@ impl<'a> Gather<'a> {
         let read = (0..self.order.len()).filter(|at| self.is_read(*at));
         let read: Vec<usize> = read.collect();
         let encoding = self.encoding.filter(|_| self.needs.part_tokens);
-        let counter = encoding.map(Counter::load);
+        let counter = encoding.map(Counter::of);
         for some in read.chunks(BODIES) {
             let masks = some.iter().map(|at| &self.order[*at].entry.mask);
             let stubs = load::stubs(self.view, masks, &Fresh::new())?;

@@ -80,7 +80,7 @@ impl Plan for Prune {
             let within = scene.says_for(repo, budget)?.ours_within(budget.tokens);
             limits.enough = scene.size().tokens.tokens.saturating_sub(within);
         }
-        let counter = Counter::load(encoding);
+        let counter = Counter::of(encoding);
         let tools = tools(&scene.input);
         let tool_of = |entry: &PlanEntry, part: usize| tools.get(&(entry.entry.id, part)).copied();
         let is_in = |names: &[String], tool: &str| names.iter().any(|name| name == tool);

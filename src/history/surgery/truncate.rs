@@ -86,7 +86,7 @@ impl Plan for Truncate {
             Reach::ToBudget(budget) => {
                 says = scene.says_for(repo, budget)?;
                 let longest = marker.longest(&scene.input);
-                let counter = Counter::load(encoding);
+                let counter = Counter::of(encoding);
                 let tokens = says.ours_within(budget.tokens);
                 Window::Budget {
                     tokens,

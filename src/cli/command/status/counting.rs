@@ -16,7 +16,7 @@ const SAME: u64 = 50;
 /// Says it below the status.
 pub fn tell(status: &Status, repo: &Repo, ui: &mut Ui) -> Result<()> {
     ui.heading("How tokens are counted")?;
-    let counter = Counter::lazy(status.encoding);
+    let counter = Counter::of(status.encoding);
     let shape = match status.head.commit() {
         Some(tip) => shape_sent(repo, &tip, &counter)?,
         None => None,
