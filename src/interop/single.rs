@@ -10,6 +10,18 @@ use super::{Action, Format, Problem, Sink, Source, Step, sniff};
 use crate::error::{Error, Result};
 use crate::model::{Message, Role, Usage};
 use crate::wire::anthropic;
+use crate::wire::json::{quoted, string};
+
+/// One message, with what its response says beside it.
+#[derive(Clone, Debug)]
+pub struct SingleMessage {
+    /// The message.
+    pub message: Message,
+    /// What the provider counted for it.
+    pub usage: Option<Usage>,
+    /// The model that made it, as JSON.
+    pub model: Option<String>,
+}
 
 /// Reads one message object, OpenAI's or Anthropic's, or the response whose message it is.
 ///
@@ -17,16 +29,7 @@ use crate::wire::anthropic;
 ///
 /// [`Error::InvalidInput`] if it is no JSON object, or no message in either form, and
 /// [`Error::SeveralMessages`].
-pub fn message(text: &str) -> Result<Message> {
-    reply(text).map(|(message, _)| message)
-}
-
-/// The same with what the provider counted for it, where the response says so.
-///
-/// # Errors
-///
-/// The same.
-pub fn reply(text: &str) -> Result<(Message, Option<Usage>)> {
+pub fn message(text: &str) -> Result<SingleMessage> {
     let bad = |detail: String| Error::input("message", detail);
     let text = text.trim();
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
@@ -41,7 +44,7 @@ pub fn reply(text: &str) -> Result<(Message, Option<Usage>)> {
         // A response may repeat what it was told.
         found
             .messages
-            .retain(|(message, _)| message.role == Role::Assistant);
+            .retain(|found| found.message.role == Role::Assistant);
         return found.only();
     }
     let list = format!("[{text}]");
@@ -53,17 +56,24 @@ pub fn reply(text: &str) -> Result<(Message, Option<Usage>)> {
     };
     let mut found = Found::default();
     (format.read)(Source::of(&input, &mut found))?;
-    let (message, usage) = found.only()?;
-    let counted = counted(text).filter(|_| message.role == Role::Assistant);
-    Ok((message, usage.or(counted)))
+    let mut found = found.only()?;
+    if found.message.role == Role::Assistant {
+        found.beside(text);
+    }
+    Ok(found)
 }
 
-/// What was counted for a response of Anthropic's, which is a message itself.
-fn counted(text: &str) -> Option<Usage> {
-    lazy! { struct Response { usage } }
-    let response: Response<'_> = serde_json::from_str(text).ok()?;
-    let usage = anthropic::usage(Some(response.usage?))?;
-    (usage != Usage::default()).then_some(usage)
+impl SingleMessage {
+    /// Takes in what a response of Anthropic's says, which is a message itself.
+    fn beside(&mut self, text: &str) {
+        lazy! { struct Response { usage, model } }
+        let response: Response<'_> = serde_json::from_str(text).unwrap_or_default();
+        let counted = anthropic::usage(response.usage);
+        let counted = counted.filter(|usage| *usage != Usage::default());
+        self.usage = self.usage.or(counted);
+        let named = string(response.model).map(|model| quoted(&model));
+        self.model = self.model.take().or(named);
+    }
 }
 
 /// The format of a body whose message stands within it; none of what is a message itself.
@@ -79,17 +89,17 @@ fn of_response(text: &str) -> Option<&'static Format> {
 
 #[derive(Default)]
 struct Found {
-    messages: Vec<(Message, Option<Usage>)>,
+    messages: Vec<SingleMessage>,
     problem: Option<String>,
 }
 
 impl Found {
     /// The one message.
-    fn only(mut self) -> Result<(Message, Option<Usage>)> {
+    fn only(mut self) -> Result<SingleMessage> {
         let bad = |detail: String| Err(Error::input("message", detail));
         // Alone, a result has no call before it; what else is odd leaves no message.
         match (self.messages.pop(), self.problem) {
-            (Some(reply), _) if self.messages.is_empty() => Ok(reply),
+            (Some(found), _) if self.messages.is_empty() => Ok(found),
             (Some(_), _) => Err(Error::SeveralMessages {
                 what: "message".to_owned(),
             }),
@@ -100,9 +110,13 @@ impl Found {
 }
 
 impl Sink for Found {
-    fn step(&mut self, step: Step) -> Result<()> {
+    fn step(&mut self, mut step: Step) -> Result<()> {
         if let Action::Append(message) = step.action {
-            self.messages.push((message, step.usage));
+            self.messages.push(SingleMessage {
+                message,
+                usage: step.usage,
+                model: step.settings.remove("model"),
+            });
         }
         Ok(())
     }

@@ -234,7 +234,7 @@ fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
     let responses = [
         r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5}}"#,
         r#"{"choices":[{"message":{"role":"assistant","content":"Hi."}}],"usage":{"prompt_tokens":100,"completion_tokens":7}}"#,
-        r#"{"object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100,"output_tokens":9}}"#,
+        r#"{"object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":8},"output_tokens":9,"output_tokens_details":{"reasoning_tokens":6}}}"#,
     ];
     let mut usages = Vec::new();
     for response in responses {
@@ -248,7 +248,7 @@ fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
     assert_snapshot!(usages.join("\n"), @"
     usage     100 input (90 from the cache), 5 output
     usage     100 input, 7 output
-    usage     100 input, 9 output
+    usage     100 input (60 from the cache, 8 written to it), 9 output (6 reasoning)
     ");
     assert_snapshot!(sandbox.tract(&["cost"]), @"
     (no session)  5  500  36% cached  33  $0.0015
@@ -261,6 +261,28 @@ fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
     assert_snapshot!(sandbox.tract(&["cost"]), @"
     (no session)  5  500  36% cached  33  $0.0015
     total         5  500  36% cached  33  $0.0015
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
+fn a_response_says_its_model_where_nobody_has_named_one() {
+    let sandbox = Sandbox::new();
+    let response = r#"{"object":"response","model":"gpt-5","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100,"output_tokens":9}}"#;
+    let of_anthropic = r#"{"type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Hi."}],"usage":{"input_tokens":10,"output_tokens":5}}"#;
+    sandbox.ok(&["commit", "-r", "user", "-m", "Hello"]);
+    sandbox.tract_with(&["commit", "--json", "-"], response);
+    sandbox.ok(&["checkout", "-b", "other", "main^"]);
+    sandbox.tract_with(&["commit", "--json", "-"], of_anthropic);
+    sandbox.ok(&["checkout", "-b", "asked", "main^"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Go on.", "--model", "gpt-5.2"]);
+    sandbox.tract_with(&["commit", "--json", "-"], response);
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
+    claude-sonnet-4-5  1   10  0% cached  5  $0.0001
+    gpt-5              1  100  0% cached  9  $0.0002
+    gpt-5.2            1  100  0% cached  9  $0.0003
+    total              3  210  0% cached  19  $0.0006
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");

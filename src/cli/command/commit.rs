@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
+use tract::interop::single::SingleMessage;
 use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
@@ -104,19 +105,22 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let text = input::read(app, path).map_err(|failure| not_typed(path, failure))?;
             vec![provider_message(&named::name(path), &text)?]
         }
-        _ => vec![(
-            written(args, role, target.as_ref().map(|t| &t.1), app)?,
-            None,
-        )],
+        _ => vec![SingleMessage {
+            message: written(args, role, target.as_ref().map(|t| &t.1), app)?,
+            usage: None,
+            model: None,
+        }],
     };
-    let (messages, mut usages): (Vec<Message>, Vec<Option<Usage>>) = messages.into_iter().unzip();
+    let mut usages: Vec<Option<Usage>> = messages.iter().map(|it| it.usage).collect();
+    let mut models = messages.iter().enumerate();
+    let model = models.find_map(|(at, it)| Some((at, it.model.clone()?)));
     if target.is_some() {
         // What an edit says was not counted so.
         usages.clear();
     }
     let mut drafts: Vec<Draft> = messages
         .into_iter()
-        .map(|message| match &target {
+        .map(|SingleMessage { message, .. }| match &target {
             Some((entry, _)) => Draft::edit(*entry, message),
             None => Draft::append(message),
         })
@@ -124,6 +128,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if let Some(first) = drafts.first_mut() {
         first.settings = settings;
         first.note.clone_from(&args.note);
+    }
+    // Which model answers is what was asked for, but where nobody has said it.
+    if let Some((at, model)) = model.filter(|_| args.model.is_none() && target.is_none()) {
+        let tip = repo.head(&on)?.commit();
+        let known = tip.map(|tip| repo.model_at(&tip)).transpose()?.flatten();
+        if known.is_none() {
+            let settings = &mut drafts[at].settings;
+            settings.entry("model".to_owned()).or_insert(model);
+        }
     }
     let what = what(args);
     let call = app.call(&on, &what);
@@ -278,7 +291,7 @@ fn written(
 }
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
-fn batch(app: &App, path: &Path) -> Result<Vec<(Message, Option<Usage>)>> {
+fn batch(app: &App, path: &Path) -> Result<Vec<SingleMessage>> {
     let text = input::read(app, path)?;
     let mut messages = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -305,11 +318,10 @@ fn not_typed(path: &Path, failure: Failure) -> Failure {
     }
 }
 
-/// One message as OpenAI or Anthropic write it, or their response, with what was counted for it; `place` is where it is
-/// from.
-fn provider_message(place: &str, text: &str) -> Result<(Message, Option<Usage>), Error> {
-    match interop::single::reply(text) {
-        Ok((message, _)) if message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
+/// One message as OpenAI or Anthropic write it, or their response; `place` is where it is from.
+fn provider_message(place: &str, text: &str) -> Result<SingleMessage, Error> {
+    match interop::single::message(text) {
+        Ok(read) if read.message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
         Err(Error::InvalidInput { detail, .. }) => Err(Error::input(place, detail)),
         Err(Error::SeveralMessages { .. }) => Err(Error::SeveralMessages { what: place.into() }),
         read => read,

@@ -55,10 +55,24 @@ lazy! { struct Extra { context_management } }
 lazy! { struct Change { r#type, boundary } }
 
 #[derive(Deserialize)]
-struct Counts {
+struct Counts<'a> {
     prompt_tokens: u64,
     #[serde(default)]
     completion_tokens: u64,
+    cached_tokens: Option<u64>,
+    #[serde(borrow)]
+    extra: Raw<'a>,
+}
+
+/// What has no name in the format, by those of whoever was counting.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OtherCounts {
+    cache_read_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+    reasoning_output_tokens: Option<u64>,
 }
 
 impl TrajectoryStep {
@@ -98,10 +112,20 @@ impl TrajectoryStep {
 /// The counts of one call of the model; of several, nobody knows what each had.
 fn usage(record: &Record<'_>) -> Option<Usage> {
     let calls: Option<u64> = decode(record.llm_call_count);
-    let counts: Counts = decode(record.metrics)?;
+    let counts: Counts<'_> = decode(record.metrics)?;
     let is_one = calls.is_none_or(|calls| calls == 1);
     let counts = Some(counts).filter(|counts| is_one && counts.prompt_tokens > 0)?;
-    Some(Usage::new(counts.prompt_tokens, counts.completion_tokens))
+    let extra: OtherCounts = decode(counts.extra).unwrap_or_default();
+    let [cached, written, reasoning] = [
+        counts.cached_tokens.or(extra.cache_read_tokens),
+        extra
+            .cache_write_tokens
+            .or(extra.cache_creation_input_tokens),
+        extra.reasoning_tokens.or(extra.reasoning_output_tokens),
+    ]
+    .map(Option::unwrap_or_default);
+    let usage = Usage::new(counts.prompt_tokens, counts.completion_tokens);
+    Some(usage.cached(cached, written).reasoned(reasoning))
 }
 
 /// A prompt, or what was done to the context: then the text is for who reads along, and what is sent is

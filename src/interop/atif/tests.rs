@@ -98,7 +98,7 @@ fn a_step_is_what_was_said_its_calls_and_what_they_gave() {
     assert_eq!(models.iter().flatten().count(), 3, "{models:?}");
     assert!(session.steps[0].settings["tools"].starts_with('['));
     assert_eq!(session.steps[2].settings["reasoning_effort"], "\"low\"");
-    let usage = Usage::new(120, 9);
+    let usage = Usage::new(120, 9).cached(100, 15).reasoned(4);
     let counted: Vec<Usage> = session.steps.iter().filter_map(|step| step.usage).collect();
     assert_eq!(
         counted,

@@ -142,7 +142,8 @@ fn items_and_their_replies_are_read_by_their_own_format() {
         roles,
         [System, Developer, User, Assistant, Tool, Assistant, User]
     );
-    assert!(main.steps[3].usage.is_some());
+    let counted = Usage::new(50, 12).cached(40, 0).reasoned(8);
+    assert_eq!(main.steps[3].usage, Some(counted));
     assert_eq!(hides(main)[0].kind, HideKind::Compaction);
     assert_eq!(requests(RESPONSES, main), 3);
 }

@@ -20,7 +20,7 @@ use crate::interop::teller::Teller;
 use crate::interop::{
     Action, BranchStart, HideStep, Input, Midway, Sink, Source, Step, StepEntry, again,
 };
-use crate::model::{Message, Part, Role, Settings, Span, depth};
+use crate::model::{Message, Part, Role, Settings, Span, Usage, depth};
 use crate::wire::json::{Raw, decode, is_true, quoted, string, word};
 
 /// Reads a session.
@@ -206,6 +206,14 @@ impl<'a> Reader<'a> {
             },
             "assistant.message" => return self.replied(data),
             "tool.execution_complete" => self.given(data)?,
+            "assistant.usage" => {
+                self.counted(string(data.api_call_id).as_ref(), data.usage());
+                false
+            }
+            "session.shutdown" => {
+                self.counted(None, data.usage_of_one());
+                false
+            }
             "session.compaction_start" => {
                 self.close()?;
                 self.path.compacting = Some(self.path.sent.len());
@@ -337,6 +345,15 @@ impl<'a> Reader<'a> {
         let settings = std::mem::take(&mut self.teller.due);
         self.path.group = Some((call, step.setting(settings)));
         Ok(())
+    }
+
+    /// What was counted for the reply that is being read, or for one of a call.
+    fn counted(&mut self, call: Option<&String>, usage: Option<Usage>) {
+        if let Some((of, step)) = &mut self.path.group
+            && (call.is_none() || of.is_none() || call == of.as_ref())
+        {
+            step.usage = step.usage.or(usage);
+        }
     }
 
     fn given(&mut self, data: &Data<'_>) -> Result<bool> {

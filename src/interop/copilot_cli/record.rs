@@ -1,8 +1,11 @@
 //! The events of a session as they are decoded.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
 
 use crate::interop::{Descent, parts};
+use crate::model::Usage;
 use crate::wire::json::{decode, string, word};
 
 lazy! {
@@ -29,8 +32,19 @@ lazy! {
         is_user_requested = "isUserRequested", success, result, error, summary_content = "summaryContent",
         up_to_event_id = "upToEventId", initial_message = "initialMessage",
         messages_removed_during_truncation = "messagesRemovedDuringTruncation", asset_id = "assetId",
-        mime_type = "mimeType", data,
+        mime_type = "mimeType", data, model_metrics = "modelMetrics", input_tokens = "inputTokens",
+        output_tokens = "outputTokens", cache_read_tokens = "cacheReadTokens",
+        cache_write_tokens = "cacheWriteTokens", reasoning_tokens = "reasoningTokens",
     }
+}
+
+lazy! {
+    /// What the requests to a model came to.
+    struct Metrics { requests, usage }
+}
+
+lazy! {
+    struct Requests { count }
 }
 
 lazy! {
@@ -47,6 +61,32 @@ lazy! {
     /// Bytes that the model is sent: here, or in an event of their own.
     pub(super) struct Binary {
         data, mime_type = "mimeType", asset_id = "assetId", display_name = "displayName",
+    }
+}
+
+impl Data<'_> {
+    /// What was counted for one reply; what a cache had a part in is part of its input.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let usage = Usage::new(decode(self.input_tokens)?, decode(self.output_tokens)?);
+        let [cached, written, reasoning] = [
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+        ]
+        .map(|raw| decode(raw).unwrap_or_default());
+        Some(usage.cached(cached, written).reasoned(reasoning))
+    }
+
+    /// The same of a session that has asked once.
+    pub(super) fn usage_of_one(&self) -> Option<Usage> {
+        let models: HashMap<String, Metrics<'_>> = decode(self.model_metrics)?;
+        let mut models = models.into_values();
+        let (Some(metrics), None) = (models.next(), models.next()) else {
+            return None;
+        };
+        let requests: Requests<'_> = decode(metrics.requests)?;
+        let is_one = decode::<u64>(requests.count) == Some(1);
+        decode::<Data<'_>>(metrics.usage.filter(|_| is_one))?.usage()
     }
 }
 

@@ -6,7 +6,7 @@ use super::COPILOT_CLI;
 use crate::conditions::real_sessions;
 use crate::interop::contract::{fresh, outgoing, read, texts, values, written};
 use crate::interop::{Action, Cover, Document, HideStep, Midway, Outgoing, Sink, Source, Step};
-use crate::model::{HideKind, Message, Millis, Part, Role, Settings};
+use crate::model::{HideKind, Message, Millis, Part, Role, Settings, Usage};
 
 const PLAIN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/plain.jsonl");
 const HIDDEN: &[u8] = include_bytes!("../../../tests/data/copilot-cli/hidden.jsonl");
@@ -421,4 +421,58 @@ fn real_sessions_come_in_whole() {
         let again = read(&COPILOT_CLI, &file);
         assert_eq!(again.sessions[0].messages(), messages, "{path:?}");
     }
+}
+
+#[test]
+fn a_reply_has_what_was_counted_for_it_and_a_session_of_one_request_its_total() {
+    let line = |kind: &str, data: Value| {
+        let event = json!({"type": kind, "data": data, "id": kind, "timestamp": "2026-03-01T09:00:00Z", "parentId": null});
+        event.to_string() + "\n"
+    };
+    let start = line(
+        "session.start",
+        json!({"sessionId": "s", "version": 1, "producer": "copilot-agent"}),
+    );
+    let said = |call: &str| {
+        line(
+            "assistant.message",
+            json!({"content": "So.", "toolRequests": [], "apiCallId": call}),
+        )
+    };
+    let counted = |call: &str, input: u64| {
+        let counts = json!({"apiCallId": call, "inputTokens": input, "outputTokens": 9, "cacheReadTokens": 70, "cacheWriteTokens": 20, "reasoningTokens": 4});
+        line("assistant.usage", counts)
+    };
+    let ended = |count: u64| {
+        let usage = json!({"inputTokens": 500, "outputTokens": 12, "cacheReadTokens": 0, "cacheWriteTokens": 490});
+        let model = json!({"requests": {"count": count, "cost": 1}, "usage": usage});
+        line(
+            "session.shutdown",
+            json!({"modelMetrics": {"claude-sonnet-4.6": model}}),
+        )
+    };
+    let usages = |lines: &[String]| -> Vec<Option<Usage>> {
+        let told = read(&COPILOT_CLI, (start.clone() + &lines.concat()).as_bytes());
+        told.sessions[0]
+            .steps
+            .iter()
+            .map(|step| step.usage)
+            .collect()
+    };
+    let usage = Usage::new(100, 9).cached(70, 20).reasoned(4);
+    let lines = [
+        said("a"),
+        counted("a", 100),
+        said("b"),
+        counted("other", 7),
+        said("c"),
+        ended(3),
+    ];
+    assert_eq!(usages(&lines), [Some(usage), None, None]);
+    let total = Usage::new(500, 12).cached(0, 490);
+    assert_eq!(usages(&[said("a"), ended(1)]), [Some(total)]);
+    assert_eq!(
+        usages(&[said("a"), counted("a", 100), ended(1)]),
+        [Some(usage)]
+    );
 }

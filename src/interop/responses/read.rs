@@ -7,13 +7,14 @@ use serde_json::value::RawValue;
 
 use crate::error::Result;
 use crate::interop::document::ObjectTeller;
-use crate::interop::parts::{seconds, usage as counted};
+use crate::interop::parts::seconds;
 use crate::interop::records::Held;
 use crate::interop::spans::{elements, members};
 use crate::interop::teller::Teller;
 use crate::interop::{Action, Source, Step};
-use crate::model::{Message, Role, Settings, depth};
+use crate::model::{Message, Role, Settings, Usage, depth};
 use crate::wire::json::string;
+use crate::wire::openai;
 use crate::wire::responses::{self, Meaning};
 
 /// What a response says of itself beside its settings.
@@ -86,11 +87,9 @@ impl Reader<'_, '_> {
                 "instructions" if bytes.get(at.start) == Some(&b'"') => {}
                 "usage" if is_response => {
                     let usage = text.decode(at).ok();
-                    let usage = usage.and_then(|(raw, _)| {
-                        counted(Some(&raw), &["input_tokens", "output_tokens"])
-                    });
+                    let usage = usage.and_then(|(raw, _)| openai::usage(Some(&raw)));
                     if let Some(step) = self.held.as_mut().filter(|_| self.is_reply) {
-                        step.usage = usage;
+                        step.usage = usage.filter(|usage| *usage != Usage::default());
                     }
                 }
                 "created_at" if is_response => {

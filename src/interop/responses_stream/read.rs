@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::interop::parts::seconds;
 use crate::interop::stream::{EventReader, Replies, Telling};
-use crate::model::{Part, Usage};
+use crate::model::Part;
 use crate::tree::Happening;
-use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string};
 use crate::wire::responses::{self, Meaning};
+use crate::wire::{Notes, openai};
 
 /// Knows which response is under way, and its items.
 #[derive(Default)]
@@ -193,35 +192,13 @@ impl ResponsesReader {
                 let text = error["message"].as_str();
                 let text = text.or(Some("the response failed"));
                 self.replies.fail(text, told);
-                told.usage = usage(body.usage);
+                told.usage = openai::usage(body.usage);
             }
             "response.cancelled" => {
                 told.events.extend(self.replies.cut());
-                self.replies.end(usage(body.usage), told);
+                self.replies.end(openai::usage(body.usage), told);
             }
-            _ => self.replies.end(usage(body.usage), told),
+            _ => self.replies.end(openai::usage(body.usage), told),
         }
     }
-}
-
-/// What was counted for a response; what was cached is part of its input.
-fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Counts {
-        input_tokens: u64,
-        input_tokens_details: Details,
-        output_tokens: u64,
-        output_tokens_details: Details,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Details {
-        cached_tokens: u64,
-        reasoning_tokens: u64,
-    }
-    let counts: Counts = decode(raw)?;
-    let usage = Usage::new(counts.input_tokens, counts.output_tokens);
-    let usage = usage.cached(counts.input_tokens_details.cached_tokens, 0);
-    Some(usage.reasoned(counts.output_tokens_details.reasoning_tokens))
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::entry;
 use crate::error::Result;
 use crate::interop::document::{Document, Member, ObjectTeller, Said};
-use crate::interop::parts::{self, checked, seconds, usage};
+use crate::interop::parts::{self, checked, seconds};
 use crate::interop::spans::members;
 use crate::model::{Message, Settings};
 use crate::wire::json::{decode, quoted, string, word};
@@ -115,8 +115,7 @@ fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         return Err(wrong);
     }
     checked(&messages)?;
-    let of_response = || usage(record.usage, &["input_tokens", "output_tokens"]);
-    let usage = openai::usage(response.usage).or_else(of_response);
+    let usage = openai::usage(response.usage.or(record.usage));
     Ok(Said {
         messages,
         kind: string(record.role).unwrap_or_else(|| "empty response".to_owned()),

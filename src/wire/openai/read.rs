@@ -122,31 +122,40 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
     })
 }
 
-/// What was counted for a reply.
+/// What was counted for a reply, by either API's names; what a cache had a part in is said as part of the input.
 pub fn usage(raw: Raw<'_>) -> Option<Usage> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
+    #[derive(Deserialize)]
     struct Counts {
-        prompt_tokens: u64,
+        prompt_tokens: Option<u64>,
+        input_tokens: Option<u64>,
         prompt_tokens_details: Option<Details>,
-        completion_tokens: u64,
+        input_tokens_details: Option<Details>,
+        completion_tokens: Option<u64>,
+        output_tokens: Option<u64>,
         completion_tokens_details: Option<Details>,
+        output_tokens_details: Option<Details>,
     }
     #[derive(Default, Deserialize)]
-    #[serde(default)]
     struct Details {
         cached_tokens: Option<u64>,
+        cache_write_tokens: Option<u64>,
         reasoning_tokens: Option<u64>,
     }
     let counts: Counts = decode(raw)?;
-    let (input, output) = (
-        counts.prompt_tokens_details,
-        counts.completion_tokens_details,
-    );
+    let input = counts.prompt_tokens_details.or(counts.input_tokens_details);
+    let output = counts.completion_tokens_details;
+    let output = output.or(counts.output_tokens_details);
     let (input, output) = (input.unwrap_or_default(), output.unwrap_or_default());
-    let usage = Usage::new(counts.prompt_tokens, counts.completion_tokens);
-    let usage = usage.cached(input.cached_tokens.unwrap_or(0), 0);
-    Some(usage.reasoned(output.reasoning_tokens.unwrap_or(0)))
+    let [sent, said, cached, written, reasoning] = [
+        counts.prompt_tokens.or(counts.input_tokens),
+        counts.completion_tokens.or(counts.output_tokens),
+        input.cached_tokens,
+        input.cache_write_tokens,
+        output.reasoning_tokens,
+    ]
+    .map(Option::unwrap_or_default);
+    let usage = Usage::new(sent, said).cached(cached, written);
+    Some(usage.reasoned(reasoning))
 }
 
 fn opaque(data: String, kind: &str, notes: &mut Notes) -> Part {
