@@ -3,6 +3,7 @@
 use tract::hash::CommitHash;
 use tract::history::{CacheUse, ChangedPrefix, Repo, Size, Surgery};
 use tract::model::Usage;
+use tract::model::price::Served;
 use tract::render::plural;
 
 use super::prices::{money, prices};
@@ -56,12 +57,17 @@ pub fn foretell(
         .usage
         .is_some_and(|usage| usage.written_hour_tokens > 0);
     let now = app.now();
+    let tier = repo.tier_at(&tip)?;
     let price = |read: u64, written: u64| {
         let usage = Usage {
             written_hour_tokens: if is_hour { written } else { 0 },
             ..Usage::new(read + written, 0).cached(read, written)
         };
-        prices.of(last.model.as_deref()?, &usage, Some(now))
+        let served = Served {
+            model: last.model.as_deref()?,
+            tier: tier.as_deref(),
+        };
+        prices.of(served, &usage, Some(now))
     };
     let changed = changed(surgery, &last);
     let tokens = plural(changed.written_tokens(), "token");

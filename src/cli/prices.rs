@@ -1,12 +1,13 @@
 //! Prices, for people: the list that is meant, amounts of money, and what was counted for them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::history::Repo;
+use tract::history::{BilledReply, Repo};
 use tract::model::price::{LIST, Prices};
 use tract::model::{Millis, Usage};
-use tract::render::grouped;
+use tract::render::{Label, Line, grouped};
 
 use super::{App, Result, input};
 
@@ -37,6 +38,21 @@ pub fn cost_of(sum: f64, unpriced: u64, replies: u64) -> String {
         all if all == replies => "no price".to_owned(),
         _ => format!("{} and more", money(sum)),
     }
+}
+
+/// The tiers of these replies that have no price, each with what is said of it. They cost what the usual tier does.
+pub fn untiered<'r>(
+    replies: impl IntoIterator<Item = &'r BilledReply>,
+    prices: &Prices,
+) -> Vec<String> {
+    let replies = replies.into_iter();
+    let replies = replies.filter(|reply| reply.is_at_standard_price(prices));
+    let tiers: BTreeSet<&str> = replies.filter_map(|reply| reply.tier.as_deref()).collect();
+    let said = tiers.into_iter().map(|tier| {
+        let tier = Line::from("tier '") + Label::Text.quote(tier) + "' has no price in the list";
+        (tier + "; standard price used").text()
+    });
+    said.collect()
 }
 
 /// What a provider counted for a reply.

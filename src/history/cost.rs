@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::{Repo, load, path};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::model::price::Prices;
+use crate::model::price::{Prices, Served, is_usual_tier};
 use crate::model::{Millis, RefName, Usage};
 use crate::store::{CommitRow, View};
 
@@ -24,9 +24,11 @@ pub struct BilledReply {
     pub time: Option<Millis>,
     /// The model that made it. Hostile until escaped.
     pub model: Option<String>,
+    /// The tier of service where it is not the usual one. Hostile until escaped.
+    pub tier: Option<String>,
     /// What was counted.
     pub usage: Usage,
-    /// What it cost, in US dollars; none where its model has no price.
+    /// What it cost, in US dollars; none where its model has no price. By the standard price where its tier has none.
     pub dollars: Option<f64>,
     /// The one that was counted before it on its path.
     pub before: Option<CommitHash>,
@@ -101,13 +103,14 @@ impl Repo {
             return Ok(None);
         };
         let row = load::commit(&*view, commit)?;
-        let model = model_at(&*view, commit)?;
+        let [model, tier] = served_at(&*view, commit)?;
         Ok(Some(BilledReply {
             commit: *commit,
             session: None,
             directory: None,
             time: row.commit.time,
             model,
+            tier,
             usage,
             dollars: None,
             before: None,
@@ -121,6 +124,16 @@ impl Repo {
     /// The store's.
     pub fn model_at(&self, commit: &CommitHash) -> Result<Option<String>> {
         model_at(&*self.store.read()?, commit)
+    }
+
+    /// The tier of service in force at a commit, where it is not the usual one. Hostile until escaped.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn tier_at(&self, commit: &CommitHash) -> Result<Option<String>> {
+        let [_, tier] = served_at(&*self.store.read()?, commit)?;
+        Ok(tier)
     }
 
     /// The replies on the path to a commit, and those of the sub-agents of its session.
@@ -148,21 +161,52 @@ impl Repo {
 
 /// The model in force at a commit.
 pub(super) fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<String>> {
-    let named = view.settings_at(commit)?.remove("model");
-    let named = named.map(|by| load::commit(view, &by)).transpose()?;
-    Ok(named.and_then(|row| model_of(&row)))
+    let [model, _] = served_at(view, commit)?;
+    Ok(model)
 }
 
-/// The model that a commit sets, if it sets one.
-fn model_of(row: &CommitRow) -> Option<String> {
-    serde_json::from_str(row.commit.settings.get("model")?).ok()
+/// What the price of a reply depends on, by the settings that hold it: its model, and its tier.
+const SERVED: [&str; 2] = ["model", "service_tier"];
+
+/// These settings, in force at a commit.
+fn served_at(view: &dyn View, commit: &CommitHash) -> Result<[Option<String>; 2]> {
+    let mut held = view.settings_at(commit)?;
+    let mut served = [None, None];
+    for (key, found) in SERVED.iter().zip(&mut served) {
+        let named = held.remove(*key);
+        let named = named.map(|by| load::commit(view, &by)).transpose()?;
+        *found = named.and_then(|row| setting(&row, key));
+    }
+    Ok(served)
+}
+
+/// What a commit sets one of these to, if that is a text, and no tier that is the usual one.
+fn setting(row: &CommitRow, key: &str) -> Option<String> {
+    let value = row.commit.settings.get(key)?;
+    let is_usual = key == "service_tier" && is_usual_tier(value);
+    serde_json::from_str(value).ok().filter(|_| !is_usual)
 }
 
 impl BilledReply {
     /// Looks its price up.
     pub fn price(&mut self, prices: &Prices) {
-        let model = self.model.as_deref();
-        self.dollars = model.and_then(|model| prices.of(model, &self.usage, self.time));
+        let served = self.served();
+        self.dollars = served.and_then(|served| prices.of(served, &self.usage, self.time));
+    }
+
+    /// What its price depends on beside its counts and its day; none where its model is not known.
+    pub fn served(&self) -> Option<Served<'_>> {
+        Some(Served {
+            model: self.model.as_deref()?,
+            tier: self.tier.as_deref(),
+        })
+    }
+
+    /// Whether it has a price, and its tier has none.
+    pub fn is_at_standard_price(&self, prices: &Prices) -> bool {
+        let standard = self.tier.as_ref().and(self.model.as_deref());
+        let standard = standard.and_then(|model| prices.of(model, &self.usage, self.time));
+        standard.is_some() && standard == self.dollars
     }
 }
 
@@ -244,26 +288,29 @@ impl NewPath<'_> {
 
     /// The replies among its new commits that a provider counted, oldest first.
     pub(super) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
-        let mut model = None;
+        let mut served = [None, None];
         let mut new = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
-            if row.commit.settings.contains_key("model") {
-                model = model_of(row);
+            for (key, found) in SERVED.iter().zip(&mut served) {
+                if row.commit.settings.contains_key(*key) {
+                    *found = setting(row, key);
+                }
             }
             if at >= self.known {
-                new.push((row.hash, row.commit.time, model.clone()));
+                new.push((row.hash, row.commit.time, served.clone()));
             }
         }
         let commits: Vec<CommitHash> = new.iter().map(|(commit, ..)| *commit).collect();
         let mut before = self.last_known(view)?;
         let counted = new.into_iter().zip(view.usage(&commits)?);
-        let replies = counted.filter_map(|((commit, time, model), usage)| {
+        let replies = counted.filter_map(|((commit, time, [model, tier]), usage)| {
             let mut reply = BilledReply {
                 commit,
                 session: self.session.cloned(),
                 directory: self.directory.cloned(),
                 time,
                 model,
+                tier,
                 usage: usage?,
                 dollars: None,
                 before: before.replace(commit),
@@ -273,6 +320,21 @@ impl NewPath<'_> {
         });
         Ok(replies.collect())
     }
+}
+
+/// What of the input of each reply the one before had left in the cache, and was not read from there. Replies that have
+/// no counts miss nothing.
+pub fn missed(replies: &[BilledReply]) -> Vec<u64> {
+    let counted = || replies.iter().filter(|reply| reply.usage.is_count());
+    let usages: HashMap<CommitHash, &Usage> = counted()
+        .map(|reply| (reply.commit, &reply.usage))
+        .collect();
+    let missed = replies.iter().map(|reply| {
+        let before = usages.get(reply.before.as_ref()?)?;
+        usages.contains_key(&reply.commit).then_some(())?;
+        Some(reply.usage.missed_after(before))
+    });
+    missed.map(Option::unwrap_or_default).collect()
 }
 
 /// What replies come to, by a word that each has.

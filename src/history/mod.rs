@@ -70,7 +70,7 @@ pub use call::{Call, On};
 pub use change::{Touched, TouchedList};
 pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use config::Config;
-pub use cost::{Bill, BilledReply, bills};
+pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
 pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,

@@ -273,9 +273,9 @@ impl Found<'_> {
                 });
             }
             if let Some(reply) = reply.filter(|reply| content.is_some() && wanted(reply)) {
-                let model = reply.model.as_deref();
+                let served = reply.served();
                 let price =
-                    model.and_then(|model| self.prices.apart(model, &reply.usage, reply.time));
+                    served.and_then(|served| self.prices.apart(served, &reply.usage, reply.time));
                 requests.push(Request {
                     sent,
                     end: visible + 1,

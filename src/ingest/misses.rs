@@ -9,7 +9,7 @@ use super::outgoing::format_of;
 use super::requests::{kept, requests};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{BilledReply, Repo};
+use crate::history::{BilledReply, Repo, missed};
 use crate::interop::sent::{Compared, Lack, ReadSent, SaidMiss, Wanted};
 use crate::model::price::Prices;
 use crate::store::{SourceRow, View};
@@ -91,10 +91,7 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
         let before = reply.before.as_ref().and_then(|before| places.get(before));
         before.map(|at| &replies[*at])
     };
-    let missed: Vec<u64> = replies
-        .iter()
-        .map(|reply| before(reply).map_or(0, |before| reply.usage.missed_after(&before.usage)))
-        .collect();
+    let missed = missed(&replies);
     let asked = replies.iter().zip(&missed).filter_map(|(reply, missed)| {
         let is_asked = *missed > 0 || recorded.said.contains_key(&reply.commit);
         Some([before(reply).filter(|_| is_asked)?.commit, reply.commit])
@@ -135,7 +132,7 @@ pub fn misses(repo: &Repo, tip: Option<&CommitHash>, prices: &Prices) -> Result<
 fn extra_dollars(prices: &Prices, reply: &BilledReply, missed: u64) -> Option<f64> {
     let paid = reply.dollars?;
     let read = reply.usage.if_read(missed);
-    let least = prices.of(reply.model.as_deref()?, &read, reply.time)?;
+    let least = prices.of(reply.served()?, &read, reply.time)?;
     Some((paid - least).max(0.0))
 }
 
@@ -217,6 +214,7 @@ impl Recorded {
         pairs: &[[CommitHash; 2]],
     ) -> Result<Vec<(CommitHash, Compared)>> {
         let mut asked: BTreeMap<u64, Vec<(CommitHash, [String; 2])>> = BTreeMap::new();
+        let mut found = Vec::new();
         for [before, after] in pairs {
             let all = |reply| self.requests.get(reply).into_iter().flatten();
             let both = all(before).find_map(|(source, old)| {
@@ -227,7 +225,6 @@ impl Recorded {
                 asked.entry(source).or_default().push((*after, ids));
             }
         }
-        let mut found = Vec::new();
         for (source, asked) in asked {
             let (row, read) = &self.sources[&source];
             let ids: Vec<[String; 2]> = asked.iter().map(|(_, ids)| ids.clone()).collect();

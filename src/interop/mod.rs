@@ -101,6 +101,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
+use crate::model::price::is_usual_tier;
 use crate::model::{HideKind, Message, Millis, Settings, Span, Usage};
 
 pub use continuation::{Continuer, Midway};
@@ -398,6 +399,14 @@ impl Step {
     fn by_model(mut self, model: Option<String>) -> Self {
         let model = model.map(|model| ("model".to_owned(), model));
         self.settings.extend(model);
+        self
+    }
+
+    /// The same in this tier of service, as JSON; the usual one is not worth a word.
+    fn in_tier(mut self, tier: Option<String>) -> Self {
+        let tier = tier.filter(|tier| !is_usual_tier(tier));
+        let tier = tier.map(|tier| ("service_tier".to_owned(), tier));
+        self.settings.extend(tier);
         self
     }
 

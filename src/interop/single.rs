@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use super::anthropic::ANTHROPIC;
 use super::openai::OPENAI;
 use super::records::json_error;
+use super::remarked::Remarked;
 use super::responses::RESPONSES;
 use super::{Action, Format, Problem, Sink, Source, Step, sniff};
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ pub struct SingleMessage {
     pub usage: Option<Usage>,
     /// The model that made it, as JSON.
     pub model: Option<String>,
+    /// The tier of service.
+    pub tier: Option<String>,
 }
 
 /// Reads one message object, OpenAI's or Anthropic's, or the response whose message it is.
@@ -45,7 +48,9 @@ pub fn message(text: &str) -> Result<SingleMessage> {
         found
             .messages
             .retain(|found| found.message.role == Role::Assistant);
-        return found.only();
+        let mut found = found.only()?;
+        found.tier = Remarked::of(&[text.to_owned()]).tier;
+        return Ok(found);
     }
     let list = format!("[{text}]");
     let input = list.as_bytes();
@@ -73,6 +78,7 @@ impl SingleMessage {
         self.usage = self.usage.or(counted);
         let named = string(response.model).map(|model| quoted(&model));
         self.model = self.model.take().or(named);
+        self.tier = Remarked::of(&[text.to_owned()]).tier;
     }
 }
 
@@ -116,6 +122,7 @@ impl Sink for Found {
                 message,
                 usage: step.usage,
                 model: step.settings.remove("model"),
+                tier: None,
             });
         }
         Ok(())

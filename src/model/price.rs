@@ -35,13 +35,45 @@ impl Price {
     }
 }
 
+/// What a price depends on beside the counts and the day.
+#[derive(Clone, Copy, Debug)]
+pub struct Served<'a> {
+    /// The model.
+    pub model: &'a str,
+    /// The provider's tier of service; none: the usual one.
+    pub tier: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Served<'a> {
+    fn from(model: &'a str) -> Self {
+        Self { model, tier: None }
+    }
+}
+
+/// Whether a tier of service, as JSON, is the one that has the price that is meant without any.
+pub fn is_usual_tier(tier: &str) -> bool {
+    let usual = ["auto", "default", "standard", "standard_only", "null"];
+    usual.contains(&tier.trim_matches('"'))
+}
+
 /// A list of prices.
-pub struct Prices(Option<Box<Calculator>>);
+pub struct Prices(List);
+
+enum List {
+    None,
+    Listed,
+    Read(Box<Calculator>),
+}
 
 impl Prices {
     /// The list that comes with the program; the first use takes some 10 ms.
     pub fn listed() -> Self {
-        Self(None)
+        Self(List::Listed)
+    }
+
+    /// No list: where nobody asks for prices.
+    pub fn none() -> Self {
+        Self(List::None)
     }
 
     /// A list as genai-prices publishes it: `prices.json`.
@@ -52,31 +84,43 @@ impl Prices {
     pub fn read(json: &[u8]) -> Result<Self> {
         let read = Calculator::from_json(json);
         let read = read.map_err(|error| Error::input("the list of prices", error.to_string()))?;
-        Ok(Self(Some(Box::new(read))))
+        Ok(Self(List::Read(Box::new(read))))
     }
 
-    fn calculator(&self) -> &Calculator {
+    fn calculator(&self) -> Option<&Calculator> {
         match &self.0 {
-            Some(read) => read,
-            None => Calculator::bundled(),
+            List::None => None,
+            List::Listed => Some(Calculator::bundled()),
+            List::Read(read) => Some(read),
         }
     }
 
     /// What a reply of a model cost at a time, in US dollars; none where the list does not know the model.
-    pub fn of(&self, model: &str, usage: &Usage, time: Option<Millis>) -> Option<f64> {
-        Some(self.calculate(model, usage, time)?.total_price)
+    pub fn of<'a>(
+        &self,
+        served: impl Into<Served<'a>>,
+        usage: &Usage,
+        time: Option<Millis>,
+    ) -> Option<f64> {
+        Some(self.calculate(served.into(), usage, time)?.total_price)
     }
 
     /// The same by what it was for. What a part of the input cost depends on how long all of it is, so that what
     /// the whole cost is shared by what each part would cost alone.
-    pub fn apart(&self, model: &str, usage: &Usage, time: Option<Millis>) -> Option<Price> {
-        let whole = self.calculate(model, usage, time)?;
+    pub fn apart<'a>(
+        &self,
+        served: impl Into<Served<'a>>,
+        usage: &Usage,
+        time: Option<Millis>,
+    ) -> Option<Price> {
+        let served = served.into();
+        let whole = self.calculate(served, usage, time)?;
         // Nobody's list asks a billion for a reply; below that, sums of fractions of it are whole numbers still.
         let units = |dollars: f64| (dollars.min(1e9) * UNITS).round() as u128;
         let total = units(whole.total_price);
         let output = units(whole.output_price).min(total);
         let alone = |part: Usage| {
-            let price = self.calculate(model, &part, time);
+            let price = self.calculate(served, &part, time);
             price.map_or(0.0, |price| price.input_price)
         };
         let cached = Usage::new(usage.cached_tokens, 0).cached(usage.cached_tokens, 0);
@@ -106,10 +150,11 @@ impl Prices {
 
     fn calculate(
         &self,
-        model: &str,
+        Served { model, tier }: Served<'_>,
         usage: &Usage,
         time: Option<Millis>,
     ) -> Option<PriceCalculation> {
+        let calculator = self.calculator()?;
         let minutes = usage
             .written_tokens
             .saturating_sub(usage.written_hour_tokens);
@@ -134,7 +179,13 @@ impl Prices {
             if let Some(at) = at {
                 request = request.with_timestamp(UNIX_EPOCH + at);
             }
-            self.calculator().calculate(&request).ok()
+            // The list calls a batch a way of processing.
+            for key in ["service_tier", "processing"] {
+                if let Some(tier) = tier {
+                    request = request.with_price_context(key, tier);
+                }
+            }
+            calculator.calculate(&request).ok()
         })
     }
 }
@@ -205,6 +256,29 @@ mod tests {
         };
         assert_eq!(price, Some(apart));
         assert_eq!(prices.apart("no-such-model", &usage, time), None);
+    }
+
+    #[test]
+    fn a_tier_has_its_own_price_where_the_list_has_one() {
+        let prices = Prices::listed();
+        let time = Millis::parse("2026-11-01T00:00:00Z");
+        let usage = Usage::new(100_000, 1_000);
+        let of = |model, tier| prices.of(Served { model, tier }, &usage, time);
+        let dollars = [
+            None,
+            Some("flex"),
+            Some("batch"),
+            Some("priority"),
+            Some("none"),
+        ];
+        let dollars = dollars.map(|tier| of("gpt-5.2", tier).expect("known"));
+        let wanted = [0.189, 0.0945, 0.0945, 0.378, 0.189];
+        for (found, wanted) in dollars.into_iter().zip(wanted) {
+            assert!((found - wanted).abs() < 1e-9, "{dollars:?}");
+        }
+        assert!(
+            is_usual_tier("\"default\"") && is_usual_tier("null") && !is_usual_tier("\"flex\"")
+        );
     }
 
     /// A newer version has another sum, and its day is to be looked up: `pubtime` in the index.

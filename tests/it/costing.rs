@@ -251,16 +251,16 @@ fn a_response_that_is_committed_keeps_what_was_counted_for_it() {
     usage     100 input (60 from the cache, 8 written to it), 9 output (6 reasoning)
     ");
     assert_snapshot!(sandbox.tract(&["cost"]), @"
-    (no session)  5  500  36% cached  33  $0.0015
-    total         5  500  36% cached  33  $0.0015
+    (no session)  5  500  48% cached  33  $0.0014
+    total         5  500  48% cached  33  $0.0014
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     // What an edit says was not counted.
     sandbox.tract_with(&["commit", "--edit", ":2", "--json", "-"], responses[2]);
     assert_snapshot!(sandbox.tract(&["cost"]), @"
-    (no session)  5  500  36% cached  33  $0.0015
-    total         5  500  36% cached  33  $0.0015
+    (no session)  5  500  48% cached  33  $0.0014
+    total         5  500  48% cached  33  $0.0014
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -279,11 +279,79 @@ fn a_response_says_its_model_where_nobody_has_named_one() {
     sandbox.ok(&["commit", "-r", "user", "-m", "Go on.", "--model", "gpt-5.2"]);
     sandbox.tract_with(&["commit", "--json", "-"], response);
     assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
-    claude-sonnet-4-5  1   10  0% cached  5  $0.0001
-    gpt-5              1  100  0% cached  9  $0.0002
-    gpt-5.2            1  100  0% cached  9  $0.0003
-    total              3  210  0% cached  19  $0.0006
+    gpt-5.2            1  100  0% cached   9  $0.0003
+    gpt-5              1  100  0% cached   9  $0.0002
+    claude-sonnet-4-5  1   10  0% cached   5  $0.0001
+    total              3  210  0% cached  23  $0.0006
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
+fn a_tier_has_its_own_price_and_one_without_is_named() {
+    let sandbox = Sandbox::new();
+    let tiered = |tier: &str| {
+        r#"{"object":"response","model":"gpt-5.2","service_tier":"TIER","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":100000,"output_tokens":1000}}"#
+            .replace("TIER", tier)
+    };
+    sandbox.ok(&["commit", "-r", "user", "-m", "Hello"]);
+    sandbox.wait_days(240);
+    for tier in ["default", "flex", "priority", "default", "scale"] {
+        sandbox.tract_with(&["commit", "--json", "-"], &tiered(tier));
+    }
+    assert_snapshot!(sandbox.tract(&["cost"]), @"
+    (no session)  5  500k  0% cached  5k  $1.04
+    total         5  500k  0% cached  5k  $1.04
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: tier 'scale' has no price in the list; standard price used
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "5"]), @"
+    15b37f1  assistant         3    18  0% cached  1k    $0.03  Hi.
+    54b621f  assistant         5    53  0% cached  1k    $0.01  Hi.
+    73f8832  assistant         2     8  0% cached  1k    $0.01  Hi.
+    37ab67a  assistant         1     0  0% cached  1k    $0.01  Hi.
+    5b9590b  assistant         4    32  0% cached  1k  $0.0071  Hi.
+    (1 other)                       83  0% cached   0  $0.0002
+    (system prompt and tools)  5  500k  0% cached   0    $0.96
+    total                      5  500k  0% cached  5k    $1.04
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: tier 'scale' has no price in the list; standard price used
+    ");
+    assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
+    54b621f  2026-11-09 12:03:00  100k  0  0  0
+    5b9590b  2026-11-09 12:04:00  100k  0  0  0
+    15b37f1  2026-11-09 12:05:00  100k  0  0  0
+    73f8832  2026-11-09 12:06:00  100k  0  0  0
+    37ab67a  2026-11-09 12:07:00  100k  0  0  0
+    total                         500k  0  0  0  $0.00  0 misses
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: tier 'scale' has no price in the list; standard price used
+    ");
+    let shown = sandbox.ok(&["show"]);
+    let lines = shown
+        .lines()
+        .filter(|line| line.starts_with("price") || line.starts_with("settings"));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    settings  service_tier=scale
+    price     $0.19, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; tier 'scale' has no price in the list; standard price used
+    ");
+    let priority = |session: String| {
+        let counted = r#""output_tokens":500"#;
+        let (before, after) = session.split_once(counted).expect("counted");
+        format!("{before}{counted},\"service_tier\":\"priority\"{after}")
+            .replace("5e551011", "5e551013")
+    };
+    sandbox.write("session.jsonl", priority(session()));
+    sandbox.tract(&["import", "--as", "imported", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["cost", "imported"]), @"
+    claude-code/5e551013…  4  400k  90% cached  2k  $0.47
+    total                  4  400k  90% cached  2k  $0.47
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: tier 'priority' has no price in the list; standard price used
     ");
 }

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use tract::hash::CommitHash;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::interop::single::SingleMessage;
+use tract::model::price::is_usual_tier;
 use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
@@ -109,11 +111,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             message: written(args, role, target.as_ref().map(|t| &t.1), app)?,
             usage: None,
             model: None,
+            tier: None,
         }],
     };
     let mut usages: Vec<Option<Usage>> = messages.iter().map(|it| it.usage).collect();
-    let mut models = messages.iter().enumerate();
-    let model = models.find_map(|(at, it)| Some((at, it.model.clone()?)));
+    let served = match &target {
+        Some(_) => Vec::new(),
+        None => served(&messages, args, repo.head(&on)?.commit(), &repo)?,
+    };
     if target.is_some() {
         // What an edit says was not counted so.
         usages.clear();
@@ -129,14 +134,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         first.settings = settings;
         first.note.clone_from(&args.note);
     }
-    // Which model answers is what was asked for, but where nobody has said it.
-    if let Some((at, model)) = model.filter(|_| args.model.is_none() && target.is_none()) {
-        let tip = repo.head(&on)?.commit();
-        let known = tip.map(|tip| repo.model_at(&tip)).transpose()?.flatten();
-        if known.is_none() {
-            let settings = &mut drafts[at].settings;
-            settings.entry("model".to_owned()).or_insert(model);
-        }
+    for (draft, (key, value)) in served {
+        let settings = &mut drafts[draft].settings;
+        settings.entry(key.to_owned()).or_insert(value);
     }
     let what = what(args);
     let call = app.call(&on, &what);
@@ -209,6 +209,37 @@ fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> R
         app.ui.print(line)?;
     }
     Ok(())
+}
+
+/// What responses say of who answered, as settings: in which of the messages, and what. Which model it is was asked
+/// for, and is only said where nobody has named one; a tier is only said where another was in force.
+fn served(
+    messages: &[SingleMessage],
+    args: &Args,
+    tip: Option<CommitHash>,
+    repo: &Repo,
+) -> Result<Vec<(usize, (&'static str, String))>> {
+    let mut found = Vec::new();
+    let mut of_model = messages.iter().map(|it| &it.model).enumerate();
+    if args.model.is_none()
+        && let Some((at, Some(model))) = of_model.find(|(_, model)| model.is_some())
+        && tip.map_or(Ok(None), |tip| repo.model_at(&tip))?.is_none()
+    {
+        found.push((at, ("model", model.clone())));
+    }
+    if messages.iter().any(|it| it.tier.is_some()) {
+        let mut held = tip.map_or(Ok(None), |tip| repo.tier_at(&tip))?;
+        for (at, said) in messages.iter().enumerate() {
+            let Some(tier) = &said.tier else { continue };
+            let unusual = Some(tier.clone()).filter(|tier| !is_usual_tier(tier));
+            if unusual != held {
+                let json = serde_json::Value::from(tier.as_str()).to_string();
+                found.push((at, ("service_tier", json)));
+            }
+            held = unusual;
+        }
+    }
+    Ok(found)
 }
 
 /// The command as the operations keep it: without what was said.

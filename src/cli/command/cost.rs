@@ -10,7 +10,7 @@ use tract::model::{RefName, Usage};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
 
-use crate::cli::prices::{cost_of, prices};
+use crate::cli::prices::{cost_of, prices, untiered};
 use crate::cli::{App, Result, listing, moment};
 
 /// Show what the replies of models cost
@@ -106,7 +106,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.misses {
         let mut found = tract::ingest::misses(&repo, tip.as_ref(), &prices)?;
         found.replies.retain(|row| is_wanted(&row.reply));
-        return misses::tell(&found, &list, app);
+        return misses::tell(&found, &prices, &list, app);
     }
     let (rows, mut replies) = match args.by {
         By::Tool | By::Message => {
@@ -154,6 +154,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.print(line)?;
     }
     app.ui.notice(format!("list prices of {list}"));
+    for said in untiered(&replies, &prices) {
+        app.ui.notice(said);
+    }
     replies.retain(|reply| reply.dollars.is_none());
     let unpriced = bills(&replies, |reply| reply.model.clone().unwrap_or_default());
     for (model, bill) in &unpriced {

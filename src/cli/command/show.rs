@@ -8,6 +8,7 @@ use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::{LogOptions, On, Repo, Shown, TagRow};
 use tract::ingest::{agents, remarked};
+use tract::model::price::is_usual_tier;
 use tract::model::{Head, Message, Operation, Part, Total};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
@@ -227,6 +228,8 @@ fn billed(repo: &Repo, reply: &CommitHash, app: &App) -> Result<Vec<(&'static st
     // A list of prices takes its time to be read: most messages were not counted.
     if let Some(mut reply) = repo.counted_reply(reply)? {
         let (prices, list) = prices::prices(repo, app)?;
+        let tier = said.tier.clone().filter(|tier| !is_usual_tier(tier));
+        reply.tier = tier.or(reply.tier);
         reply.price(&prices);
         if let Some(model) = &reply.model {
             fields.push(("model", Label::Text.quote(model)));
@@ -236,7 +239,12 @@ fn billed(repo: &Repo, reply: &CommitHash, app: &App) -> Result<Vec<(&'static st
             Some(dollars) => prices::money(dollars) + ", API-equivalent",
             None => "not known".to_owned(),
         };
-        fields.push(("price", format!("{price}, list prices of {list}").into()));
+        let mut price = format!("{price}, list prices of {list}");
+        for said in prices::untiered(&[reply], &prices) {
+            price += "; ";
+            price += &said;
+        }
+        fields.push(("price", price.into()));
     }
     let words = [
         ("", said.stop),

@@ -119,8 +119,7 @@ proptest! {
                 let (mut whole, mut sum) = (BillShare::default(), shares.rest);
                 let mut sent: BTreeSet<EntryId> = BTreeSet::new();
                 for reply in &billed {
-                    let model = reply.model.as_deref();
-                    let price = model.and_then(|model| prices.apart(model, &reply.usage, reply.time));
+                    let price = reply.served().and_then(|served| prices.apart(served, &reply.usage, reply.time));
                     whole.add(&BillShare::of(&reply.usage, price));
                     sent.insert(EntryId::of(reply.commit));
                     sent.extend(context_before(&repo, &reply.commit).entries.iter().map(|entry| entry.id));

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::interop::chat::{Dialect, Reply};
 use crate::wire::anthropic;
-use crate::wire::json::Raw;
+use crate::wire::json::{Raw, decode};
 
 /// Anthropic's messages.
 pub(super) static DIALECT: Dialect = Dialect {
@@ -23,10 +23,13 @@ fn reply(raw: &RawValue) -> Option<Reply> {
         model: Raw<'a>,
         usage: Raw<'a>,
     }
+    lazy! { struct Counted { service_tier } }
     let body: Body<'_> = serde_json::from_str(raw.get()).ok()?;
+    let counted: Counted<'_> = decode(body.usage).unwrap_or_default();
     Some(Reply {
         choices: None,
         model: body.model.map(|model| model.get().to_owned()),
+        tier: counted.service_tier.map(|tier| tier.get().to_owned()),
         time: None,
         usage: anthropic::usage(body.usage),
     })

@@ -126,7 +126,8 @@ fn tell(input: &dyn Input, thread: Thread, sink: &mut dyn Sink) -> Result<()> {
                 if step.records != [at] {
                     step.records.push(at);
                 }
-                telling.reply(step, time)?;
+                let tier = body.settings.get("service_tier").cloned();
+                telling.reply(step.in_tier(tier), time)?;
             }
         }
     }

@@ -116,9 +116,10 @@ impl<'s> Telling<'s> {
             message: message.clone(),
             is_pruned: false,
         });
+        // The next request says again what it asks for.
+        self.settings.extend(step.settings.clone());
         let step = Step {
             action: Action::Append(message),
-            settings: Settings::new(),
             time: time.or(step.time),
             ..step
         };

@@ -26,6 +26,8 @@ pub(super) struct Reply {
     pub(super) choices: Option<&'static str>,
     /// The model that replied, as JSON.
     pub(super) model: Option<String>,
+    /// The tier of service, as JSON.
+    pub(super) tier: Option<String>,
     /// When it was made.
     pub(super) time: Option<Millis>,
     /// What was counted.

@@ -250,7 +250,8 @@ fn reply(dialect: &Dialect, mut teller: ObjectTeller<'_, '_>, start: usize) -> R
         }
         let step = Step::append(message, text.span(at))
             .at(reply.time)
-            .by_model(reply.model.clone());
+            .by_model(reply.model.clone())
+            .in_tier(reply.tier.clone());
         teller.step(step.counted(reply.usage.filter(|_| number == 0)))?;
     }
     teller.end()

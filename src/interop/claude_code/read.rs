@@ -20,9 +20,10 @@ use crate::interop::{
     BranchStart, Input, Midway, SessionEnd, SessionStart, Sink, Source, Step, StepEntry, StepId,
     again,
 };
-use crate::model::{Message, Millis, Part, Role, Usage, depth};
+use crate::model::price::is_usual_tier;
+use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
 use crate::wire::anthropic;
-use crate::wire::json::{quoted, string};
+use crate::wire::json::{decode, quoted, string};
 
 /// A step on a path that has been told to the sink.
 #[derive(Clone)]
@@ -30,8 +31,8 @@ struct Told {
     item: Item,
     /// None where the item made no step.
     step: Option<StepId>,
-    /// The model in force after it.
-    model: Option<String>,
+    /// What is in force after it: the model, and the tier of service.
+    served: Settings,
     /// Calls answered by its parts.
     results: Vec<(String, u32)>,
     /// Calls whose results it cleared.
@@ -42,8 +43,8 @@ struct Reader<'a> {
     index: &'a Index,
     input: &'a dyn Input,
     teller: Teller<'a>,
-    /// The model in force where it is not the first step of all that is read.
-    model: Option<String>,
+    /// What is in force where it is not the first step of all that is read.
+    served: Settings,
     covered: Vec<bool>,
     /// Attachments of which nothing is sent.
     silent: HashSet<u32>,
@@ -55,7 +56,7 @@ struct Reader<'a> {
 #[derive(Default)]
 struct Piece {
     parts: Vec<Part>,
-    model: Option<String>,
+    served: Settings,
     usage: Option<Usage>,
     time: Option<Millis>,
     /// What the client calls it, where the client attached it.
@@ -107,8 +108,7 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
     if items.iter().any(|item| matches!(item, Item::Orphan(_))) {
         return Ok(false);
     }
-    let model = from.settings.get("model");
-    reader.model = model.and_then(|model| serde_json::from_str(model).ok());
+    reader.served.clone_from(from.settings);
     reader.path(items, Vec::new())?;
     if !tree.other_leaves(&reader.covered).is_empty() || !tree.agents().is_empty() {
         return Ok(false);
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
             index,
             input,
             teller,
-            model: None,
+            served: Settings::new(),
             covered: vec![false; index.entries.len()],
             silent: HashSet::new(),
             lacks_words: false,
@@ -179,9 +179,9 @@ impl Reader<'_> {
             let mut next = Told {
                 item,
                 step: None,
-                model: match told.last() {
-                    Some(told) => told.model.clone(),
-                    None => self.model.clone(),
+                served: match told.last() {
+                    Some(told) => told.served.clone(),
+                    None => self.served.clone(),
                 },
                 results: Vec::new(),
                 cleared: Vec::new(),
@@ -321,7 +321,7 @@ impl Reader<'_> {
         }
         Ok(Piece {
             parts: anthropic::parts(head.content, &mut self.teller.notes)?,
-            model: string(head.model),
+            served: served(&head),
             usage: anthropic::usage(head.usage),
             time: at,
             ..Piece::default()
@@ -365,11 +365,12 @@ impl Reader<'_> {
         }
         let records = next.item.records();
         let mut parts = Vec::new();
-        let (mut model, mut usage, mut time, mut attached) = (None, None, None, None);
+        let (mut usage, mut time, mut attached) = (None, None, None);
+        let mut served = Settings::new();
         for &record in &records {
             let piece = self.piece(record)?;
             parts.extend(piece.parts);
-            model = piece.model.or(model);
+            served.extend(piece.served);
             usage = piece.usage.or(usage);
             time = time.or(piece.time);
             attached = attached.or(piece.attached);
@@ -389,9 +390,13 @@ impl Reader<'_> {
         }
         next.results = answered(&parts);
         let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
-        let is_new = is_models && role == Role::Assistant && model != next.model;
-        let new = model.filter(|_| is_new);
-        next.model = new.clone().or(next.model.take());
+        served.retain(|key, value| {
+            let known = next.served.get(key);
+            // The usual tier is only worth a word behind another.
+            let is_usual = key == "service_tier" && known.is_none() && is_usual_tier(value);
+            is_models && role == Role::Assistant && known != Some(value) && !is_usual
+        });
+        next.served.extend(served.clone());
         let mut spans: Vec<_> = records.iter().map(|r| self.entry(*r).span).collect();
         spans.sort();
         let mut message = Message::new(role, parts);
@@ -399,7 +404,7 @@ impl Reader<'_> {
         let step = Step::append(message, spans[0])
             .by(spans)
             .at(time)
-            .by_model(new.as_deref().map(quoted))
+            .setting(served)
             .counted(usage.filter(|_| is_models));
         next.step = Some(self.step(step)?);
         Ok(())
@@ -414,6 +419,18 @@ impl Told {
             _ => self.step.map(StepId::entry),
         }
     }
+}
+
+/// The model that made a reply, and the tier of service, as settings.
+fn served(head: &MessageHead<'_>) -> Settings {
+    lazy! { struct Counted { service_tier } }
+    let counted: Counted<'_> = decode(head.usage).unwrap_or_default();
+    let said = [
+        ("model", head.model),
+        ("service_tier", counted.service_tier),
+    ];
+    let said = said.map(|(key, raw)| Some((key.to_owned(), quoted(&string(raw)?))));
+    said.into_iter().flatten().collect()
 }
 
 /// A decoded object; an empty one where there is none.

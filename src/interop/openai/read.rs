@@ -21,6 +21,7 @@ fn reply(raw: &RawValue) -> Option<Reply> {
     struct Body<'a> {
         choices: &'a RawValue,
         model: Raw<'a>,
+        service_tier: Raw<'a>,
         created: Option<f64>,
         usage: Raw<'a>,
     }
@@ -29,6 +30,7 @@ fn reply(raw: &RawValue) -> Option<Reply> {
     Some(Reply {
         choices: Some("choices"),
         model: body.model.map(|model| model.get().to_owned()),
+        tier: body.service_tier.map(|tier| tier.get().to_owned()),
         time: body
             .created
             .map(|seconds| Millis((seconds * 1000.0) as i64)),

@@ -1,18 +1,19 @@
 //! `tract cost --misses`: what caches had of each request, and why not more.
 
 use tract::ingest::{CachedReply, MissCause, Misses};
+use tract::model::price::Prices;
 use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
 use super::session;
 use crate::cli::cache::duration;
-use crate::cli::prices::money;
+use crate::cli::prices::{money, untiered};
 use crate::cli::{App, Result};
 
 /// The columns that are aligned to the right.
 const RIGHT: [usize; 5] = [3, 4, 5, 6, 7];
 
 /// Prints a row for each of these replies, and what they come to.
-pub fn tell(found: &Misses, list: &str, app: &mut App) -> Result<()> {
+pub fn tell(found: &Misses, prices: &Prices, list: &str, app: &mut App) -> Result<()> {
     if found.replies.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
@@ -40,6 +41,9 @@ pub fn tell(found: &Misses, list: &str, app: &mut App) -> Result<()> {
         plots(found, app)?;
     }
     app.ui.notice(format!("list prices of {list}"));
+    for said in untiered(found.replies.iter().map(|row| &row.reply), prices) {
+        app.ui.notice(said);
+    }
     let unpriced = found.replies.iter().filter(|row| row.missed_tokens > 0);
     let unpriced = unpriced.filter(|row| row.missed_dollars.is_none()).count();
     if unpriced > 0 {

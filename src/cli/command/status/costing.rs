@@ -4,6 +4,7 @@
 
 use tract::history::{Bill, ProviderSays, Repo, Status};
 use tract::model::Usage;
+use tract::model::price::Served;
 use tract::render::plural;
 
 use crate::cli::{App, Result, prices};
@@ -36,7 +37,12 @@ pub fn tell(app: &mut App, repo: &Repo, status: &Status) -> Result<()> {
     {
         let tokens = status.provider.total(status.total).tokens;
         let now = Some(app.now());
-        let of = |usage: Usage| prices.of(&model, &usage, now).map(prices::money);
+        let tier = repo.tier_at(&tip)?;
+        let served = Served {
+            model: &model,
+            tier: tier.as_deref(),
+        };
+        let of = |usage: Usage| prices.of(served, &usage, now).map(prices::money);
         let said = match (of(warm(usage, tokens)), of(cold(usage, tokens))) {
             (Some(warm), Some(cold)) if usage.cached_tokens + usage.written_tokens > 0 => {
                 Some(format!("{warm} with a warm cache, {cold} with a cold one"))
@@ -46,6 +52,11 @@ pub fn tell(app: &mut App, repo: &Repo, status: &Status) -> Result<()> {
         };
         rows.extend(said.map(|said| ("the next message", said + ", and the reply")));
     }
+    rows.extend(
+        prices::untiered(&replies, &prices)
+            .into_iter()
+            .map(|said| ("", said)),
+    );
     let ui = &mut app.ui;
     ui.heading("What it costs")?;
     for (name, said) in rows {
