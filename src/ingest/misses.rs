@@ -10,7 +10,9 @@ use super::requests::{kept, requests};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::{BilledReply, Repo, missed};
-use crate::interop::sent::{Compared, Lack, ReadSent, SaidMiss, Wanted};
+use crate::interop::sent::{
+    Compared, Lack, ReadSent, SaidMiss, SentDifference, SentRequest, Wanted,
+};
 use crate::model::price::Prices;
 use crate::store::{SourceRow, View};
 
@@ -223,6 +225,10 @@ impl Recorded {
             });
             if let Some((source, ids)) = both {
                 asked.entry(source).or_default().push((*after, ids));
+            } else if let (Some(old), Some(new)) = (all(before).next(), all(after).next()) {
+                // The first own request of a fork stands in its file, the one before in its parent's.
+                let (old, new) = (self.whole(view, old)?, self.whole(view, new)?);
+                found.push((*after, SentDifference::of(&old, &new)));
             }
         }
         for (source, asked) in asked {
@@ -233,6 +239,14 @@ impl Recorded {
             found.extend(replies.zip((read.differences)(&input, &ids)?));
         }
         Ok(found)
+    }
+
+    /// A request, whole; an empty one where its source does not hold it any more.
+    fn whole(&self, view: &dyn View, (source, id): &(u64, String)) -> Result<SentRequest> {
+        let (row, read) = &self.sources[source];
+        let told = requests(view, row, read, Wanted::Whole(id))?;
+        let mut told = told.requests.into_iter();
+        Ok(told.find(|request| request.id == *id).unwrap_or_default())
     }
 }
 

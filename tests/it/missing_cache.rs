@@ -89,6 +89,41 @@ fn the_first_difference_between_two_recorded_requests_is_the_reason() {
 }
 
 #[test]
+fn a_forks_first_own_request_is_compared_with_the_one_in_its_parents_file() {
+    let session = with_another_tool(&counted(COUNTS));
+    let end = session.find("msg_2").expect("a reply");
+    let end = end + session[end..].find('\n').expect("a line");
+    let own = [
+        "e410eadcf07b871ab958644630ffabe5de4aa0d02d6d73558283a6b17f47ca05",
+        "abe692d7855ad32ff17bfc9a4d3780483a228df40dac1061d725a755d257e931",
+    ];
+    let of_parent = |line: &&str| {
+        ["1", "2", "3"]
+            .iter()
+            .any(|id| line.contains(&format!(r#""id":"{id}aaaaaaa"#)))
+    };
+    let fork: Vec<&str> = session.lines().filter(|line| !of_parent(line)).collect();
+    let fork = fork.join("\n").replace("5e551011", "5e551012").replace(
+        r#""base":"3aaaaaaa-0000-4000-8000-000000000000","keep":2,"tail":["#,
+        &format!(r#""keep":0,"tail":["{}","{}","#, own[0], own[1]),
+    );
+    let sandbox = Sandbox::new();
+    sandbox.write("parent.jsonl", &session[..end]);
+    sandbox.write("fork.jsonl", &fork);
+    sandbox.tract(&["import", "parent.jsonl"]);
+    sandbox.tract(&["import", "fork.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
+    da80626  2026-11-20 10:00:04  claude-code/5e551011…  100k     0  100k     0
+    fc5468b  2026-11-20 10:00:10  claude-code/5e551011…  102k     0  102k  100k  $0.57  tool cat added
+    49dbc2a  2026-11-20 10:00:13  claude-code/5e551012…  104k   42k   62k   60k  $0.34  tool cat removed
+    25a4c1b  2026-11-20 10:00:16  claude-code/5e551012…  105k  104k    1k     0
+    total                                                411k  146k  265k  160k  $0.92  2 misses
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+}
+
+#[test]
 fn the_word_of_the_provider_comes_first() {
     let reason = r#"{"type":"tools_\u001b[31mchanged","cache_missed_input_tokens":100123}"#;
     let session = diagnosed(&with_another_tool(&counted(COUNTS)), "msg_2", reason);
