@@ -5,12 +5,13 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, LogRow, Repo};
+use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::Operation;
+use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::render::chat::ChatMessage;
-use tract::render::page::{ContextSize, ConversationPage};
+use tract::render::page::{CachedSize, ContextSize, ConversationPage};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
@@ -58,6 +59,7 @@ pub struct Gathered {
     title: String,
     facts: Vec<String>,
     sizes: Vec<ContextSize>,
+    cached: Vec<CachedSize>,
 }
 
 impl Gathered {
@@ -79,6 +81,7 @@ impl Gathered {
             title: title.unwrap_or_else(|| title_of(&found.tree)),
             facts: facts(repo, tip, &found, &rows, app)?,
             sizes: sizes(&found, &rows),
+            cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
             found,
         })
     }
@@ -92,6 +95,7 @@ impl Gathered {
             facts: &self.facts,
             earlier: self.found.earlier,
             sizes: &self.sizes,
+            cached: &self.cached,
             message_of: &|node| self.found.entry_of(node).map(numbered),
             hidden: &hidden,
         };
@@ -167,6 +171,7 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
         facts: &[],
         earlier: 0,
         sizes: &[],
+        cached: &[],
         message_of: &|_| None,
         hidden: &[],
     };
@@ -225,10 +230,7 @@ fn facts(
 
 /// The size of the context at each commit, with the message that came with it.
 fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
-    let entries = found.entries.iter().rev();
-    let messages: HashMap<CommitHash, ChatMessage> = entries
-        .map(|entry| (entry.id.commit, numbered((entry.at, entry))))
-        .collect();
+    let messages = messages(found);
     let size = |row: &LogRow| ContextSize {
         message: messages.get(&row.hash).copied(),
         hides: match &row.commit.operation {
@@ -238,4 +240,26 @@ fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
         tokens: row.running,
     };
     rows.iter().map(size).collect()
+}
+
+/// What the provider's cache had of each request.
+fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
+    let messages = messages(found);
+    let counted = replies.iter().zip(missed(replies));
+    let counted = counted.filter(|(reply, _)| reply.usage.is_count());
+    let size = |(reply, missed): (&BilledReply, u64)| CachedSize {
+        message: messages.get(&reply.commit).copied(),
+        input: reply.usage.input_tokens,
+        cached: reply.usage.cached_tokens,
+        missed,
+    };
+    counted.map(size).collect()
+}
+
+/// The messages of a page, by their commits.
+fn messages(found: &Replay) -> HashMap<CommitHash, ChatMessage> {
+    let entries = found.entries.iter().rev();
+    entries
+        .map(|entry| (entry.id.commit, numbered((entry.at, entry))))
+        .collect()
 }

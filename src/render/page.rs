@@ -18,6 +18,8 @@ pub struct ConversationPage<'a> {
     pub earlier: usize,
     /// How large the context was, oldest first; none where nobody counted.
     pub sizes: &'a [ContextSize],
+    /// What the provider's cache had of each request, oldest first; none where nobody counted.
+    pub cached: &'a [CachedSize],
     /// The message that a node came with.
     pub message_of: &'a dyn Fn(NodeId) -> Option<ChatMessage>,
     /// What hides each message, by its place.
@@ -33,6 +35,19 @@ pub struct ContextSize {
     pub hides: Option<&'static str>,
     /// How large the context is from then on.
     pub tokens: TokenCount,
+}
+
+/// What a provider's cache had of a request, in tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedSize {
+    /// The reply, where the page shows it.
+    pub message: Option<ChatMessage>,
+    /// All of the request.
+    pub input: u64,
+    /// What was read from the cache.
+    pub cached: u64,
+    /// What the request before had left in the cache, and was not read from there.
+    pub missed: u64,
 }
 
 /// Some items of a tree.

@@ -126,6 +126,7 @@ fn page<'a>(title: &'a str, facts: &'a [String]) -> ConversationPage<'a> {
         facts,
         earlier: 0,
         sizes: &[],
+        cached: &[],
         message_of: &|_| None,
         hidden: &[],
     }

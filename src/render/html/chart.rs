@@ -1,9 +1,10 @@
-//! How large the context was over the conversation, and where it was made smaller.
+//! How large the context was over the conversation, and where it was made smaller; what a provider's cache had of it.
 
 use super::block::anchor;
 use super::markup::Markup;
-use crate::render::page::ContextSize;
-use crate::render::{grouped, tokens};
+use crate::render::chat::ChatMessage;
+use crate::render::page::{CachedSize, ContextSize};
+use crate::render::{grouped, rounded, tokens};
 
 /// How many bars there are at most.
 const BARS: usize = 240;
@@ -19,42 +20,18 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
     if peak == 0 || sizes.len() < 2 {
         return;
     }
-    let count = sizes.len().min(BARS);
-    let edge = |bar: usize| bar * sizes.len() / count;
-    let left_of = |bar: usize| bar as u64 * WIDTH / count as u64;
-    markup
-        .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ");
-    markup.raw("role=\"img\" aria-label=\"the context's size over the conversation\">\n");
+    begin(markup).raw("the context's size over the conversation\">\n");
     let mut hides = 0;
-    for bar in 0..count {
-        let steps = &sizes[edge(bar)..edge(bar + 1)];
+    for (steps, [left, right]) in bars(sizes) {
         let Some(last) = steps.last() else { continue };
         let high = highest(steps).unwrap_or(0);
         let hide = steps.iter().find_map(|size| size.hides);
         let height = (high * HEIGHT).div_ceil(peak).max(1);
-        let (left, right) = (left_of(bar), left_of(bar + 1));
         let message = steps.iter().rev().find_map(|size| size.message);
-        let link = message.map(|message| format!("#{}", anchor(message.at, message.number)));
-        if let Some(link) = &link {
-            markup.open("a", &[("href", Some(link))]);
-        }
+        let is_linked = link(markup, message);
         let class = hide.map(|_| "hide");
-        let rect = [left, 60 - height, (right - left).max(1), height].map(|n| n.to_string());
-        let [x, y, width, height] = &rect;
-        markup.open(
-            "rect",
-            &[
-                ("class", class),
-                ("x", Some(x)),
-                ("y", Some(y)),
-                ("width", Some(width)),
-                ("height", Some(height)),
-            ],
-        );
-        markup.raw("<title>");
-        if let Some(number) = message.and_then(|message| message.number) {
-            markup.raw(":").number(number as u64).raw("  ");
-        }
+        rect(markup, class, [left, right], [60 - height, height]);
+        title(markup, message);
         markup.text(&tokens(last.tokens)).raw(" tokens");
         if let Some(kind) = hide {
             markup.raw(", ").raw(kind);
@@ -62,6 +39,7 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
         markup.raw("</title></rect>");
         if hide.is_some() {
             hides += 1;
+            let x = &left.to_string();
             markup.open(
                 "line",
                 &[
@@ -73,7 +51,7 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
             );
             markup.raw("</line>");
         }
-        markup.raw(if link.is_some() { "</a>\n" } else { "\n" });
+        markup.raw(if is_linked { "</a>\n" } else { "\n" });
     }
     markup
         .raw("</svg><figcaption><span>context: at most ")
@@ -87,4 +65,115 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
         .raw("<span>now ")
         .text(&now.unwrap_or_default())
         .raw("</span></figcaption></figure>\n");
+}
+
+/// Writes what a cache had of each request, oldest first: of a bar the foot is what was read from it, and what was
+/// missed stands on that.
+pub(super) fn cached(markup: &mut Markup, sizes: &[CachedSize]) {
+    let sum = |number: fn(&CachedSize) -> u64| {
+        let all = sizes.iter().map(number);
+        all.fold(0, u64::saturating_add)
+    };
+    let (input, read, missed) = (sum(|it| it.input), sum(|it| it.cached), sum(|it| it.missed));
+    let peak = sizes.iter().map(|size| size.input).max().unwrap_or(0);
+    if read + missed == 0 || sizes.len() < 2 {
+        return;
+    }
+    let [input, read_words, missed_words] = [input, read, missed].map(rounded);
+    let said = format!(
+        "what the provider's cache had of each request: of {input} tokens in all, {read_words} were read from it, \
+         and {missed_words} were missed"
+    );
+    begin(markup).text(&said).raw("\">\n");
+    for (requests, [left, right]) in bars(sizes) {
+        let Some(one) = requests.iter().max_by_key(|it| (it.missed, it.input)) else {
+            continue;
+        };
+        let is_linked = link(markup, one.message);
+        let height = |tokens: u64| (tokens.min(one.input) * HEIGHT).div_ceil(peak);
+        let (all, foot) = (height(one.input), height(one.cached));
+        let lost = height(one.missed).min(all - foot);
+        markup.raw("<g>");
+        title(markup, one.message);
+        let [input, read, missed] = [one.input, one.cached, one.missed].map(grouped);
+        let words = format!("{input} tokens: {read} from the cache, {missed} missed");
+        markup.text(&words).raw("</title>");
+        for (class, from, high) in [
+            (Some("rest"), foot + lost, all - foot - lost),
+            (Some("missed"), foot, lost),
+            (None, 0, foot),
+        ] {
+            if high > 0 {
+                rect(markup, class, [left, right], [60 - from - high, high]);
+                markup.raw("</rect>");
+            }
+        }
+        markup.raw("</g>");
+        markup.raw(if is_linked { "</a>\n" } else { "\n" });
+    }
+    markup
+        .raw("</svg><figcaption><span>cache: ")
+        .text(&read_words);
+    markup.raw(" of ").text(&input).raw(" tokens read</span>");
+    if missed > 0 {
+        markup.raw("<span class=\"missed\">").text(&missed_words);
+        markup.raw(" missed</span>");
+    }
+    markup.raw("</figcaption></figure>\n");
+}
+
+/// What each bar stands for, and its left and right edge.
+fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
+    let count = all.len().min(BARS);
+    let edge = move |bar: usize| bar * all.len() / count;
+    let left_of = move |bar: usize| bar as u64 * WIDTH / count as u64;
+    (0..count).map(move |bar| {
+        let edges = [left_of(bar), left_of(bar + 1)];
+        (&all[edge(bar)..edge(bar + 1)], edges)
+    })
+}
+
+/// Begins a chart, up to what it says to whoever does not see it.
+fn begin(markup: &mut Markup) -> &mut Markup {
+    markup
+        .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ")
+        .raw("role=\"img\" aria-label=\"")
+}
+
+/// Begins a link to a message that the page shows; whether there is one.
+fn link(markup: &mut Markup, message: Option<ChatMessage>) -> bool {
+    let link = message.map(|message| format!("#{}", anchor(message.at, message.number)));
+    if let Some(link) = &link {
+        markup.open("a", &[("href", Some(link))]);
+    }
+    link.is_some()
+}
+
+/// Begins a bar between these edges, from this height down.
+fn rect(
+    markup: &mut Markup,
+    class: Option<&str>,
+    [left, right]: [u64; 2],
+    [top, height]: [u64; 2],
+) {
+    let rect = [left, top, (right - left).max(1), height].map(|n| n.to_string());
+    let [x, y, width, height] = &rect;
+    markup.open(
+        "rect",
+        &[
+            ("class", class),
+            ("x", Some(x)),
+            ("y", Some(y)),
+            ("width", Some(width)),
+            ("height", Some(height)),
+        ],
+    );
+}
+
+/// Begins the words of a bar, with the number of its message.
+fn title(markup: &mut Markup, message: Option<ChatMessage>) {
+    markup.raw("<title>");
+    if let Some(number) = message.and_then(|message| message.number) {
+        markup.raw(":").number(number as u64).raw("  ");
+    }
 }

@@ -96,6 +96,7 @@ fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
         markup.raw("</ul>\n");
     }
     chart::write(markup, page.sizes);
+    chart::cached(markup, page.cached);
     markup.raw(
         "</header>\n<div class=\"tools\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\

@@ -20,6 +20,7 @@ fn page(tree: &Tree) -> String {
         facts: &["2 messages".into()],
         earlier: 0,
         sizes: &[],
+        cached: &[],
         message_of: &|_| None,
         hidden: &[],
     };

@@ -62,6 +62,7 @@ fn a_conversation_is_markdown() {
         facts: &["9 messages".into(), "2026-01-01".into()],
         earlier: 0,
         sizes: &[],
+        cached: &[],
         message_of: &|_| None,
         hidden: &[],
     };
