@@ -3,8 +3,9 @@
 use tract::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use tract::context::Context;
 use tract::hash::CommitHash;
+use tract::history::newest_request;
 use tract::history::{Repo, Stored};
-use tract::ingest::{as_running, newest_request, said, sent};
+use tract::ingest::{as_running, said, sent};
 use tract::model::Settings;
 
 use super::Result;

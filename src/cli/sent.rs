@@ -2,7 +2,7 @@
 
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{AnsweredRequest, RequestsOn, requests_of, requests_on};
+use tract::history::{AnsweredRequest, RequestsOn, requests_of, requests_on};
 use tract::interop::Problem;
 use tract::interop::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::render::{Label, Line, amount, plural, table};

@@ -1,8 +1,8 @@
 //! How the requests of two replies differ, as they were sent, for people.
 
 use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::ingest::{answered_request, missed_between};
+use tract::history::{Repo, answered_request};
+use tract::ingest::missed_between;
 use tract::interop::sent::{SentDifference, SystemDifference};
 use tract::render::{Label, Line, grouped, plural};
 

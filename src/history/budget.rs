@@ -562,13 +562,16 @@ fn weigh(
 ) -> Result<Option<Weighed>> {
     let encoding = counting.encoding();
     let counts = counting.fill_in(tx, context)?;
+    // Of a range nobody says that it is too much.
+    let fits = |says: &ProviderSays| says.range(context_total(counts.iter().copied())).0 <= max;
     let says = match &tip {
-        Some(tip) => provider::says(tx, tip, context, &counts, encoding)?,
+        Some(tip) => match provider::says(tx, tip, context, &counts, encoding)? {
+            says if fits(&says) => says,
+            says => says.with_shape(tx, tip, encoding)?,
+        },
         None => ProviderSays::Nothing,
     };
-    // Of a range nobody says that it is too much.
-    let fits = says.range(context_total(counts.iter().copied())).0 <= max;
-    Ok((!fits).then_some(Weighed { counts, says }))
+    Ok((!fits(&says)).then_some(Weighed { counts, says }))
 }
 
 #[cfg(test)]

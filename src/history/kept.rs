@@ -1,10 +1,12 @@
-//! The bytes of a kept session file, as a reader of session formats takes them.
+//! Kept session files: their bytes, as a reader of session formats takes them, and the records behind commits.
 
 use std::io;
 
-use crate::interop::Input;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::interop::{Format, Input};
 use crate::model::Span;
-use crate::store::View;
+use crate::store::{Records, View};
 
 /// A kept file up to somewhere.
 pub(crate) struct KeptSource<'a> {
@@ -35,4 +37,35 @@ impl Input for KeptSource<'_> {
         buffer[..bytes.len()].copy_from_slice(&bytes);
         Ok(bytes.len())
     }
+}
+
+/// Where these commits' records stand in a source.
+pub(crate) fn spans(
+    view: &dyn View,
+    commits: &[CommitHash],
+    source: u64,
+) -> Result<Vec<Option<Vec<Span>>>> {
+    let of_source = |records: Records| {
+        let mut records = records.into_iter();
+        let found = records.find(|(id, _)| *id == source);
+        found.map(|(_, spans)| spans)
+    };
+    Ok(view.records(commits)?.into_iter().map(of_source).collect())
+}
+
+/// The format of a kept source, if it is one that is known.
+pub(crate) fn format_of(view: &dyn View, source: u64) -> Result<Option<&'static Format>> {
+    let row = view.source(source)?;
+    Ok(row.and_then(|row| Format::named(&row.format).ok()))
+}
+
+/// The records themselves. One that is no UTF-8 is mended, as it was on the way in.
+pub(crate) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
+    spans
+        .iter()
+        .map(|span| {
+            let bytes = view.source_bytes(source, *span)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        })
+        .collect()
 }

@@ -9,9 +9,10 @@ use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::counts::{Counting, Counts, key_of};
+use crate::history::newest_request::shape_at;
 use crate::history::repo::Repo;
 use crate::history::{load, totals};
-use crate::model::tokens::{CONTEXT_OVERHEAD, context_total};
+use crate::model::tokens::{CONTEXT_OVERHEAD, Counter, context_total};
 use crate::model::{CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Usage};
 use crate::store::{CommitRow, CountKey, View};
 
@@ -60,6 +61,20 @@ impl ProviderSays {
             Self::Counts { count, .. } | Self::Before(count) => Some(count),
             Self::Nothing | Self::NothingSince | Self::NoCount => None,
         }
+    }
+
+    /// The same for whoever looks at another context than the newest request's: see [`bounded_by_shape`].
+    pub(super) fn with_shape(
+        mut self,
+        view: &dyn View,
+        tip: &CommitHash,
+        encoding: Encoding,
+    ) -> Result<Self> {
+        // What was learnt from before a hide is held to it already.
+        if let Self::Counts { count, .. } = &mut self {
+            *count = bounded_by_shape(view, tip, *count, encoding)?;
+        }
+        Ok(self)
     }
 
     /// What a context has in its count, where that is known, else in ours.
@@ -179,7 +194,10 @@ pub(super) fn says_of(
         }
     }
     Ok(match (before(view, rows, encoding)?, is_silent) {
-        (Some(count), _) => ProviderSays::Before(bounded(view, tip, count, encoding)?),
+        (Some(count), _) => {
+            let count = bounded(view, tip, count, encoding)?;
+            ProviderSays::Before(bounded_by_shape(view, tip, count, encoding)?)
+        }
         (None, true) => ProviderSays::Nothing,
         (None, false) => ProviderSays::NothingSince,
     })
@@ -207,6 +225,22 @@ fn bounded(
         ours: CONTEXT_OVERHEAD,
     };
     count.bound(&first.told(view)?.replies);
+    Ok(count)
+}
+
+/// The same count, held to what was sent beside the messages in the newest request on the path, where its client
+/// recorded that. Reads the session's file.
+fn bounded_by_shape(
+    view: &dyn View,
+    tip: &CommitHash,
+    mut count: ProviderCount,
+    encoding: Encoding,
+) -> Result<ProviderCount> {
+    if count.least > 0
+        && let Some(shape) = shape_at(view, tip, &Counter::of(encoding))?
+    {
+        count.bound_by_shape(shape.tokens());
+    }
     Ok(count)
 }
 

@@ -13,6 +13,7 @@ use super::called;
 use super::cost::{BilledReply, NewPath, each_path};
 use super::counts::{Counting, Counts, key};
 use super::load::{self, Fresh};
+use super::newest_request::shape_at;
 use super::repo::Repo;
 use super::spread::{BillShare, Spread};
 use crate::context::Entry;
@@ -200,10 +201,22 @@ impl Found<'_> {
         });
         let mut laid: Vec<Spread> = laid.collect();
         let least = self.overheads(&stands, &laid);
+        let counter = Counter::of(self.counting.encoding());
+        let tip = path.rows.last().filter(|_| !stands.is_empty());
+        let shape = tip.map(|tip| shape_at(self.view, &tip.hash, &counter));
+        let shape = shape.transpose()?.flatten().map(|shape| shape.tokens());
         for (stand, spread) in stands.into_iter().zip(&mut laid) {
             for request in stand.requests {
-                let least = least.get(&request.reply.model).copied().unwrap_or(0);
                 let (sent, end) = (request.sent, request.end);
+                let input = u128::from(request.reply.usage.input_tokens);
+                // Where it is recorded what stood beside the messages, all is laid out by our count.
+                let least = match shape {
+                    Some(shape) => {
+                        let all = shape + CONTEXT_OVERHEAD + spread.tokens(sent);
+                        (input * u128::from(shape) / u128::from(all.max(1))) as u64
+                    }
+                    None => least.get(&request.reply.model).copied().unwrap_or(0),
+                };
                 let rest = spread.add(sent..end, &request.reply.usage, request.price, least);
                 self.shares.rest.add(&rest);
                 self.shares.replies.push(request.reply);

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::outgoing::format_of;
-use super::requests::{kept, requests};
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::kept::format_of;
+use crate::history::requests::{kept, requests};
 use crate::history::{BilledReply, Repo, missed};
 use crate::interop::sent::{
     Compared, Lack, ReadSent, SaidMiss, SentDifference, SentRequest, Wanted,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::kept::{format_of, spans, texts};
 use crate::history::load;
 use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Settings, Span};
@@ -103,20 +104,6 @@ fn in_force(path: &[CommitRow], wanted: &[CommitHash]) -> HashMap<CommitHash, Ar
     found
 }
 
-/// Where these commits' records stand in a source.
-pub(super) fn spans(
-    view: &dyn View,
-    commits: &[CommitHash],
-    source: u64,
-) -> Result<Vec<Option<Vec<Span>>>> {
-    let of_source = |records: crate::store::Records| {
-        let mut records = records.into_iter();
-        let found = records.find(|(id, _)| *id == source);
-        found.map(|(_, spans)| spans)
-    };
-    Ok(view.records(commits)?.into_iter().map(of_source).collect())
-}
-
 /// The records behind these commits in one source.
 fn texts_in(
     view: &dyn View,
@@ -154,21 +141,4 @@ pub(super) fn texts_of(
         found.push(of_format);
     }
     Ok(found)
-}
-
-/// The format of a kept source, if it is one that is known.
-pub(super) fn format_of(view: &dyn View, source: u64) -> Result<Option<&'static Format>> {
-    let row = view.source(source)?;
-    Ok(row.and_then(|row| Format::named(&row.format).ok()))
-}
-
-/// The records themselves. One that is no UTF-8 is mended, as it was on the way in.
-pub(super) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<String>> {
-    spans
-        .iter()
-        .map(|span| {
-            let bytes = view.source_bytes(source, *span)?;
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        })
-        .collect()
 }

@@ -1,9 +1,9 @@
 //! What a provider said of a reply beside its counts, as the records say it that were kept of the reply.
 
-use super::outgoing::texts;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
+use crate::history::kept::texts;
 use crate::interop::remarked::Remarked;
 
 /// What a provider said of the reply that a commit appends, in whatever source says it first.

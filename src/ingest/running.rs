@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::outgoing::{format_of, spans};
 use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::Repo;
 use crate::history::kept::KeptSource;
+use crate::history::kept::{format_of, spans};
 use crate::interop::running::Running;
 use crate::model::{Message, Part, Role, Settings};
 use crate::store::View;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::outgoing::{format_of, texts, texts_of};
+use super::outgoing::texts_of;
 use crate::compile::{Contents, Provider};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::Repo;
+use crate::history::kept::{format_of, texts};
 use crate::interop::records::{content, sends_callers, unmarked};
 use crate::interop::{Format, RecordedRequest, Shape};
 use crate::model::{Settings, Span};

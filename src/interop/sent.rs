@@ -11,10 +11,13 @@ pub use difference::{
     ByteDifference, MessagesDifference, SentDifference, SystemDifference, ToolsDifference,
 };
 
+use serde_json::value::RawValue;
+
 use super::{Input, Problem};
 use crate::error::Result;
 use crate::model::{Millis, Span};
 use crate::wire::javascript::JsValue;
+use crate::wire::json::{decode, string};
 
 /// The request that would be sent behind one that was, in JSON: of what is made of the context by now, and of whether the
 /// setting of a name is another one.
@@ -171,6 +174,21 @@ impl fmt::Display for Lack {
 /// The front of a hash in hex, for people.
 pub fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)
+}
+
+/// The texts of a request's system prompt, and its tools, as they stand in its JSON.
+pub fn beside_messages(json: &str) -> Option<(Vec<String>, Vec<String>)> {
+    lazy! { struct Request { system, tools } }
+    lazy! { struct Block { text } }
+    let request: Request<'_> = serde_json::from_str(json).ok()?;
+    let blocks: Vec<Block<'_>> = decode(request.system).unwrap_or_default();
+    let tools: Vec<&RawValue> = decode(request.tools).unwrap_or_default();
+    let text = |block: &Block<'_>| {
+        // What is no text outside of JSON, as half a letter, is taken as it stands there.
+        string(block.text).or_else(|| Some(block.text?.get().to_owned()))
+    };
+    let tools = tools.into_iter().map(|tool| tool.get().to_owned());
+    Some((blocks.iter().filter_map(text).collect(), tools.collect()))
 }
 
 /// A string as a block.

@@ -38,6 +38,8 @@ pub struct ProviderCount {
     pub overhead: i64,
     /// What of that no message can be: the least that it counted on top of any request.
     pub least: i64,
+    /// The most of it that no message can be.
+    pub most: i64,
     /// What the newest request had by our count.
     pub at: u64,
     /// How many times as much it counts of what is added.
@@ -94,6 +96,7 @@ impl ProviderCount {
         let mut count = Self {
             overhead: overhead.round() as i64,
             least: overhead.round() as i64,
+            most: overhead.round() as i64,
             at: replies.last()?.ours,
             factor,
             thinking,
@@ -112,6 +115,18 @@ impl ProviderCount {
         // No request had less than nothing on top; where the newest seems to, the factor is a little high.
         let least = least.min().unwrap_or(self.least).max(self.overhead.min(0));
         self.least = self.least.min(least);
+    }
+
+    /// Takes in what is sent beside the messages, by our count: what it counted beyond that was messages.
+    pub fn bound_by_shape(&mut self, ours: u64) {
+        let times = if self.is_fitted() {
+            self.factor.max(1.0)
+        } else {
+            LIKELY
+        };
+        let shape = (times * ours as f64).round() as i64;
+        self.most = self.most.min(shape);
+        self.least = self.least.min(self.most);
     }
 
     /// Whether there were enough replies to learn a factor from.
@@ -135,12 +150,11 @@ impl ProviderCount {
         counted.round() as u64
     }
 
-    /// The least and the most that it would count: where all that has grown on top of requests has gone with messages,
-    /// and where none has.
+    /// The least and the most that it would count: where all that can be messages has gone with them, and where none has.
     pub fn range(&self, ours: u64) -> (u64, u64) {
         let messages = self.factor * ours as f64 + self.thinking as f64;
         let of = |overhead: i64| (messages + overhead as f64).round() as u64;
-        (of(self.least), of(self.overhead))
+        (of(self.least), of(self.most))
     }
 
     /// The most that we may count for the provider to count no more than `tokens`.
@@ -297,6 +311,24 @@ mod tests {
         // A count that is no count bounds nothing, and nothing is less than nothing.
         count.bound(&[reply(50_000, 1)]);
         assert_eq!(count.least, 0);
+    }
+
+    #[test]
+    fn what_is_more_than_was_sent_beside_the_messages_was_messages() {
+        // A session that goes on from one that is not here: all of its requests have 100,000 more.
+        let said: Vec<CountedReply> = (1..=9)
+            .map(|at| reply(at * 1_000, 110_000 + at * 1_200))
+            .collect();
+        let mut count = ProviderCount::learn(&said, 0).expect("learnt");
+        assert_eq!(count.range(2_000), (112_400, 112_400));
+        count.bound_by_shape(8_000);
+        assert_eq!(count.of(9_000), 120_800);
+        let (least, most) = count.range(0);
+        assert!(least == most && least == 9_600, "{count:?}");
+        // Where less was on top, that stands.
+        let less = count;
+        count.bound_by_shape(1_000_000);
+        assert_eq!(count, less);
     }
 
     proptest! {

@@ -115,32 +115,32 @@ fn a_message_bears_its_part_of_every_request_in_which_it_was_sent() {
     sandbox.write("session.jsonl", session());
     sandbox.tract(&["import", "session.jsonl"]);
     assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "main"]), @"
-    da80626  assistant         4    75   0% cached  500     $0.01  The Rhine.
-    fc5468b  assistant         3    26   0% cached  500     $0.01  There are two files.
-    49dbc2a  assistant         2     8   0% cached  500     $0.01  Two.
-    25a4c1b  assistant         1     0   0% cached  500     $0.01  Gladly.
-    87d7949  user              4   115   0% cached    0   $0.0006  Name a river.
-    67ef5f1  tool              3    37   0% cached    0   $0.0002  ls depth=1000 → a b
-    b5dfc0e  user              2    20   0% cached    0   $0.0001  Shorter.
-    a0f9e6b  user              1     8   0% cached    0  <$0.0001  Thanks.
-    (system prompt and tools)  4  400k  90% cached    0     $0.42
-    total                      4  400k  90% cached   2k     $0.47
+    87d7949  user              4  44.6k   77% cached    0  $0.08  Name a river.
+    67ef5f1  tool              3  23.5k   60% cached    0  $0.06  ls depth=1000 → a b
+    b5dfc0e  user              2  14.2k   46% cached    0  $0.05  Shorter.
+    49dbc2a  assistant         2  5,690   24% cached  500  $0.04  Two.
+    da80626  assistant         4    47k   98% cached  500  $0.04  The Rhine.
+    fc5468b  assistant         3  18.2k   86% cached  500  $0.04  There are two files.
+    a0f9e6b  user              1  5,690    0% cached    0  $0.03  Thanks.
+    25a4c1b  assistant         1      0    0% cached  500  $0.01  Gladly.
+    (system prompt and tools)  4   241k  100% cached    0  $0.12
+    total                      4   400k   90% cached   2k  $0.47
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "1", "--until", "2026-11-20T10:00:09"]), @"
-    da80626  assistant         1     0   0% cached  500    $0.01  The Rhine.
-    (1 other)                       11   0% cached    0  $0.0001
-    (system prompt and tools)  1  100k  90% cached    0    $0.10
-    total                      1  100k  90% cached  500    $0.12
+    87d7949  user              1  17.7k   43% cached    0  $0.06  Name a river.
+    (1 other)                         0    0% cached  500  $0.01
+    (system prompt and tools)  1  82.3k  100% cached    0  $0.04
+    total                      1   100k   90% cached  500  $0.12
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "tool"]), @"
-    (system prompt and tools)     400k  90% cached   0    $0.42
-    (other messages)           7   251   0% cached  2k    $0.05
-    ls                         1    37   0% cached   0  $0.0002
-    total                      4  400k  90% cached  2k    $0.47
+    (other messages)           7   135k   77% cached  2k  $0.29
+    (system prompt and tools)      241k  100% cached   0  $0.12
+    ls                         1  23.5k   60% cached   0  $0.06
+    total                      4   400k   90% cached  2k  $0.47
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -289,6 +289,42 @@ fn a_response_says_its_model_where_nobody_has_named_one() {
 }
 
 #[test]
+fn what_was_sent_beside_the_messages_is_no_more_than_its_client_recorded() {
+    let sandbox = Sandbox::new();
+    // Without the last request, of which a part was cut.
+    let session = session();
+    let end = session.find("Thanks.").expect("a prompt");
+    let end = session[..end].rfind('\n').expect("a line before");
+    sandbox.write("session.jsonl", &session[..end]);
+    sandbox.tract(&["import", "session.jsonl"]);
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "1", "main"]), @"
+    87d7949  user              3    37k   72% cached      0  $0.07  Name a river.
+    (5 others)                    67.8k   70% cached  1,500  $0.18
+    (system prompt and tools)  3   195k  100% cached      0  $0.10
+    total                      3   300k   90% cached  1,500  $0.35
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    // A session that goes on from elsewhere has had much in each request that is in no record.
+    let counted = |said: &str| {
+        let lines = said.lines().filter(|line| line.contains("by the provider"));
+        lines.map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    let told = sandbox.ok(&["truncate", "--keep", "2", "--dry-run"]);
+    assert_snapshot!(counted(&told), @"
+    about 100,501 → 88,001 by the provider's count
+    ");
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    assert_snapshot!(counted(&sandbox.ok(&["status", "-v"])), @"
+    by the provider  about 88,001: it counts 2082.05 times as much, and 555 on top, as before the newest hide or edit
+    ");
+    sandbox.ok(&["config", "budget.max", "99k"]);
+    assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "More."]), @"
+    4702a58 user 6 tokens
+    ");
+}
+
+#[test]
 fn a_tier_has_its_own_price_and_one_without_is_named() {
     let sandbox = Sandbox::new();
     let tiered = |tier: &str| {
@@ -298,7 +334,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     sandbox.ok(&["commit", "-r", "user", "-m", "Hello"]);
     sandbox.wait_days(240);
     for tier in ["default", "flex", "priority", "default", "scale"] {
-        sandbox.tract_with(&["commit", "--json", "-"], &tiered(tier));
+        sandbox.tract_with(&["commit", "--json", "-"], tiered(tier));
     }
     assert_snapshot!(sandbox.tract(&["cost"]), @"
     (no session)  5  500k  0% cached  5k  $1.04

@@ -26,8 +26,8 @@ use crate::cli::{App, Result, listing, moment};
 /// --by message says what each message has cost so far: the input of each request is shared over the
 /// messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
 /// reply bears its output. Its second column says in how many requests a message had a part. --by tool sums
-/// up the same for the results of each tool. System prompt and tools are a row of their own: at the least
-/// what a request had beyond its messages.
+/// up the same for the results of each tool. System prompt and tools are a row of their own: as they were
+/// sent, where the client recorded that, else the least that a request had beyond its messages.
 ///
 /// With --misses, the columns are: reply, time, input, what of it was read from the cache, what was written to
 /// the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache

@@ -69,7 +69,8 @@ impl Scene {
     /// What the provider says there.
     pub(super) fn says(&self, view: &dyn View) -> Result<ProviderSays> {
         match &self.tip {
-            Some(tip) => provider::says(view, tip, &self.context, &self.counts, self.encoding),
+            Some(tip) => provider::says(view, tip, &self.context, &self.counts, self.encoding)?
+                .with_shape(view, tip, self.encoding),
             None => Ok(ProviderSays::Nothing),
         }
     }

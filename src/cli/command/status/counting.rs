@@ -1,7 +1,6 @@
 //! How tokens are counted: by tract, and by the provider, as far as its replies tell.
 
-use tract::history::{ProviderSays, Repo, Status};
-use tract::ingest::shape_sent;
+use tract::history::{ProviderSays, Repo, Status, shape_sent};
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural, tokens};
 

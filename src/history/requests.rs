@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use super::outgoing::{format_of, spans, texts};
+use super::kept::{KeptSource, format_of, spans, texts};
+use super::path;
+use super::repo::Repo;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::Repo;
-use crate::history::kept::KeptSource;
 use crate::interop::Problem;
 use crate::interop::sent::{ReadSent, SentRequest, SentRequests, Wanted};
 use crate::model::RefName;
@@ -80,17 +80,24 @@ pub fn requests_of(
     session: Option<&RefName>,
     wanted: Wanted<'_>,
 ) -> Result<Vec<(SourceRow, SentRequests)>> {
-    let view = repo.store.read()?;
+    of_session(&*repo.store.read()?, session, wanted)
+}
+
+fn of_session(
+    view: &dyn View,
+    session: Option<&RefName>,
+    wanted: Wanted<'_>,
+) -> Result<Vec<(SourceRow, SentRequests)>> {
     let sources = match session {
         Some(session) => view.sources(session)?,
         None => view.all_sources()?,
     };
     let mut all = Vec::new();
     for row in sources {
-        let Some(read) = format_of(&*view, row.id)?.and_then(|format| format.sent) else {
+        let Some(read) = format_of(view, row.id)?.and_then(|format| format.sent) else {
             continue;
         };
-        let found = requests(&*view, &row, read, wanted)?;
+        let found = requests(view, &row, read, wanted)?;
         if !found.requests.is_empty() || !found.problems.is_empty() {
             all.push((row, found));
         }
@@ -105,17 +112,20 @@ pub fn requests_of(
 ///
 /// The store's.
 pub fn requests_on(repo: &Repo, tip: &CommitHash) -> Result<Option<RequestsOn>> {
-    let Some((session, _)) = repo.session_of(tip)? else {
+    on_path(&*repo.store.read()?, tip)
+}
+
+pub(super) fn on_path(view: &dyn View, tip: &CommitHash) -> Result<Option<RequestsOn>> {
+    let Some((session, _)) = path::session_of(view, tip)? else {
         return Ok(None);
     };
-    let found = requests_of(repo, Some(&session), Wanted::Heads)?;
+    let found = of_session(view, Some(&session), Wanted::Heads)?;
     let Some((source, found)) = found.into_iter().next() else {
         return Ok(None);
     };
-    let view = repo.store.read()?;
     let path = view.ancestors(tip, None, usize::MAX)?;
     let commits: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-    let places = commits.iter().zip(spans(&*view, &commits, source.id)?);
+    let places = commits.iter().zip(spans(view, &commits, source.id)?);
     let places = places.flat_map(|(commit, spans)| {
         let spans = spans.unwrap_or_default().into_iter();
         spans.map(|span| (span.offset, *commit))
@@ -147,7 +157,7 @@ pub struct RequestsOn {
 }
 
 /// What a kept file holds of requests.
-pub(super) fn requests(
+pub(crate) fn requests(
     view: &dyn View,
     row: &SourceRow,
     format: &ReadSent,
@@ -157,6 +167,6 @@ pub(super) fn requests(
 }
 
 /// A kept file.
-pub(super) fn kept<'v>(view: &'v dyn View, row: &SourceRow) -> KeptSource<'v> {
+pub(crate) fn kept<'v>(view: &'v dyn View, row: &SourceRow) -> KeptSource<'v> {
     KeptSource::new(view, row.id, row.size_bytes)
 }

@@ -2,16 +2,15 @@
 //!
 //! Deliberately absent: what is made of a context without it ([`crate::compile`]).
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::requests::{requests, requests_on};
+use super::path;
+use super::repo::Repo;
+use super::requests::{on_path, requests};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::Repo;
 use crate::interop::Format;
-use crate::interop::sent::{Next, Wanted};
+use crate::interop::sent::{Next, Wanted, beside_messages};
 use crate::model::tokens::Counter;
+use crate::store::View;
 
 /// The newest request that a reply on the path to a commit answered; only one to `provider`, if that is said, and one
 /// that can be told. Reads the session's file twice.
@@ -24,7 +23,15 @@ pub fn newest_request(
     tip: &CommitHash,
     provider: Option<&str>,
 ) -> Result<Option<NewestRequest>> {
-    let Some((session, _)) = repo.session_of(tip)? else {
+    newest(&*repo.store.read()?, tip, provider)
+}
+
+fn newest(
+    view: &dyn View,
+    tip: &CommitHash,
+    provider: Option<&str>,
+) -> Result<Option<NewestRequest>> {
+    let Some((session, _)) = path::session_of(view, tip)? else {
         return Ok(None);
     };
     // The session's file is only read where it is the provider's.
@@ -34,7 +41,7 @@ pub fn newest_request(
     let Some(read) = format.and_then(|format| format.sent) else {
         return Ok(None);
     };
-    let Some(on) = requests_on(repo, tip)? else {
+    let Some(on) = on_path(view, tip)? else {
         return Ok(None);
     };
     let mut newest = on.found.requests.iter().rev();
@@ -42,8 +49,7 @@ pub fn newest_request(
     let Some((id, reply)) = newest else {
         return Ok(None);
     };
-    let view = repo.store.read()?;
-    let found = requests(&*view, &on.source, read, Wanted::Whole(id))?;
+    let found = requests(view, &on.source, read, Wanted::Whole(id))?;
     let request = found.requests.into_iter().find(|it| it.id == *id);
     Ok(request.and_then(|request| {
         Some(NewestRequest {
@@ -90,28 +96,31 @@ pub struct SentShape {
 ///
 /// The store's.
 pub fn shape_sent(repo: &Repo, tip: &CommitHash, counter: &Counter) -> Result<Option<SentShape>> {
-    let newest = newest_request(repo, tip, None)?;
+    shape_at(&*repo.store.read()?, tip, counter)
+}
+
+pub(super) fn shape_at(
+    view: &dyn View,
+    tip: &CommitHash,
+    counter: &Counter,
+) -> Result<Option<SentShape>> {
+    let newest = newest(view, tip, None)?;
     Ok(newest.and_then(|newest| shape_of(&newest.json, counter)))
 }
 
+impl SentShape {
+    /// All of it.
+    pub fn tokens(&self) -> u64 {
+        self.system + self.tools
+    }
+}
+
 fn shape_of(json: &str, counter: &Counter) -> Option<SentShape> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Shape<'a> {
-        system: Vec<Block>,
-        #[serde(borrow)]
-        tools: Vec<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    struct Block {
-        #[serde(default)]
-        text: String,
-    }
-    let shape: Shape<'_> = serde_json::from_str(json).ok()?;
-    let tokens = |text: &str| counter.text(text);
+    let (system, tools) = beside_messages(json)?;
+    let tokens = |texts: &[String]| texts.iter().map(|text| counter.text(text)).sum();
     Some(SentShape {
-        system: shape.system.iter().map(|block| tokens(&block.text)).sum(),
-        tools: shape.tools.iter().map(|tool| tokens(tool.get())).sum(),
-        tool_count: shape.tools.len() as u64,
+        system: tokens(&system),
+        tools: tokens(&tools),
+        tool_count: tools.len() as u64,
     })
 }
