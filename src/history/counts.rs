@@ -234,16 +234,6 @@ impl Counts {
 }
 
 impl Repo {
-    /// The tokens of contents that have been counted already; nothing is counted for this.
-    pub fn known_counts(
-        &self,
-        contents: &[ContentHash],
-        encoding: Encoding,
-    ) -> Result<Vec<Option<TokenCount>>> {
-        let keys: Vec<CountKey> = contents.iter().copied().map(key_of).collect();
-        self.store.read()?.counts(&keys, encoding)
-    }
-
     /// The tokens of one context, by entry, filling what is missing.
     pub fn counts(&self, context: &Context, encoding: Encoding) -> Result<Vec<TokenCount>> {
         let entries: Vec<&Entry> = context.entries.iter().collect();

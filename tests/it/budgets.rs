@@ -65,7 +65,7 @@ fn a_refused_commit_leaves_nothing_behind() {
         format!(r#"[{{"role":"user","content":"{}"}}]"#, "long ".repeat(200)),
     );
     sandbox.ok(&["import", "session.json"]);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":3", "-m", "Sorted."]), @"07cf701 assistant");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":3", "-m", "Sorted."]), @"07cf701 assistant 6 tokens");
 }
 
 #[test]

@@ -15,9 +15,9 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     "#);
     sandbox.ok(&["commit", "-r", "system", "-m", "You are helpful."]);
     let user = ["commit", "-r", "user", "-m", "What is 6 × 7?"];
-    insta::assert_snapshot!(sandbox.tract(&[&user[..], &["--note", "first try"]].concat()), @"0085213 user");
+    insta::assert_snapshot!(sandbox.tract(&[&user[..], &["--note", "first try"]].concat()), @"0085213 user 12 tokens");
     let reply = ["commit", "-r", "assistant", "-m", "42", "--model", "gpt-5"];
-    insta::assert_snapshot!(sandbox.tract(&[&reply[..], &["--temperature", "0.7"]].concat()), @"62724e7 assistant");
+    insta::assert_snapshot!(sandbox.tract(&[&reply[..], &["--temperature", "0.7"]].concat()), @"62724e7 assistant 5 tokens");
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r"
     62724e7  :3  2026-03-14 12:05:00  append  assistant   +5  28  (HEAD -> main)  42
     0085213  :2  2026-03-14 12:04:00  append  user       +12  23  What is 6 × 7?
@@ -76,11 +76,11 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     let sandbox = Sandbox::with_messages(&[("user", "list the files")]);
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]}"#;
     sandbox.write("call.json", call);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "call.json"]), @"6e4900e assistant");
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--call", "call_1", "-"], "a.txt\nb.txt\n"), @"77a21d1 tool");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "call.json"]), @"6e4900e assistant 10 tokens");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--call", "call_1", "-"], "a.txt\nb.txt\n"), @"77a21d1 tool 10 tokens");
     insta::assert_snapshot!(sandbox.tract(&["compile"]), @r#"{"messages":[{"role":"user","content":"list the files"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}}]},{"role":"tool","tool_call_id":"call_1","content":"a.txt\nb.txt\n"}]}"#);
     let anthropic = r#"{"role":"assistant","content":[{"type":"text","text":"Two."},{"type":"tool_use","id":"toolu_1","name":"read","input":{"n":1.0}}]}"#;
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"2d33a80 assistant");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "--json", "-"], anthropic), @"2d33a80 assistant 14 tokens");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
     append 2d33a809e957bbd49eb72cd02d61684e0ec1721f4ef3c165984e654cd3cd042d
     refs      HEAD -> main
@@ -100,7 +100,7 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     --- stderr
     error: standard input: not JSON at column 2: expected ident
     ");
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "{\"not\": \"guessed\"}"), @"9ca2036 user 11 tokens");
     // A result of no call, or of one that has a result, is taken, and that is said.
     let result = |id: &str| sandbox.tract(&["commit", "--call", id, "-m", "done"]);
     let said = result("nope");
@@ -155,8 +155,8 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
 #[test]
 fn an_edit_keeps_its_place_and_role() {
     let sandbox = Sandbox::with_messages(&[("user", "old prompt"), ("assistant", "an answer")]);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":1", "-m", "better prompt"]), @r"
-    246e606 user
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--edit", ":1", "-m", "better prompt"]), @"
+    246e606 user 6 tokens
     --- stderr
     hint: later replies still answer the old text
     ");
@@ -195,7 +195,7 @@ fn an_edit_keeps_its_place_and_role() {
 #[test]
 fn a_lost_expectation_is_exit_4_and_changes_nothing() {
     let sandbox = Sandbox::new();
-    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "one", "--expect", "none"]), @"dbc1344 user");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "one", "--expect", "none"]), @"dbc1344 user 5 tokens");
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "user", "-m", "two", "--expect", "none"]), @r"
     exit code: 4
     --- stderr
@@ -233,9 +233,9 @@ fn a_batch_comes_in_whole_or_not_at_all() {
     error: 'main' has no commits yet
     hint: tract import, or tract commit -r user -m "…"
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "good.jsonl"]), @r"
-    2bbfab0 user
-    87ac14a assistant
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--batch", "good.jsonl"]), @"
+    2bbfab0 user 5 tokens
+    87ac14a assistant 5 tokens
     ");
     assert_eq!(sandbox.ok(&["log"]).lines().count(), 2);
 }
@@ -333,13 +333,13 @@ fn a_result_in_json_needs_no_call_beside_it() {
 }
 
 #[test]
-fn a_commit_counts_where_a_budget_asks_for_it() {
+fn a_commit_counts_and_a_budget_is_held_against_it() {
     let sandbox = Sandbox::new();
     let said = sandbox.ok(&["commit", "-r", "user", "-m", "hello"]);
-    assert!(!said.contains("token"), "nothing was counted: {said}");
-    sandbox.ok(&["config", "budget.max", "14"]);
-    let said = sandbox.tract(&["commit", "-r", "user", "-m", "hello"]);
     assert!(said.trim_end().ends_with(" user 5 tokens"), "{said}");
+    assert_eq!(sandbox.query("SELECT * FROM counts").len(), 1);
+    sandbox.ok(&["config", "budget.max", "14"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "hello"]);
     let said = sandbox.tract(&["commit", "-r", "user", "-m", "hello"]);
     assert!(
         said.contains("warning: 18 tokens, over the budget of 14\nhint: tract compact"),

@@ -112,7 +112,7 @@ fn the_demo_reads_well_in_a_pipe() {
 
     # A message of one's own is a commit as well.
     $ tract commit -r user -m "Please show the totals by month, too."
-    207423f user
+    207423f user 13 tokens
     $ tract log -n 2
     207423f  :13  2026-03-14 12:01:00  append  user       +13  1,095  (HEAD -> main)  Please show the totals by month, too.
     662930f  :12  2026-03-14 09:19:41  append  assistant  +22  1,082  (claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70)  Done: one line under *Unreleased*, worded for someone whose totals were wrong…

@@ -117,13 +117,13 @@ fn a_session_that_grows_beside_a_branch_set_back_says_where_it_is() {
 #[test]
 fn a_slip_in_a_branchs_name_begins_no_history_in_silence() {
     let sandbox = Sandbox::with_messages(&[("user", "hello")]);
-    insta::assert_snapshot!(sandbox.tract(&["--on", "mian", "commit", "-r", "user", "-m", "hi"]), @r"
-    91ed875 user
+    insta::assert_snapshot!(sandbox.tract(&["--on", "mian", "commit", "-r", "user", "-m", "hi"]), @"
+    91ed875 user 5 tokens
     --- stderr
     note: new branch mian, empty until now
     ");
     // Once it is there, there is nothing to say.
-    insta::assert_snapshot!(sandbox.tract(&["--on", "mian", "commit", "-r", "user", "-m", "hi"]), @"4297527 user");
+    insta::assert_snapshot!(sandbox.tract(&["--on", "mian", "commit", "-r", "user", "-m", "hi"]), @"4297527 user 5 tokens");
     let tip = sandbox.ok(&["rev-parse", "main"]);
     let expect = [
         "--on",

@@ -215,7 +215,7 @@ fn a_detached_head_is_read_only() {
     --- stderr
     On a new branch idea, at 0683750 ("The Elbe.")
     $ tract commit -r user -m yes
-    70ef009 user
+    70ef009 user 5 tokens
     $ tract branch
     * idea  70ef009  2026-03-14 12:13:00  24 tokens  Name a river.
       main  90c2e1d  2026-03-14 12:05:00  35 tokens  Name a river.

@@ -124,7 +124,7 @@ fn a_branch_like_a_hash_that_is_there_is_reached_by_its_full_name() {
       main                fb779ee  2026-03-14 12:04:00  18 tokens  one
     * refs/heads/[NAME]  8822737  2026-03-14 12:03:00  13 tokens  one
     ");
-    insta::assert_snapshot!(said(&["commit", "-r", "user", "-m", "four"]), @"8abd7cd user");
+    insta::assert_snapshot!(said(&["commit", "-r", "user", "-m", "four"]), @"8abd7cd user 5 tokens");
     sandbox.ok(&["checkout", "HEAD^"]);
     insta::assert_snapshot!(said(&["commit", "-r", "user", "-m", "five"]), @r"
     exit code: 1

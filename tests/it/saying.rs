@@ -17,7 +17,7 @@ fn a_text_without_its_option_is_told_the_option() {
     error: 'how are you?' is not an option; give the text with -m
     hint: tract commit -r assistant -m 'how are you?'
     ");
-    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "hi"), @"38e71ed user");
+    insta::assert_snapshot!(sandbox.tract_with(&["commit", "-r", "user", "-"], "hi"), @"38e71ed user 5 tokens");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Where the disk or whoever reads fails after a change was made, the word and the exit code say so.
 
 use std::fs::{File, OpenOptions};
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
@@ -196,15 +197,27 @@ fn a_commit_after_which_the_database_fails_is_told_of() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     let database = sandbox.work().join(".tract/tract.db");
     let database = rusqlite::Connection::open(database).expect("opens");
-    // What a commit says is read when it is made.
-    let rename = |sql: &str| database.execute_batch(sql).expect("SQL");
-    rename("ALTER TABLE counts RENAME TO away");
+    sandbox.ok(&["config", "budget.max", "1"]);
+    let waits = "compact:touch asked; while [ -e asked ]; do sleep 0.01; done; echo summed up";
+    sandbox.ok(&["config", "budget.action", waits]);
     let mut command = sandbox.command(&["commit", "-r", "user", "-m", "two"]);
-    let output = command.output().expect("it runs");
-    rename("ALTER TABLE away RENAME TO counts");
-    insta::assert_snapshot!(said(&output), @r"
-    Some(3) error: the repository is damaged: no such table: counts
-    hint: what was done before that stays: HEAD is now 4aadb6b; tract reflog
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = piped.spawn().expect("it runs");
+    let asked = sandbox.work().join("asked");
+    while !asked.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let rename = |sql: &str| database.execute_batch(sql).expect("SQL");
+    rename("ALTER TABLE bodies RENAME TO away");
+    std::fs::remove_file(asked).expect("it is there");
+    let output = running.wait_with_output().expect("it ends");
+    rename("ALTER TABLE away RENAME TO bodies");
+    insta::assert_snapshot!(said(&output), @"
+    Some(1) 13 tokens, over the budget of 1: asking touch asked; while [ -e asked ]; do sleep 0.01; done; echo summed up
+    warning: the context is still over budget
+    error: the repository is damaged: no such table: bodies
+    the message was committed anyway, as 8e8701e
+    hint: tract compact puts a summary in place of what is old
     ");
     assert!(sandbox.ok(&["log", "-n", "1"]).contains("two"));
 }

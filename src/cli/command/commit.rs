@@ -6,7 +6,8 @@ use tract::hash::CommitHash;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::interop::single::SingleMessage;
 use tract::model::price::is_usual_tier;
-use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
+use tract::model::tokens::Counter;
+use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
@@ -155,7 +156,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let is_quiet = app.globals.quiet;
     let mut reported = Ok(());
     if !is_quiet {
-        reported = report(&repo, &held.commits, &drafts, app);
+        reported = report(&held.commits, &drafts, app.encoding(&repo)?, app);
     }
     position::tell_begun(begun.as_ref(), app);
     match answered {
@@ -187,26 +188,19 @@ fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// Prints short hash, role, and tokens where a count is known already.
-fn report(repo: &Repo, done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<()> {
-    let contents = done.iter().zip(drafts);
-    let contents: Vec<_> = contents
-        .flat_map(|(made, _)| made.commit.operation.contents())
-        .collect();
-    let mut known = repo
-        .known_counts(&contents, app.encoding(repo)?)?
-        .into_iter();
+/// Prints short hash, role and tokens of each.
+fn report(done: &[Committed], drafts: &[Draft], encoding: Encoding, app: &mut App) -> Result<()> {
+    let counter = Counter::of(encoding);
     for (committed, draft) in done.iter().zip(drafts) {
         let Some(message) = draft.messages.first() else {
             continue;
         };
         let role = Label::role(message.role).of(message.role.as_str());
-        let mut line = Label::Hash.of(committed.hash.short()) + " " + role;
-        if let Some(count) = known.next().flatten() {
-            let noun = if count.tokens == 1 { "token" } else { "tokens" };
-            line += format!(" {} {noun}", tokens(count));
-        }
-        app.ui.print(line)?;
+        let count = counter.message(message);
+        let noun = if count.tokens == 1 { "token" } else { "tokens" };
+        let hash = Label::Hash.of(committed.hash.short());
+        app.ui
+            .print(hash + " " + role + &format!(" {} {noun}", tokens(count)))?;
     }
     Ok(())
 }
