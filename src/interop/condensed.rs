@@ -139,13 +139,17 @@ impl<'s> Talk<'s> {
         let summary = summary.filter(|_| forget.offset.is_some());
         let message = summary.map(|text| Message::new(Role::User, vec![Part::text(text)]));
         let has_summary = message.is_some();
-        let at = forget.offset.unwrap_or_default().min(self.view.len());
+        let offset = forget.offset.unwrap_or_default();
+        let mut at = offset.min(self.view.len());
         let action = match (covered, message) {
             (None, None) => {
                 self.teller.end.other("condensation of nothing");
                 return Ok(());
             }
-            (None, Some(message)) => Action::Append(message),
+            (None, Some(message)) => {
+                at = self.view.len();
+                Action::Append(message)
+            }
             (Some((cover, stays)), message) => {
                 let before = self.view.get(at).map(|(_, entry)| *entry);
                 let put = message.into_iter().map(|message| (before, message));

@@ -147,7 +147,7 @@ fn a_response_of_the_responses_api_is_a_reply() {
     tokens    +11 = 11
     settings  model=gpt-5
     model     gpt-5
-    usage     30 input, 7 output
+    usage     30 input (20 from the cache), 7 output (3 reasoning)
     price     $0.0001, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
     source    responses, 2 records
 

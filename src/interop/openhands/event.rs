@@ -75,7 +75,7 @@ pub(super) fn said(event: &Event<'_>, notes: &mut Notes) -> Result<Said, String>
         }
         "Condensation" => {
             return Ok(Said::Forget(Forget {
-                ids: decode::<HashSet<String>>(event.forgotten_event_ids).unwrap_or_default(),
+                ids: ids(event.forgotten_event_ids),
                 summary: string(event.summary),
                 offset: decode(event.summary_offset),
             }));
@@ -84,6 +84,13 @@ pub(super) fn said(event: &Event<'_>, notes: &mut Notes) -> Result<Said, String>
     };
     parts::checked(&message)?;
     Ok(message.map_or_else(|| Said::Nothing(format!("{kind} (empty)")), Said::Message))
+}
+
+/// The ids of a list; what in it is none is passed over.
+fn ids(listed: Raw<'_>) -> HashSet<String> {
+    let listed: Vec<&RawValue> = decode(listed).unwrap_or_default();
+    let texts = listed.into_iter().map(|id| string(Some(id)));
+    texts.flatten().collect()
 }
 
 fn sent(event: &Event<'_>, notes: &mut Notes) -> Result<Option<Message>, String> {
