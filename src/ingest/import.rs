@@ -528,8 +528,9 @@ impl<'a> Intake<'a> {
             tx.purge_source(begun)?;
         }
         let head = HeadBefore::of(&*tx, self.request)?;
-        // All refs are looked at only where that matters: there may be thousands of them, and as many files.
-        let is_first = !self.request.is_aside && self.growth.is_none();
+        // All refs are looked at only where that matters: there may be thousands of them, and as many files. Where HEAD
+        // is on a branch that is there, there are some.
+        let is_first = !self.request.is_aside && self.growth.is_none() && !head.has_branch;
         let begins = is_first && self.request.branch.is_none();
         let first = if begins && tx.references("refs/")?.is_empty() {
             Some(head.first_branch())
@@ -625,6 +626,8 @@ struct Placed {
 /// Where HEAD was before anything moved, if nothing is there yet.
 struct HeadBefore {
     unborn: Option<RefName>,
+    /// Whether it is on a branch that is there.
+    has_branch: bool,
     /// Whether it goes to the branch that is made.
     moves: bool,
     /// The branches that there were, where that matters.
@@ -633,9 +636,10 @@ struct HeadBefore {
 
 impl HeadBefore {
     fn of(tx: &dyn Tx, request: &ImportRequest<'_>) -> Result<Self> {
-        let unborn = match repo::head(tx, &On::Head)? {
-            Head::Attached { branch, tip: None } => Some(branch),
-            _ => None,
+        let (unborn, has_branch) = match repo::head(tx, &On::Head)? {
+            Head::Attached { branch, tip: None } => (Some(branch), false),
+            Head::Attached { .. } => (None, true),
+            _ => (None, false),
         };
         let moves = unborn.is_some() && request.moves_head;
         let branches = if moves {
@@ -645,6 +649,7 @@ impl HeadBefore {
         };
         Ok(Self {
             unborn,
+            has_branch,
             moves,
             branches: branches.into_iter().map(|(name, _)| name).collect(),
         })

@@ -477,7 +477,11 @@ fn what_comes_in_by_itself_costs_as_much_among_many_sessions_as_among_few() {
         // What it was before is nothing new.
         std::fs::write(&path, &text[..cut]).expect("written");
         import(&repo, &path, &request, &mut |_| {}).expect("imports");
-        [grown - before, steps.load(Ordering::Relaxed) - grown]
+        let looked = steps.load(Ordering::Relaxed);
+        let whole = ImportRequest::at(Millis(9), "import");
+        import(&repo, &path, &whole, &mut |_| {}).expect("imports");
+        let read = steps.load(Ordering::Relaxed);
+        [grown - before, looked - grown, read - looked]
     };
     let (few, many) = (steps(20), steps(1_000));
     for (few, many) in few.into_iter().zip(many) {
