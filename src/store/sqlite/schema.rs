@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -90,9 +90,16 @@ pub(super) fn inspect(path: &Path) -> Result<Found> {
     // journal could complete the file.
     let counted = number(24) == number(92) && journal_bytes(path) == 0;
     if counted && size_bytes < u64::from(number(28)) * page_bytes {
-        return Err(Error::Damaged {
-            detail: format!("{} is cut off", path.display()),
-        });
+        // Where it is another one now, somebody has made the file shorter meanwhile, and has said so first.
+        let mut now = Vec::with_capacity(100);
+        file.rewind().map_err(Error::io(path))?;
+        let read = file.take(100).read_to_end(&mut now);
+        read.map_err(Error::io(path))?;
+        if now == header {
+            return Err(Error::Damaged {
+                detail: format!("{} is cut off", path.display()),
+            });
+        }
     }
     Ok(Found::Database)
 }
