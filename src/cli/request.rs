@@ -3,8 +3,7 @@
 use tract::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use tract::context::Context;
 use tract::hash::CommitHash;
-use tract::history::newest_request;
-use tract::history::{Repo, Stored};
+use tract::history::{Repo, Stored, newest_request};
 use tract::ingest::{as_running, said, sent};
 use tract::model::Settings;
 

@@ -1,8 +1,7 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
 use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::history::{AnsweredRequest, RequestsOn, requests_of, requests_on};
+use tract::history::{AnsweredRequest, Repo, RequestsOn, requests_of, requests_on};
 use tract::interop::Problem;
 use tract::interop::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::render::{Label, Line, amount, plural, table};

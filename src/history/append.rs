@@ -7,7 +7,7 @@ use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::repo::{self, Repo};
 use crate::model::tokens::Counter;
-use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed, Usage};
+use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed, TokenCount, Usage};
 use crate::store::{Tx, View};
 
 /// Where the caller expects the branch to be.
@@ -39,6 +39,8 @@ pub struct Committed {
     pub commit: Commit,
     /// The branch that it is on.
     pub branch: RefName,
+    /// What its messages count, where that was asked for.
+    pub tokens: Option<TokenCount>,
 }
 
 impl Repo {
@@ -169,14 +171,17 @@ impl Making<'_> {
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
         let (commit, draft) = self.chain.push(self.tx, draft, Some(self.now))?;
+        let mut tokens = None;
         if let Some(counter) = self.counter {
             for message in &draft.messages {
                 let key = counts::key_of(message.hash());
                 let count = counter.message(message);
                 self.tx.put_count(key, counter.encoding(), count)?;
+                tokens = Some(tokens.unwrap_or_default() + count);
             }
         }
         self.done.push(Committed {
+            tokens,
             hash: commit.hash(),
             commit: commit.into_inner(),
             branch: self.branch.clone(),

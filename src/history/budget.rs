@@ -383,9 +383,9 @@ fn hold(
         return Ok(Verdict::Fits);
     }
     let context = making.chain.context(making.tx)?.clone();
-    let mut counting = Counting::new(budget.encoding);
+    let counting = Counting::new(budget.encoding);
     let tip = making.chain.tip();
-    let Some(weighed) = weigh(making.tx, &mut counting, tip, &context, budget.max)? else {
+    let Some(weighed) = weigh(making.tx, counting, tip, &context, budget.max)? else {
         return Ok(Verdict::Fits);
     };
     let ours = context_total(weighed.counts.iter().copied());
@@ -403,7 +403,7 @@ fn hold(
         }
         match action {
             BudgetAction::Warn => break,
-            BudgetAction::Refuse if shrank(making, &mut counting, ours)? => break,
+            BudgetAction::Refuse if shrank(making, counting, ours)? => break,
             BudgetAction::Refuse => {
                 return Err(Error::OverBudget {
                     total: total.tokens,
@@ -424,7 +424,7 @@ fn hold(
                 });
             }
             BudgetAction::Truncate => {
-                let made = truncate_to(making, new, &context, &weighed, &mut counting, budget)?;
+                let made = truncate_to(making, new, &context, &weighed, counting, budget)?;
                 if let Some((hidden, after)) = made {
                     return Ok(Verdict::Truncated {
                         hidden,
@@ -445,7 +445,7 @@ fn truncate_to(
     new: &[Committed],
     context: &Context,
     Weighed { counts, says }: &Weighed,
-    counting: &mut Counting,
+    counting: Counting,
     budget: &Budget,
 ) -> Result<Option<(usize, TokenCount)>> {
     let within = Budget {
@@ -469,7 +469,7 @@ fn truncate_to(
 }
 
 /// Whether the context was larger before: an edit that helps is welcome, over budget or not.
-fn shrank(making: &Making<'_>, counting: &mut Counting, total: TokenCount) -> Result<bool> {
+fn shrank(making: &Making<'_>, counting: Counting, total: TokenCount) -> Result<bool> {
     let before = making.done.first().and_then(|first| first.commit.parent);
     let Some(before) = before else {
         return Ok(false);
@@ -555,7 +555,7 @@ struct Weighed {
 /// The context's weight, if it is more than `max`.
 fn weigh(
     tx: &dyn Tx,
-    counting: &mut Counting,
+    counting: Counting,
     tip: Option<CommitHash>,
     context: &Context,
     max: u64,

@@ -48,12 +48,12 @@ impl Counting {
     }
 
     /// What it counts in.
-    pub(crate) fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(self) -> Encoding {
         self.encoding
     }
 
     /// What counts a message.
-    pub(crate) fn counter(&self) -> Counter {
+    pub(crate) fn counter(self) -> Counter {
         Counter::of(self.encoding)
     }
 
@@ -70,7 +70,7 @@ impl Counting {
     /// The tokens of each entry, and apart from that those that were missing; `fresh` are messages
     /// that may not be stored yet.
     pub(crate) fn fill(
-        &mut self,
+        self,
         view: &dyn View,
         entries: &[&Entry],
         fresh: &Fresh<'_>,
@@ -105,7 +105,7 @@ impl Counting {
     /// The same where messages cannot be read: one whose body was set aside is guessed by its size, and
     /// nothing is kept. That its context cannot be compiled is no reason not to list it.
     fn guess(
-        &mut self,
+        self,
         view: &dyn View,
         entries: &[&Entry],
         fresh: &Fresh<'_>,
@@ -129,7 +129,7 @@ impl Counting {
     }
 
     /// The tokens of each entry. What was missing is kept.
-    pub(crate) fn fill_in(&mut self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
+    pub(crate) fn fill_in(self, tx: &dyn Tx, context: &Context) -> Result<Vec<TokenCount>> {
         let entries: Vec<&Entry> = context.entries.iter().collect();
         let (counts, missing) = self.fill(tx, &entries, &Fresh::new())?;
         tx.put_counts(&missing, self.encoding)?;
@@ -137,7 +137,8 @@ impl Counting {
     }
 }
 
-/// The tokens of each of these entries. What is missing is counted and kept; a repository that cannot be written to is no obstacle. No view may be open.
+/// The tokens of each of these entries. What is missing is counted and kept; a repository that cannot be
+/// written to is no obstacle. No view may be open.
 pub(crate) fn of_entries(
     store: &dyn Store,
     entries: &[&Entry],
@@ -145,7 +146,7 @@ pub(crate) fn of_entries(
 ) -> Result<Vec<TokenCount>> {
     let (counts, missing) = {
         let view = store.read()?;
-        let mut counting = Counting::new(encoding);
+        let counting = Counting::new(encoding);
         counting.fill(&*view, entries, &Fresh::new())?
     };
     for slice in missing.chunks(SLICE) {

@@ -126,10 +126,6 @@ impl Making<'_> {
             Told::End(end) => Told::End(end),
         }
     }
-
-    fn batch(&self, batch: Vec<Told>) -> Vec<Told<Ready>> {
-        batch.into_iter().map(|told| self.told(told)).collect()
-    }
 }
 
 /// Has `read` tell a file of so many bytes to `taker`.
@@ -144,7 +140,8 @@ pub(super) fn read_ahead(
     } else {
         workers()
     };
-    with_crew(workers, &|batch| making.batch(batch), |crew| {
+    let ready = |batch: Vec<Told>| batch.into_iter().map(|told| making.told(told)).collect();
+    with_crew(workers, &ready, |crew| {
         let mut ahead = Ahead {
             crew,
             taker,
@@ -152,9 +149,6 @@ pub(super) fn read_ahead(
             batch_bytes: 0,
             sizes: VecDeque::new(),
         };
-        if workers > 0 {
-            ahead.hand_over();
-        }
         read(&mut ahead)?;
         ahead.hand_over();
         while ahead.next()? {}

@@ -91,6 +91,7 @@ pub struct Recorder<'a> {
     new_commits: u64,
     /// Until when the session is taken for one that goes on, as it is written down.
     open_until: Option<Millis>,
+    counter: Counter,
 }
 
 /// A place in the stream: so many bytes, and the last node that they gave.
@@ -113,11 +114,12 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] if the format's records are no events.
+    /// [`Error::InvalidInput`] if the format's records are no events, and the store's.
     pub fn new(repo: &'a Repo, request: RecordRequest<'a>) -> Result<Self> {
         let stream = EventStream::of(request.format);
         let no_events = || Error::input("format", format!("{} is no stream", request.format));
         Ok(Self {
+            counter: Counter::of(repo.config()?.encoding()?),
             repo,
             request,
             stream: stream.ok_or_else(no_events)?,
@@ -298,7 +300,7 @@ impl<'a> Recorder<'a> {
             format: Some(self.request.format),
             branch: self.request.branch,
             moves_head: self.request.moves_head,
-            counter: Some(Counter::of(self.repo.config()?.encoding()?)),
+            counter: Some(self.counter),
             ..ImportRequest::at(now, self.request.what)
         };
         let last = self.report.as_ref();

@@ -6,8 +6,7 @@ use tract::hash::CommitHash;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::interop::single::SingleMessage;
 use tract::model::price::is_usual_tier;
-use tract::model::tokens::Counter;
-use tract::model::{Draft, Encoding, EntryId, Message, Part, Role, Settings, Usage};
+use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, tokens};
 use tract::{Error, interop};
 
@@ -156,7 +155,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let is_quiet = app.globals.quiet;
     let mut reported = Ok(());
     if !is_quiet {
-        reported = report(&held.commits, &drafts, app.encoding(&repo)?, app);
+        reported = report(&held.commits, &drafts, app);
     }
     position::tell_begun(begun.as_ref(), app);
     match answered {
@@ -189,18 +188,18 @@ fn hashes(held: &Held, messages: usize, app: &mut App) -> Result<()> {
 }
 
 /// Prints short hash, role and tokens of each.
-fn report(done: &[Committed], drafts: &[Draft], encoding: Encoding, app: &mut App) -> Result<()> {
-    let counter = Counter::of(encoding);
+fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<()> {
     for (committed, draft) in done.iter().zip(drafts) {
         let Some(message) = draft.messages.first() else {
             continue;
         };
         let role = Label::role(message.role).of(message.role.as_str());
-        let count = counter.message(message);
-        let noun = if count.tokens == 1 { "token" } else { "tokens" };
-        let hash = Label::Hash.of(committed.hash.short());
-        app.ui
-            .print(hash + " " + role + &format!(" {} {noun}", tokens(count)))?;
+        let mut line = Label::Hash.of(committed.hash.short()) + " " + role;
+        if let Some(count) = committed.tokens {
+            let noun = if count.tokens == 1 { "token" } else { "tokens" };
+            line += format!(" {} {noun}", tokens(count));
+        }
+        app.ui.print(line)?;
     }
     Ok(())
 }

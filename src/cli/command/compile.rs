@@ -4,8 +4,7 @@ use std::io::Write;
 
 use tract::compile::{Provider, RequestOptions};
 use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::history::answered_request;
+use tract::history::{Repo, answered_request};
 use tract::model::Role;
 use tract::render::escape;
 

@@ -126,7 +126,7 @@ impl Scene {
         fresh: &Fresh<'_>,
     ) -> Result<Vec<TokenCount>> {
         let entries: Vec<&Entry> = places.iter().map(|at| &context.entries[*at]).collect();
-        let mut counting = Counting::new(self.encoding);
+        let counting = Counting::new(self.encoding);
         let Some(outline) = outline.filter(|_| places.len() > MANY) else {
             return Ok(counting.fill(view, &entries, fresh)?.0);
         };

@@ -5,7 +5,7 @@
 //! The patterns of `o200k_base` and `cl100k_base` in `tiktoken_ext/openai_public.py` of
 //! <https://github.com/openai/tiktoken>. In their terms, with what each function here answers for:
 //!
-//! - a word ([`Rules::cased`], [`Rules::plain`]), with one char before it that is no letter, number or line's end;
+//! - a word ([`Rules::cased`] where its case matters), with one char before it that is no letter, number or line's end;
 //! - up to three numbers; signs with a space before them and lines' ends behind them;
 //! - white space ([`space`]): up to its last line's end, or else all but its last char where something follows.
 

@@ -49,11 +49,7 @@ pub(super) fn inspect(path: &Path) -> Result<Found> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(Error::io(path)(error)),
     };
-    let mut header = Vec::with_capacity(100);
-    (&mut file)
-        .take(100)
-        .read_to_end(&mut header)
-        .map_err(Error::io(path))?;
+    let header = head(&mut file, path)?;
     if header.is_empty() {
         return Ok(Found::Nothing);
     }
@@ -85,23 +81,30 @@ pub(super) fn inspect(path: &Path) -> Result<Found> {
         1 => 65_536,
         bytes => u64::from(bytes),
     };
-    let size_bytes = file.metadata().map_err(Error::io(path))?.len();
     // The page count is only to be trusted where the two change counters agree, and while no
-    // journal could complete the file.
+    // journal could complete the file. Others may fold theirs in between two looks: who makes the file longer
+    // empties the journal last, so that is looked at before the length; who makes it shorter writes the header first,
+    // so that is looked at again.
     let counted = number(24) == number(92) && journal_bytes(path) == 0;
-    if counted && size_bytes < u64::from(number(28)) * page_bytes {
-        // Where it is another one now, somebody has made the file shorter meanwhile, and has said so first.
-        let mut now = Vec::with_capacity(100);
-        file.rewind().map_err(Error::io(path))?;
-        let read = file.take(100).read_to_end(&mut now);
-        read.map_err(Error::io(path))?;
-        if now == header {
-            return Err(Error::Damaged {
-                detail: format!("{} is cut off", path.display()),
-            });
-        }
+    let size_bytes = file.metadata().map_err(Error::io(path))?.len();
+    if counted
+        && size_bytes < u64::from(number(28)) * page_bytes
+        && head(&mut file, path)? == header
+    {
+        return Err(Error::Damaged {
+            detail: format!("{} is cut off", path.display()),
+        });
     }
     Ok(Found::Database)
+}
+
+/// The file's header; what there is of one, where it is shorter.
+fn head(file: &mut File, path: &Path) -> Result<Vec<u8>> {
+    let mut header = Vec::with_capacity(100);
+    let read = file.rewind();
+    let read = read.and_then(|()| file.take(100).read_to_end(&mut header));
+    read.map_err(Error::io(path))?;
+    Ok(header)
 }
 
 /// The size of the write-ahead journal beside the database.
