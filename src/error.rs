@@ -411,6 +411,9 @@ pub enum Error {
         /// The session's ref, or what of it.
         name: String,
     },
+    /// Who asked for it wanted it to end.
+    #[error("cancelled; no ref has moved")]
+    Cancelled,
     /// Another process held the write lock for too long.
     #[error("waited {waited_ms} ms for another process that is writing to the repository")]
     Busy {

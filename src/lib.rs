@@ -20,6 +20,7 @@
 //! The names in this documentation are the ones to depend on. The modules are public for the program `tract`, and
 //! change with it. The library never prints, reads the environment or asks the time: callers say who acts and when.
 
+pub mod api;
 #[doc(hidden)]
 pub mod compile;
 #[doc(hidden)]

@@ -54,6 +54,10 @@ pub struct Environment {
     pub aws: Aws,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
+    /// `CLAUDE_CODE_SESSION_ID`: the session of the client that runs this.
+    pub client_session: Option<String>,
+    /// `CLAUDE_PROJECT_DIR`: the directory that such a client works on.
+    pub client_project: Option<PathBuf>,
     /// The directories of tools that have a variable set, by format.
     tool_dirs: BTreeMap<&'static str, PathBuf>,
     /// What the terminal wants to know.
@@ -85,6 +89,8 @@ impl Environment {
             #[cfg(feature = "s3")]
             aws: Aws::read(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
+            client_session: text("CLAUDE_CODE_SESSION_ID"),
+            client_project: path("CLAUDE_PROJECT_DIR"),
             tool_dirs: FORMATS
                 .into_iter()
                 .filter_map(|format| Some((format.name, path(format.home.as_ref()?.variable?)?)))

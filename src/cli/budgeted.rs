@@ -9,9 +9,8 @@ use tract::history::{
     Budget, BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict,
 };
 use tract::model::Draft;
-use tract::render::{Label, Line, grouped, plural, tokens};
+use tract::render::{Label, Line, grouped, plural, shell_word, tokens};
 
-use super::shell::shell_word;
 use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};
 
 /// What was committed, and what the budget made of it.

@@ -14,9 +14,9 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
 use tract::history::{LogOptions, On};
 use tract::model::RefName;
+use tract::render::shell_word;
 
 use super::app::{App, Environment};
-use super::shell::shell_word;
 use super::ui::{ColorChoice, Ui};
 use super::{Globals, root};
 

@@ -8,11 +8,10 @@ use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Scope, Start, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
-use tract::render::{Label, plural};
+use tract::render::{Label, plural, shell_word};
 use tract::tree::{NodeId, Tree, json};
 
 use super::page::{self, numbered};
-use super::shell::shell_word;
 use super::{App, Failure, Result};
 
 /// How many messages a window shows, where nobody says.

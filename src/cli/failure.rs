@@ -1,25 +1,17 @@
-//! From an error to what the user reads: one line of what is wrong, one of what to do, and the exit
-//! code. Advice names commands, so it lives here and not in the library.
+//! From a failure to what the user reads: one line of what is wrong, one of what to do, and the exit
+//! code. What an error of the library means is said there ([`tract::api::advice`]).
 
 use std::io;
-use std::path::Path;
 use std::process::ExitCode;
 
 use tract::Error;
-use tract::error::{Interrupted, PeerTrouble, Refusal};
-use tract::hash::HashPrefix;
-use tract::interop::FORMATS;
-use tract::model::{Role, nearest};
-use tract::render::{Label, Line, grouped, plural};
+use tract::api::ApiError;
+pub use tract::api::advice::{Exit, STANDARD_INPUT, known_formats, reason, sentence};
+use tract::api::advice::{exit, hint, no_room};
+use tract::error::Interrupted;
+use tract::render::{Label, Line};
 
 use super::Ui;
-use super::counted::counted;
-use super::shell::shell_word;
-
-/// How many commits are named that bring secrets.
-const LEAKS: usize = 5;
-/// What is said instead of `-`.
-pub const STANDARD_INPUT: &str = "standard input";
 
 /// How a command can fail.
 #[derive(Debug)]
@@ -40,19 +32,6 @@ pub enum Failure {
 
 /// What comes of something in the program that can fail.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
-
-/// The exit codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exit {
-    /// The repository or the revision doesn't allow it.
-    NotAllowed = 1,
-    /// Wrong usage.
-    Usage = 2,
-    /// Damaged data.
-    Damaged = 3,
-    /// Someone was first: try again.
-    Lost = 4,
-}
 
 impl Failure {
     /// Wrong usage.
@@ -170,6 +149,13 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<ApiError> for Failure {
+    fn from(fault: ApiError) -> Self {
+        let exit = Exit::of(fault.exit_code);
+        Self::Said(exit, fault.message, fault.hint)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -177,317 +163,4 @@ impl From<io::Error> for Failure {
             _ => Self::Output(error),
         }
     }
-}
-
-fn exit(error: &Error) -> Exit {
-    match error {
-        Error::Busy { .. }
-        | Error::Overtaken { .. }
-        | Error::RefMoved { .. }
-        | Error::Peer {
-            trouble: PeerTrouble::Lost,
-            ..
-        } => Exit::Lost,
-        Error::Damaged { .. }
-        | Error::NoDirectory { .. }
-        | Error::Unfinished { .. }
-        | Error::ForeignDatabase { .. }
-        | Error::OlderDatabase { .. }
-        | Error::NewerDatabase { .. }
-        | Error::ForeignJournal { .. }
-        | Error::Malformed { .. }
-        | Error::BrokenBundle { .. }
-        | Error::StrictImport { .. }
-        | Error::BrokenFile { .. }
-        | Error::TornFile { .. }
-        | Error::ExpandsTooFar { .. }
-        | Error::Peer {
-            trouble: PeerTrouble::Damaged,
-            ..
-        } => Exit::Damaged,
-        Error::UnknownRole { .. }
-        | Error::EmptyMessage
-        | Error::InvalidInput { .. }
-        | Error::SeveralMessages { .. }
-        | Error::TooDeep { .. }
-        | Error::InvalidHash { .. }
-        | Error::InvalidRefName { .. } => Exit::Usage,
-        _ => Exit::NotAllowed,
-    }
-}
-
-/// The error and what lies behind it, unless it says that itself.
-pub fn sentence(error: &Error) -> String {
-    use std::error::Error as _;
-    let mut text = match error {
-        // The system's own "(os error 2)" helps nobody.
-        Error::Io { path, source } => format!("{}: {}", path.display(), reason(source)),
-        Error::StrictImport { path, problems, .. } => {
-            let problems = plural(*problems, "problem");
-            format!("{problems} in {}; nothing was imported", path.display())
-        }
-        Error::OverBudget { total, max } => {
-            let (total, max) = (grouped(*total), grouped(*max));
-            format!(
-                "the context would have {total} tokens, over its budget of {max}; nothing was committed"
-            )
-        }
-        Error::CannotFit { least, tokens } => {
-            let (least, tokens) = (grouped(*least), grouped(*tokens));
-            format!("hiding all that may go leaves {least} tokens, more than {tokens}")
-        }
-        Error::Leaks { counts, commits } => {
-            let place = match commits.len() {
-                0 => "beside the messages".to_owned(),
-                count if count > LEAKS => {
-                    let shown = commits[..LEAKS].join(", ");
-                    format!("in {shown} and {} more", count - LEAKS)
-                }
-                _ => format!("in {}", commits.join(", ")),
-            };
-            format!("{}, {place}; nothing was written", counted(counts))
-        }
-        error => error.to_string(),
-    };
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) && !matches!(error, Error::Io { .. }) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
-}
-
-/// What the system says, as a fragment.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_lowercase);
-    first.chain(letters).collect()
-}
-
-/// What to do about it.
-fn hint(error: &Error) -> Option<String> {
-    Some(match error {
-        Error::NotOwned { place, .. } => {
-            let place = shell_word(&place.display().to_string());
-            format!(
-                "if you trust it: tract config --global safe.directory {place}; for one run: TRACT_SAFE_DIRECTORY={place}"
-            )
-        }
-        Error::OpenToAll { path, place } => {
-            let path = shell_word(&path.display().to_string());
-            let place = shell_word(&place.display().to_string());
-            format!(
-                "chmod o-w {path}, once you know that nobody has; to open it as another's: TRACT_SAFE_DIRECTORY={place}"
-            )
-        }
-        Error::NoEntry { path } => {
-            let path = shell_word(&path.display().to_string());
-            format!("its owner can open it: chmod u+rwx {path}; --repo PATH names another")
-        }
-        Error::Unfinished { path } => {
-            let holder = path.parent().filter(|holder| *holder != Path::new(""));
-            let holder = holder.unwrap_or(Path::new(".")).display().to_string();
-            let holder = shell_word(&holder);
-            format!("tract init {holder} completes it; --repo PATH names another repository")
-        }
-        Error::UnknownRevision {
-            nearest: Some(name),
-            ..
-        } => format!("did you mean {name}?"),
-        Error::UnknownRevision { text, .. } if too_short(text) => {
-            let least = HashPrefix::MIN_DIGITS;
-            format!("the beginning of a hash is {least} digits at least")
-        }
-        Error::NoSuchMessage { messages: last, .. } if *last > 1 => {
-            let messages = plural(*last as u64, "message");
-            format!("there are {messages}: :1 to :{last}, :-1 is the last")
-        }
-        Error::BeyondFirst { first, .. } => format!("the first is {first}"),
-        Error::RefExists { name } => {
-            format!("choose another name, or look at it: tract log {name}")
-        }
-        Error::NothingMoved { before, .. } => {
-            let next = match before {
-                Some(id) => format!("tract undo {id} reverses the command before it"),
-                None => "tract reflog lists past commands".to_owned(),
-            };
-            format!("the session file that it wrote belongs to the tool; {next}")
-        }
-        Error::UnknownRole { text } => match nearest(text, Role::ALL.map(Role::as_str)) {
-            Some(role) => format!("did you mean {role}?"),
-            None => "system, developer, user, assistant or tool".to_owned(),
-        },
-        Error::Io { source, .. } => return no_room(source),
-        Error::UnknownFormat {
-            path,
-            known: Some("a gzip archive"),
-        } => {
-            let path = if path == Path::new(STANDARD_INPUT) {
-                "FILE".to_owned()
-            } else {
-                shell_word(&path.display().to_string())
-            };
-            format!("gunzip -c {path} | tract import -")
-        }
-        Error::UnknownFormat { .. } | Error::EmptyFile { .. } => known_formats(),
-        error => {
-            let fixed = hint_on_history(error).or_else(|| hint_on_data(error));
-            return fixed.map(str::to_owned);
-        }
-    })
-}
-
-/// The same of what was asked of a history, where it does not depend on what was asked.
-fn hint_on_history(error: &Error) -> Option<&'static str> {
-    Some(match error {
-        Error::NoRepository { .. } => {
-            "tract import takes in this directory's sessions, tract init makes an empty one"
-        }
-        Error::Leaks { .. } => {
-            "--redact replaces them in what is written, --allow-secrets writes them too"
-        }
-        Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
-            "tract find TEXT searches all branches and sessions"
-        }
-        Error::UnknownRevision { .. } => {
-            "`tract log --oneline` lists them, tract branch the branches"
-        }
-        Error::AmbiguousRevision { .. } => "one of these?",
-        Error::NoSuchMessage { messages: 0, .. } => "the context is empty",
-        Error::NoSuchMessage { .. } => "there is one message: :1",
-        Error::NoPreviousPosition => {
-            "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
-        }
-        Error::Purged => "a purge cannot be undone",
-        Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
-            "tract reflog lists past commands"
-        }
-        Error::NothingToRedo { since: Some(_) } => {
-            "a redo would lose its commits; tract undo reverses it, tract reflog lists the rest"
-        }
-        Error::NothingToRedo { since: None } => {
-            "redo reverses an undo, and there is none to reverse"
-        }
-        Error::InvalidRefName { .. } => "such as fix-parser or ideas/one",
-        Error::OperationSuperseded { .. } => {
-            "tract restore REV un-hides what one commit hid, and later messages stay"
-        }
-        Error::SeveralMessages { .. } => {
-            "for one message, give its JSON object alone; for all of them, on branches: tract import FILE"
-        }
-        Error::EmptyBranch { .. } => "tract import, or tract commit -r user -m \"…\"",
-        Error::Refused(Refusal::NoSuchPart { .. }) => {
-            "parts are counted from 0, as tract show prints them"
-        }
-        Error::Refused(Refusal::NoPlace) => {
-            "name a visible message, such as :5; tract log shows the numbers"
-        }
-        Error::Essential { .. } => "--force drops it anyway",
-        Error::EmptyMessage => "tract commit -r user -m TEXT, or -F FILE, or - for standard input",
-        Error::TooDeep { .. } => "a plain text may have any depth: tract commit -r ROLE -F FILE",
-        Error::DetachedHead { .. } => "to go on from here and keep both: tract checkout -b NAME",
-        Error::RefMoved { .. } => {
-            "someone else committed first: look at `tract log`, then try again"
-        }
-        Error::Overtaken { .. } => "try again: it continues from what is here now",
-        Error::Busy { .. } => "try again",
-        Error::OverBudget { .. } => "tract status -v says what fills the context",
-        Error::CannotFit { .. } => "tract prune takes old tool outputs out",
-        Error::StrictCompile { .. } => {
-            "without --strict, the request is repaired and each repair is a notice"
-        }
-        _ => return None,
-    })
-}
-
-/// The same of files, stores and whoever is at the other end.
-fn hint_on_data(error: &Error) -> Option<&'static str> {
-    Some(match error {
-        Error::NoDirectory { .. } => "move it away; --repo PATH names another repository",
-        Error::Store(_) => "is the disk full, or failing? tract log says what was kept",
-        Error::ReadOnly => {
-            "reading still works; writing needs .tract, or a server's schema, to be writable"
-        }
-        Error::BrokenFile { .. } => {
-            "fix the file there; --format F reads as much of it as possible, as F"
-        }
-        Error::TornFile { .. } => {
-            "the file ends in the middle: copy it again from where it was written"
-        }
-        Error::ExpandsTooFar { .. } => {
-            "if you trust the file: zstd -dc FILE > session.jsonl, and import that"
-        }
-        Error::StrictImport { .. } => {
-            "without --strict, the good part comes in and the problems are listed"
-        }
-        Error::ForeignDatabase { .. } => {
-            "nothing was changed; --repo PATH names another repository"
-        }
-        Error::Damaged { .. } => {
-            "nothing was changed; tract fsck says what is damaged and what still compiles"
-        }
-        Error::BrokenBundle { .. } => {
-            "nothing was written; tract bundle makes one where the commits are"
-        }
-        Error::MissingCommits { .. } => {
-            "nothing was written; a bundle of the whole branch, not of a range, has them"
-        }
-        Error::NotForward { .. } => {
-            "tract pull gets those commits; --force-with-lease gives them up there"
-        }
-        Error::BrokenPeer { .. } => {
-            "what has arrived is kept; the same command continues from there"
-        }
-        Error::Peer {
-            trouble: PeerTrouble::Lost,
-            ..
-        } => "try again: it continues from what is there now",
-        Error::OlderDatabase { .. } => {
-            "nothing was changed; the program that made it can make a bundle of it: tract bundle"
-        }
-        Error::ForeignJournal { .. } => {
-            "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"
-        }
-        Error::WouldLose { .. } => {
-            "nothing was changed; with --force the backup takes its place, and the file that is there is kept beside it"
-        }
-        Error::NewerDatabase { .. } => "update tract; nothing was changed",
-        Error::NotBuilt { what: "S3" } => {
-            "cargo install tract-context --features s3; ssh://HOST/PATH needs no feature"
-        }
-        Error::NotBuilt { .. } => {
-            "cargo install tract-context --features postgres; --repo PATH names a directory"
-        }
-        Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
-        Error::Disconnected {
-            during: Interrupted::InDoubt,
-        } => "tract log says what is there; then try again",
-        Error::Disconnected { .. } => "try again",
-        Error::ServersOwn { .. } => {
-            "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
-        }
-        _ => return None,
-    })
-}
-
-/// What to do where there is no room for what was to be written.
-fn no_room(error: &io::Error) -> Option<String> {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    let is_full = matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull);
-    is_full.then(|| "make room, then try again".into())
-}
-
-fn too_short(text: &str) -> bool {
-    text.len() < HashPrefix::MIN_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Where the formats are listed, for a hint.
-pub fn known_formats() -> String {
-    let count = FORMATS.len();
-    format!("tract import --help lists the {count} formats that are known")
 }

@@ -28,7 +28,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     ),
     ("Write", &["commit", "annotate", "chat", "record"]),
     ("Names", &["tag", "reflog"]),
-    ("Send, for programs", &["compile"]),
+    ("Send, for programs", &["compile", "api", "mcp"]),
     (
         "Share",
         &[

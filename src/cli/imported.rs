@@ -9,9 +9,8 @@ use tract::interop::Format;
 use tract::model::secret::SecretCounts;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
-use tract::render::{Label, Line, columns, grouped, plural, table, tokens};
+use tract::render::{Label, Line, columns, counted_secrets, grouped, plural, table, tokens};
 
-use crate::cli::counted::counted;
 use crate::cli::{App, Result, listing};
 
 /// Sessions of one file beyond which they are not listed one by one.
@@ -54,7 +53,7 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
         *counts.entry(kind).or_default() += count;
     }
     if !counts.is_empty() {
-        app.ui.warn(counted(&counts));
+        app.ui.warn(counted_secrets(&counts));
         app.ui
             .hint("tract redact takes them out of the context; tract import --redact lets none in");
     }
@@ -66,7 +65,8 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
         *redacted.entry(kind).or_default() += count;
     }
     if !redacted.is_empty() {
-        app.ui.status(format!("Redacted {}", counted(&redacted)));
+        app.ui
+            .status(format!("Redacted {}", counted_secrets(&redacted)));
         let anew = |session: &ImportedSession| session.outcome == Outcome::Rewritten;
         if new.clone().any(|report| report.sessions.iter().any(anew)) {
             app.ui

@@ -1,18 +1,9 @@
-//! Secrets in what leaves: looked for before anything is written.
+//! Secrets in what leaves, for people: what is done about them, and what was replaced.
 
-use std::io::{self, Write};
-
-use tract::Error;
-use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::interop::redacted::{FoundSecrets, Sieve};
 use tract::model::secret::{Leaving, SecretCounts, Secrets};
+use tract::render::counted_secrets;
 
-use super::counted::counted;
-use super::{App, Result};
-
-/// What is held in memory of something that is looked at before it is written; more is made twice.
-const HELD_BYTES: usize = 32 << 20;
+use super::App;
 
 /// What is done about secrets.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -39,102 +30,7 @@ impl Flags {
 /// Says what was replaced.
 pub fn tell(counts: &SecretCounts, app: &mut App) {
     if !counts.is_empty() {
-        app.ui.status(format!("Redacted {}", counted(counts)));
-    }
-}
-
-/// Lets a session file out that `make` writes, unless there are secrets in it; or without them. `make`
-/// is called twice where the file is large, or where it has to be another one. What was replaced comes
-/// with what `make` says.
-pub fn guard<T>(
-    (repo, commit): (&Repo, &CommitHash),
-    leaving: Leaving<'_>,
-    make: &mut dyn FnMut(&mut dyn Write) -> tract::error::Result<T>,
-    out: &mut dyn Write,
-) -> Result<(T, SecretCounts)> {
-    let Some(secrets) = leaving.secrets() else {
-        return Ok((make(out)?, SecretCounts::new()));
-    };
-    let mut sieve = Sieve::finding(secrets);
-    let mut held = Some(Vec::new());
-    let done = make(&mut Both(&mut sieve, &mut held))?;
-    let found = sieve.end()?;
-    if found.counts.is_empty() {
-        return Ok(match held {
-            Some(bytes) => {
-                out.write_all(&bytes).map_err(Error::io("output"))?;
-                (done, found.counts)
-            }
-            None => (make(out)?, found.counts),
-        });
-    }
-    refuse(repo, commit, leaving, &found)?;
-    let mut sieve = Sieve::redacting(secrets, out);
-    match held {
-        Some(bytes) => sieve.write_all(&bytes).map_err(Error::io("output"))?,
-        None => {
-            make(&mut sieve)?;
-        }
-    }
-    sieve.end().map_err(Error::io("output"))?;
-    Ok((done, found.counts))
-}
-
-/// Refuses what was found, unless it is to be replaced.
-fn refuse(
-    repo: &Repo,
-    commit: &CommitHash,
-    leaving: Leaving<'_>,
-    found: &FoundSecrets,
-) -> Result<()> {
-    let Leaving::Refused(secrets) = leaving else {
-        return Ok(());
-    };
-    let commits = repo.leaks(commit, secrets, &found.texts)?;
-    let commits = commits.iter().map(CommitHash::short).collect();
-    let counts = found.counts.clone();
-    Err(Error::Leaks { counts, commits }.into())
-}
-
-/// Refuses a page with secrets on it, whichever way it is read.
-pub fn check_page(
-    (repo, commit): (&Repo, &CommitHash),
-    secrets: &Secrets,
-    page: &[Vec<u8>],
-) -> Result<()> {
-    let mut found = FoundSecrets::default();
-    for read in page {
-        let mut one = FoundSecrets::default();
-        one.look(read, secrets);
-        found.texts.extend(one.texts);
-        for (kind, count) in one.counts {
-            let most = found.counts.entry(kind).or_default();
-            *most = count.max(*most);
-        }
-    }
-    if found.counts.is_empty() {
-        Ok(())
-    } else {
-        refuse(repo, commit, Leaving::Refused(secrets), &found)
-    }
-}
-
-/// Two that are written the same: a sieve, and what is held as long as it is not too much.
-struct Both<'a, 'b>(&'a mut Sieve<'b>, &'a mut Option<Vec<u8>>);
-
-impl Write for Both<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Self(sieve, held) = self;
-        sieve.write_all(bytes)?;
-        let room = HELD_BYTES.saturating_sub(bytes.len());
-        **held = held.take().filter(|kept| kept.len() <= room);
-        if let Some(kept) = held {
-            kept.extend_from_slice(bytes);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        app.ui
+            .status(format!("Redacted {}", counted_secrets(counts)));
     }
 }

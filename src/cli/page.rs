@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use clap::ValueEnum;
+use tract::api::check_page;
 use tract::hash::CommitHash;
 use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
@@ -139,7 +140,7 @@ impl Guarded {
                 Kind::Html => as_read::html(&bytes),
                 Kind::Markdown => as_read::markdown(&bytes),
             };
-            leaks::check_page((repo, tip), secrets, &read)?;
+            check_page((repo, tip), secrets, &read)?;
         }
         Ok(Self {
             bytes,

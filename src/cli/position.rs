@@ -3,10 +3,9 @@
 use tract::hash::CommitHash;
 use tract::history::{On, OpenCall, OperationEntry, Repo};
 use tract::model::{Head, RefName, RefValue};
-use tract::render::{Label, Line, grouped};
+use tract::render::{Label, Line, grouped, shell_word};
 use tract::store::ReflogRow;
 
-use super::shell::shell_word;
 use super::{App, Failure, Result};
 
 /// The columns that a preview may take within a sentence.

@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use tract::render::{Label, Line, Run};
-
-use super::shell::shell_word;
+use tract::render::{Label, Line, Run, shell_word};
 
 /// What ends a command in a sentence.
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];

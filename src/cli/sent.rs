@@ -1,5 +1,6 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
+use tract::api::UNSAID;
 use tract::hash::CommitHash;
 use tract::history::{AnsweredRequest, Repo, RequestsOn, requests_of, requests_on};
 use tract::interop::Problem;
@@ -8,9 +9,6 @@ use tract::render::{Label, Line, amount, plural, table};
 
 use super::failure::Exit;
 use super::{App, Failure, Result, listing};
-
-/// Why nobody can say whether a request is what was sent.
-const UNSAID: &str = "the client gives no hash of all that was sent";
 
 /// How many requests are listed: `limit`, or all where that is 0.
 pub fn list(
@@ -57,25 +55,6 @@ pub fn list(
         .iter()
         .for_each(|it| app.ui.notice(problem(it)));
     Ok(())
-}
-
-/// A request as it was sent, and what should be known about it; why it cannot be told, where it cannot.
-pub fn whole(recorded: AnsweredRequest) -> std::result::Result<(String, Vec<String>), Lack> {
-    let request = recorded.request;
-    let mut notices: Vec<String> = request.headers.iter().map(sent_with).collect();
-    match request.proof.unwrap_or(Err(Lack::Record))? {
-        Proof::Equal => {}
-        Proof::Other => {
-            notices.push("its hash is not the one that the client made of it".to_owned());
-        }
-        Proof::Unsaid => notices.push(UNSAID.to_owned()),
-    }
-    Ok((request.json.ok_or(Lack::Record)?, notices))
-}
-
-/// What is said of a header.
-pub fn sent_with((name, value): &(String, String)) -> String {
-    format!("sent with the header {name}: {value}")
 }
 
 /// Says whether a request is what was sent.

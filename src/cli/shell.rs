@@ -8,32 +8,3 @@ pub fn shell(line: &str) -> Command {
     shell.arg("-c").arg(line);
     shell
 }
-
-/// A text as a shell takes it for one word.
-pub fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
-}
-
-/// Words as a shell would tell them apart: quotes hold together.
-pub fn shell_words(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}

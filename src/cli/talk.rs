@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use tract::api::request_payload;
 use tract::compile::RequestOptions;
 use tract::context::Context;
 use tract::history::{On, Repo};
@@ -15,7 +16,7 @@ use tract::render::plural;
 use tract::tree::Tree;
 
 use super::exec::Failed;
-use super::{App, Failure, Result, budgeted, request};
+use super::{App, Failure, Result, budgeted};
 
 /// A conversation with a command.
 pub struct Talk<'a> {
@@ -60,7 +61,7 @@ impl Talk<'_> {
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;
-        let (request, notices) = request::payload(self.repo, &head, None, &self.options)?;
+        let (request, notices) = request_payload(self.repo, &head, None, &self.options)?;
         for notice in notices {
             let plain = notice.replace(|c: char| c.is_ascii_digit(), "");
             if self.noted.insert(plain) {

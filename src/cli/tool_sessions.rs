@@ -1,13 +1,12 @@
 //! The sessions that tools have left for a directory: which there are, and which one is meant.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest::tool_dirs::{self, SessionFile};
-use tract::ingest::{self, database};
+use tract::ingest;
+use tract::ingest::tool_dirs::{SessionFile, called};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
@@ -18,8 +17,6 @@ use super::{App, Failure, Result, listing, progress};
 pub const LISTED: usize = 20;
 /// How much of an id is shown, and enough to type.
 const ID_CHARS: usize = 8;
-/// How little of an id may be typed.
-const LEAST_CHARS: usize = 4;
 
 /// The tools that keep their sessions by directory.
 pub fn tools() -> String {
@@ -82,17 +79,9 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>> {
     let Some(typed) = typed.to_str() else {
         return Ok(None);
     };
-    let typed = typed.strip_prefix("sessions/").unwrap_or(typed);
-    let (tool, id) = match typed.split_once('/') {
-        Some((tool, id)) => (Some(tool), id),
-        None => (None, typed),
-    };
-    if id.len() < LEAST_CHARS || id.contains('.') {
-        return Ok(None);
-    }
-    let mut found = with_id(tool, id, here(app)?);
+    let mut found = called(typed, here(app)?);
     if found.is_empty() {
-        found = with_id(tool, id, app.tool_dirs()?.sessions());
+        found = called(typed, app.tool_dirs()?.sessions());
     }
     match found.len() {
         0 | 1 => Ok(found.pop()),
@@ -103,37 +92,6 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>> {
             );
             Err(Failure::refused(what).with_hint("tract import lists them; type more of the id"))
         }
-    }
-}
-
-/// Those whose id begins so.
-fn with_id(tool: Option<&str>, id: &str, mut found: Vec<SessionFile>) -> Vec<SessionFile> {
-    let mut ids = BTreeSet::new();
-    // Of copies of one session the newest, which stands first, is meant.
-    found.retain(|session| {
-        let is_of = tool.is_none_or(|tool| session.format.name == tool);
-        let own = is_of.then(|| id_of(session)).flatten();
-        own.is_some_and(|own| own.starts_with(id) && ids.insert(own))
-    });
-    found
-}
-
-/// The id of a session, by its file's name, or, where that tells none, by what is in it.
-fn id_of(session: &SessionFile) -> Option<String> {
-    if let Some((_, id)) = database::place(&session.path) {
-        return Some(id);
-    }
-    let stem = tool_dirs::stem(&session.path);
-    let uuid = |stem: &str| {
-        let tail = stem.get(stem.len().checked_sub(36)?..)?;
-        let is_uuid = tail.bytes().filter(|byte| *byte == b'-').count() == 4;
-        is_uuid.then(|| tail.to_owned())
-    };
-    // A session that goes on in another file bears that file's own id behind its own.
-    let first = stem.rsplit_once('_').and_then(|(first, _)| uuid(first));
-    match first.or_else(|| uuid(&stem)) {
-        Some(uuid) => Some(uuid),
-        None => ingest::inspect(&session.path).ok().map(|found| found.id),
     }
 }
 
@@ -249,7 +207,8 @@ fn row(
     let found = match ingest::inspect(&session.path) {
         Ok(found) => found,
         Err(error) => {
-            let id = id_of(session)
+            let id = session
+                .id()
                 .unwrap_or_default()
                 .chars()
                 .take(ID_CHARS)

@@ -62,6 +62,8 @@ pub struct ImportRequest<'a> {
     pub redaction: Redaction,
     /// How much of a file that was here before is read again.
     pub reading: Reading,
+    /// Whether nobody waits for it any more: then it ends, and no ref has moved.
+    pub is_stopped: Option<&'a dyn Fn() -> bool>,
 }
 
 /// How much of a file that was here before is read again.
@@ -112,6 +114,7 @@ impl<'a> ImportRequest<'a> {
             secrets: None,
             redaction: Redaction::Never,
             reading: Reading::Whole,
+            is_stopped: None,
         }
     }
 }
@@ -692,6 +695,13 @@ impl Taker for Intake<'_> {
     }
 
     fn take(&mut self, told: Told<Ready>) -> Result<()> {
+        if self
+            .request
+            .is_stopped
+            .is_some_and(|is_stopped| is_stopped())
+        {
+            return Err(Error::Cancelled);
+        }
         match told {
             Told::Session(start) => {
                 let (tool, request) = (self.file.format.name, self.request);

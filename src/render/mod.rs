@@ -23,7 +23,9 @@ pub mod part;
 pub mod plain;
 mod plot;
 pub mod row;
+mod secrets;
 pub mod setting;
+mod shell;
 pub mod table;
 
 pub use calendar::Calendar;
@@ -33,3 +35,5 @@ pub use number::{
     Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,
 };
 pub use plot::plot;
+pub use secrets::counted_secrets;
+pub use shell::{shell_word, shell_words};

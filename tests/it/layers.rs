@@ -29,6 +29,12 @@ const FLOORS: &[(&str, &[&str])] = &[
         "ingest",
         &["context", "compile", "interop", "tree", "store", "history"],
     ),
+    (
+        "api",
+        &[
+            "context", "compile", "diff", "interop", "render", "history", "ingest",
+        ],
+    ),
 ];
 
 /// The floors at the very bottom, in their order; above them, everyone may use all three.

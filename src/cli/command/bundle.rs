@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use tract::Error;
 use tract::history::{BundleTip, On, Repo};
 use tract::model::{Head, RefName, RefValue};
-use tract::render::{Label, Line, plural};
+use tract::render::{Label, Line, plural, shell_word};
 
-use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Result, leaks, private};
 
 /// Write commits to one file, for another repository

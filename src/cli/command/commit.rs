@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::hash::CommitHash;
+use tract::api::served_settings;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::interop::single::SingleMessage;
-use tract::model::price::is_usual_tier;
 use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
-use tract::render::{Label, read_tokens, tokens};
+use tract::render::{Label, read_tokens, shell_word, tokens};
 use tract::{Error, interop};
 
 use crate::cli::budgeted::{self, Held};
-use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Result, Typed, input, named, position};
 
 /// Append one message, or replace one
@@ -117,7 +115,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let mut usages: Vec<Option<Usage>> = messages.iter().map(|it| it.usage).collect();
     let served = match &target {
         Some(_) => Vec::new(),
-        None => served(&messages, args, repo.head(&on)?.commit(), &repo)?,
+        None => served_settings(
+            &repo,
+            &messages,
+            args.model.is_some(),
+            repo.head(&on)?.commit(),
+        )?,
     };
     if target.is_some() {
         // What an edit says was not counted so.
@@ -202,37 +205,6 @@ fn report(done: &[Committed], drafts: &[Draft], app: &mut App) -> Result<()> {
         app.ui.print(line)?;
     }
     Ok(())
-}
-
-/// What responses say of who answered, as settings: in which of the messages, and what. Which model it is was asked
-/// for, and is only said where nobody has named one; a tier is only said where another was in force.
-fn served(
-    messages: &[SingleMessage],
-    args: &Args,
-    tip: Option<CommitHash>,
-    repo: &Repo,
-) -> Result<Vec<(usize, (&'static str, String))>> {
-    let mut found = Vec::new();
-    let mut of_model = messages.iter().map(|it| &it.model).enumerate();
-    if args.model.is_none()
-        && let Some((at, Some(model))) = of_model.find(|(_, model)| model.is_some())
-        && tip.map_or(Ok(None), |tip| repo.model_at(&tip))?.is_none()
-    {
-        found.push((at, ("model", model.clone())));
-    }
-    if messages.iter().any(|it| it.tier.is_some()) {
-        let mut held = tip.map_or(Ok(None), |tip| repo.tier_at(&tip))?;
-        for (at, said) in messages.iter().enumerate() {
-            let Some(tier) = &said.tier else { continue };
-            let unusual = Some(tier.clone()).filter(|tier| !is_usual_tier(tier));
-            if unusual != held {
-                let json = serde_json::Value::from(tier.as_str()).to_string();
-                found.push((at, ("service_tier", json)));
-            }
-            held = unusual;
-        }
-    }
-    Ok(found)
 }
 
 /// The command as the operations keep it: without what was said.

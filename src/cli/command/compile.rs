@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
+use tract::api::{Requested, answered_by, requested};
 use tract::compile::{Provider, RequestOptions};
-use tract::hash::CommitHash;
-use tract::history::{Repo, answered_request};
-use tract::model::Role;
+use tract::history::answered_request;
 use tract::render::escape;
 
-use crate::cli::{App, Failure, Result, position, request, sent};
+use crate::cli::{App, Result, position, sent};
 
 /// Print the request that a model would be sent
 ///
@@ -53,7 +52,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let reply = args.reply.as_ref().map(|typed| repo.resolve(&on, typed));
     let reply = reply.transpose()?;
     let commit = match (&args.reply, reply) {
-        (Some(typed), Some(reply)) => answered(&repo, reply, typed, app)?,
+        (Some(typed), Some(reply)) => answered_by(&repo, &reply, typed)?,
         _ => repo.resolve(&on, &args.rev)?,
     };
     let form = args.format.map(Provider::as_str);
@@ -64,22 +63,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.verify {
         return sent::verify(recorded, app);
     }
-    let (payload, notices) = match recorded.map(sent::whole).transpose() {
-        Ok(Some(sent)) => sent,
-        made => {
-            let options = RequestOptions {
-                provider: app.provider(&repo, args.format)?,
-                whole_request: args.request,
-                strict: args.strict,
-            };
-            let (payload, mut notices) =
-                request::payload(&repo, &commit, reply.as_ref(), &options)?;
-            notices.extend(made.err().map(|lack| {
-                format!("made of the messages, for what was sent cannot be told: {lack}")
-            }));
-            (payload, notices)
-        }
+    let options = RequestOptions {
+        provider: app.provider(&repo, args.format)?,
+        whole_request: args.request,
+        strict: args.strict,
     };
+    let Requested {
+        payload, notices, ..
+    } = requested(&repo, &commit, (reply.as_ref(), recorded), &options)?;
     let shown = match app.ui.is_terminal() {
         false => payload.as_str().into(),
         true if payload.starts_with('{') => escape::json(&payload),
@@ -94,15 +85,4 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.notice(notice);
     }
     Ok(())
-}
-
-/// The commit whose context a reply answered.
-fn answered(repo: &Repo, reply: CommitHash, typed: &str, app: &App) -> Result<CommitHash> {
-    let row = repo.show(&reply, app.encoding(repo)?)?.row;
-    if row.role != Some(Role::Assistant) {
-        let failure = Failure::refused(format!("{typed} is not a reply of the assistant"));
-        return Err(failure.with_hint(format!("tract compile {typed}")));
-    }
-    let nothing = || Failure::refused(format!("{typed} is the first message: it answers nothing"));
-    row.commit.parent.ok_or_else(nothing)
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use tract::Error;
+use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
 use tract::history::{LogOptions, On};
-use tract::render::{Label, Line};
+use tract::render::{Label, Line, shell_words};
 
-use crate::cli::shell::shell_words;
-use crate::cli::{App, Cli, Failure, Result, command, private, request};
+use crate::cli::{App, Cli, Failure, Result, command, private};
 
 /// Try tract on a bundled session
 ///
@@ -126,7 +126,7 @@ fn step(typed: &str, app: &mut App) -> Result<()> {
         provider: Provider::Text,
         ..RequestOptions::default()
     };
-    let (payload, _) = request::payload(&repo, &commit, None, &options)?;
+    let (payload, _) = request_payload(&repo, &commit, None, &options)?;
     let width = app.ui.width_cols();
     let lines: Vec<&str> = payload.lines().take(LINES).collect();
     let end = lines.iter().rposition(|line| !line.trim().is_empty());

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tract::Error;
+use tract::api::guard;
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
@@ -88,7 +89,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let guarded = |out: &mut dyn Write| {
         let leaving = args.secrets.leaving(&secrets);
         let mut make = |out: &mut dyn Write| export(&repo, &commit, &options, out);
-        leaks::guard((&repo, &commit), leaving, &mut make, out)
+        Ok(guard((&repo, &commit), leaving, &mut make, out)?)
     };
     let (done, redacted) = match &args.output {
         Some(path) => {

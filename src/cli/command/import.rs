@@ -311,6 +311,7 @@ impl<'a> Intake<'a> {
             },
             moves_head: !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
+            is_stopped: None,
         };
         // Of many files the one bar counts files.
         let bar = match self.bar {

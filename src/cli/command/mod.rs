@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod annotate;
+mod api;
 mod backup;
 mod branch;
 mod bundle;
@@ -28,6 +29,7 @@ mod import;
 mod init;
 mod log;
 mod man;
+mod mcp;
 mod pick;
 mod pin;
 mod prune;
@@ -124,6 +126,8 @@ commands! {
     Clear(clear),
     Redact(redact),
     Compile(compile),
+    Api(api),
+    Mcp(mcp),
     Bundle(bundle),
     Unbundle(unbundle),
     Remote(remote),

@@ -1,10 +1,9 @@
 //! `tract pull`: goes on where another repository has.
 
 use tract::history::sync::{FetchOptions, Follow};
-use tract::render::plural;
+use tract::render::{plural, shell_word};
 
 use crate::cli::peer::fetched;
-use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Result, typed::Typed};
 
 /// Fetch, and move your branch and sessions forward

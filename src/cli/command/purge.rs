@@ -1,9 +1,8 @@
 //! `tract purge`: messages erased for good.
 
 use tract::history::{Erasing, Erasure, Named, Pattern, Purged};
-use tract::render::{Label, Line, listed, plural};
+use tract::render::{Label, Line, listed, plural, shell_word};
 
-use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Result, Typed, erased};
 
 /// Erase messages from history, for good

@@ -1,13 +1,13 @@
 //! `tract push`: what is here, to another repository.
 
 use tract::Error;
+use tract::api::pushed_refs;
 use tract::history::sync::{Landed, PushOptions, PushRef, Pushed};
 use tract::history::{On, Repo};
+use tract::model::RefName;
 use tract::model::secret::Leaving;
-use tract::model::{Head, RefName, RefValue};
-use tract::render::plural;
+use tract::render::{counted_secrets, plural};
 
-use crate::cli::counted::counted;
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result, peer};
 
@@ -101,69 +101,7 @@ fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>> {
         });
         return named.collect();
     }
-    let mut names = Vec::new();
-    if args.all {
-        for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
-            names.extend(repo.references(folder)?.into_iter().map(|(name, _)| name));
-        }
-    } else if args.refs.is_empty() {
-        match repo.head(on)? {
-            Head::Attached { branch, tip: None } => {
-                let branch = branch.short().to_owned();
-                return Err(Error::EmptyBranch { branch }.into());
-            }
-            Head::Attached {
-                branch,
-                tip: Some(tip),
-            } => {
-                names.push(branch);
-                names.extend(repo.session_of(&tip)?.map(|(name, _)| name));
-            }
-            Head::Detached(commit) => {
-                let failure =
-                    Failure::refused(format!("HEAD is on no branch, at {}", commit.short()));
-                return Err(failure.with_hint("tract push REMOTE BRANCH says what is meant"));
-            }
-        }
-    } else {
-        for text in &args.refs {
-            match text.as_str() {
-                "HEAD" | "@" => names.extend(repo.head(on)?.branch().cloned()),
-                text => names.push(repo.reference_named(text)?),
-            }
-        }
-    }
-    let mut wanted: Vec<PushRef> = Vec::new();
-    for name in names {
-        let held = repo.references(name.as_str())?;
-        let held = held.into_iter().find(|(of, _)| *of == name);
-        match held {
-            Some((_, RefValue::Commit(commit))) if is_own(&name) => {
-                if !wanted.iter().any(|to| to.name == name) {
-                    let commit = Some(commit);
-                    wanted.push(PushRef { name, commit });
-                }
-            }
-            // A session may be known by what it brought alone.
-            None if args.refs.is_empty() => {}
-            _ => {
-                let what = format!("'{}' is not a branch, tag or session", name.short());
-                return Err(Failure::usage(what));
-            }
-        }
-    }
-    if wanted.is_empty() {
-        Err(Failure::refused("there are no commits here"))
-    } else {
-        Ok(wanted)
-    }
-}
-
-fn is_own(name: &RefName) -> bool {
-    let folders = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
-    folders
-        .iter()
-        .any(|folder| name.as_str().starts_with(folder))
+    Ok(pushed_refs(repo, on, &args.refs, args.all)?)
 }
 
 fn tell(done: &Pushed, app: &mut App) {
@@ -186,7 +124,7 @@ fn tell(done: &Pushed, app: &mut App) {
     }
     if !done.secrets.is_empty() {
         app.ui
-            .notice(format!("{} left with it", counted(&done.secrets)));
+            .notice(format!("{} left with it", counted_secrets(&done.secrets)));
     }
     let erased = done.erased;
     if erased.erased > 0 {

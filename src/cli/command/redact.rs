@@ -2,9 +2,8 @@
 
 use tract::history::Named;
 use tract::model::EntryId;
-use tract::render::plural;
+use tract::render::{counted_secrets, plural};
 
-use crate::cli::counted::counted;
 use crate::cli::{App, Result, Typed, outcome};
 
 /// Replace secrets in the context with [redacted:KIND]
@@ -51,11 +50,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     if args.dry_run {
-        app.ui.print(format!("Would redact {}", counted(&counts)))?;
+        app.ui
+            .print(format!("Would redact {}", counted_secrets(&counts)))?;
         return outcome::foretell(app, "redact", &done, &[]);
     }
     let messages = plural(done.changed.len() as u64, "message");
-    let did = format!("Redacted {} in {messages}", counted(&counts));
+    let did = format!("Redacted {} in {messages}", counted_secrets(&counts));
     outcome::tell(app, &on, &did, &done);
     app.ui
         .hint("the history and kept session files still hold them: only tract purge erases");

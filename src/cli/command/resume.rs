@@ -10,10 +10,9 @@ use tract::ingest::{NewSession, resume, session_format};
 use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
 use tract::model::secret::Leaving;
-use tract::render::Label;
+use tract::render::{Label, shell_word};
 
 use crate::cli::failure;
-use crate::cli::shell::shell_word;
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result, cache, leaks, position, private};
 

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: what they do. They are the program's own, with its own arguments.
 
-use crate::cli::shell::shell_words;
+use tract::render::shell_words;
 
 /// A command that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

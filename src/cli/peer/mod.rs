@@ -13,10 +13,9 @@ use tract::Error;
 use tract::history::Repo;
 use tract::history::sync::{Carried, Here, Landed, Peer, Remote};
 use tract::model::{Millis, RefName};
-use tract::render::{Label, Line, plural};
+use tract::render::{Label, Line, plural, shell_word};
 
 use crate::cli::app::system_time;
-use crate::cli::shell::shell_word;
 use crate::cli::{App, Failure, Result, progress};
 
 pub use url::{Place, kept, parse};

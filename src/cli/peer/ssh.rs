@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::history::sync::{Peer, Wired};
+use tract::render::shell_word;
 
 use super::url::Host;
 use crate::cli::exec::{self, Drain};
-use crate::cli::shell::{shell, shell_word};
+use crate::cli::shell::shell;
 use crate::cli::{App, Failure, Result};
 
 /// How much of what is said there on standard error is kept.

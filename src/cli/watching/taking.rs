@@ -15,12 +15,11 @@ use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
 use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, kin};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
-use tract::render::plural;
+use tract::render::{counted_secrets, plural};
 use tract::store::FileStamp;
 
 use super::databases::{Databases, Due};
 use super::wake::Woken;
-use crate::cli::counted::counted;
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, Result, listing, unreadable};
 
@@ -336,7 +335,7 @@ impl Taking {
             let name = listing::shown_name(&session.name, true);
             if !session.secrets.is_empty() {
                 app.ui
-                    .warn(format!("{name}: {}", counted(&session.secrets)));
+                    .warn(format!("{name}: {}", counted_secrets(&session.secrets)));
             }
             let is_first = self.told.insert(name.clone());
             if is_first || self.is_verbose {

@@ -27,7 +27,7 @@ use crate::store::{SessionRow, TagNote};
 pub use carry::{Carried, Load, Want};
 pub use fetch::{FetchOptions, Fetched, Follow};
 pub use here::Here;
-pub use landed::Landed;
+pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::{OnShelf, Shelf, Shelved};

@@ -1,10 +1,10 @@
 //! How many secrets there are, in words.
 
-use tract::model::secret::SecretCounts;
-use tract::render::plural;
+use super::plural;
+use crate::model::secret::SecretCounts;
 
 /// `3 secrets: 2 github-token, 1 aws-access-key`, the most first.
-pub fn counted(counts: &SecretCounts) -> String {
+pub fn counted_secrets(counts: &SecretCounts) -> String {
     let all: usize = counts.values().sum();
     let mut kinds: Vec<_> = counts.iter().collect();
     kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), **kind));

@@ -1,0 +1,207 @@
+//! Where, when and for whom a method is called.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ApiError;
+use crate::compile::Provider;
+use crate::hash::CommitHash;
+use crate::history::surgery::Prune;
+use crate::history::sync::Peer;
+use crate::history::{Call, On, Repo, SurgeryOptions, TokenBudget};
+use crate::ingest::tool_dirs::ToolDirs;
+use crate::model::secret::Secrets;
+use crate::model::{Encoding, Millis};
+use crate::render::Share;
+
+/// What a door brings along. The library asks nobody else: not the clock, not the environment.
+pub trait Host {
+    /// The time.
+    fn now(&self) -> Millis;
+
+    /// Where the tools keep their sessions.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn tool_dirs(&self) -> Result<ToolDirs, ApiError>;
+
+    /// What finds secrets in what leaves.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn secrets(&self) -> Result<Secrets, ApiError>;
+
+    /// So many bytes that nobody can guess, for a new session's ids.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn seed(&self) -> Result<[u8; 32], ApiError>;
+
+    /// A time as it stands in the name of a session's file, by the local clock.
+    fn file_time(&self, time: Millis) -> String;
+
+    /// Reaches another repository at an address, and works with it.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, and what the work fails with.
+    fn with_peer(
+        &self,
+        url: &str,
+        repo: &Repo,
+        work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError>;
+}
+
+/// A host at the beginning of time, without directories, for tests and for programs that commit and read alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Still;
+
+impl Host for Still {
+    fn now(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
+        Ok(ToolDirs(Vec::new()))
+    }
+
+    fn secrets(&self) -> Result<Secrets, ApiError> {
+        Ok(Secrets::default())
+    }
+
+    fn seed(&self) -> Result<[u8; 32], ApiError> {
+        Err(ApiError::refused("this host has no source of random bytes"))
+    }
+
+    fn file_time(&self, _: Millis) -> String {
+        String::new()
+    }
+
+    fn with_peer(
+        &self,
+        _: &str,
+        _: &Repo,
+        _: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        Err(ApiError::refused("this host reaches no other repository"))
+    }
+}
+
+/// How far long work has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WorkProgress {
+    /// How much is done: bytes of a file, messages of a search, objects of a check.
+    pub done: u64,
+    /// Of how much, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// Where a method acts, and what it is handed.
+pub struct At<'a> {
+    /// The repository.
+    pub repo: &'a Repo,
+    /// The line of history: HEAD, or a branch as if HEAD were there.
+    pub on: On,
+    /// What the door brings along.
+    pub host: &'a dyn Host,
+    /// Who is told how far long work has come. Whoever gives false wants it to end: what is done by then is undone,
+    /// or stays unseen.
+    pub goes_on: Box<dyn FnMut(WorkProgress) -> bool + 'a>,
+}
+
+impl<'a> At<'a> {
+    /// A call that nobody follows.
+    pub fn new(repo: &'a Repo, on: On, host: &'a dyn Host) -> Self {
+        Self {
+            repo,
+            on,
+            host,
+            goes_on: Box::new(|_| true),
+        }
+    }
+
+    /// The commit that a revision names; HEAD's, where none is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`].
+    pub fn resolve(&self, rev: Option<&str>) -> Result<CommitHash, ApiError> {
+        Ok(self.repo.resolve(&self.on, rev.unwrap_or("HEAD"))?)
+    }
+
+    /// A call that changes something; `what` is how the log of operations names it.
+    pub fn call<'c>(&'c self, what: &'c str) -> Call<'c> {
+        Call::at(self.host.now(), what).on(&self.on)
+    }
+
+    /// What tokens are counted in.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn encoding(&self) -> Result<Encoding, ApiError> {
+        Ok(self.repo.config()?.encoding()?)
+    }
+
+    /// How a plan is carried out: all messages that it touches are told.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn surgery(&self, dry_run: bool) -> Result<SurgeryOptions, ApiError> {
+        Ok(SurgeryOptions {
+            encoding: self.encoding()?,
+            dry_run,
+            told: usize::MAX,
+        })
+    }
+
+    /// A budget of tokens: a number such as `100k`, or a share of `budget.max` such as `80%`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is neither, or a share of nothing.
+    pub fn budget(&self, text: &str, as_counted: bool) -> Result<TokenBudget, ApiError> {
+        let share: Share = text
+            .parse()
+            .map_err(|_| ApiError::params(format!("'{text}' is not a number of tokens, or P%")))?;
+        let tokens = match (share, self.repo.config()?.budget_max()?) {
+            (Share::Tokens(tokens), _) => tokens,
+            (Share::Percent(percent), Some(max)) => max * percent / 100,
+            (Share::Percent(percent), None) => {
+                let what = format!("{percent}% of what? budget.max is not set");
+                return Err(ApiError::params(what).with_hint("tract config budget.max 128k"));
+            }
+        };
+        Ok(TokenBudget { tokens, as_counted })
+    }
+
+    /// The form of a request: as asked, else as configured, else the usual one.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none.
+    pub fn provider(&self, asked: Option<&str>) -> Result<Provider, ApiError> {
+        match asked {
+            Some(name) => Ok(name.parse()?),
+            None => Ok(self.repo.config()?.format()?),
+        }
+    }
+
+    /// The usual prune, by the repository's settings.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn prune(&self) -> Result<Prune, ApiError> {
+        Ok(Prune {
+            keep: self.repo.config()?.kept_tools(),
+            ..Prune::default()
+        })
+    }
+}

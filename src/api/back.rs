@@ -1,0 +1,390 @@
+//! The ways back: undo, restore, reset, checkout; and branches.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::types::{Changed, Position, Tokens, held};
+use super::{ApiError, At, Method};
+use crate::history::surgery::{Lost, Picked};
+use crate::history::{OperationEntry, ResetMode, Target};
+use crate::model::RefName;
+
+/// Which command.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UndoParams {
+    /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+    pub operation: Option<u64>,
+}
+
+/// A command as the log of operations has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OperationAnswer {
+    /// Its number.
+    pub operation: u64,
+    /// When, in milliseconds since 1970.
+    pub time_ms: i64,
+    /// What it was; texts of messages are left out.
+    pub what: String,
+    /// Whether it is undone now.
+    pub undone: bool,
+    /// The refs that it moved.
+    pub moved: Vec<MovedRef>,
+}
+
+/// A ref that moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MovedRef {
+    /// Its name.
+    pub name: String,
+    /// Where it was: a commit, a branch's name, or null where it was not there.
+    pub old: Option<String>,
+    /// Where it is; likewise.
+    pub new: Option<String>,
+}
+
+impl OperationAnswer {
+    fn of(entry: &OperationEntry) -> Self {
+        let moved = entry.moved();
+        Self {
+            operation: entry.operation.id,
+            time_ms: entry.operation.time.0,
+            what: entry.operation.what.clone(),
+            undone: entry.undone,
+            moved: moved
+                .iter()
+                .map(|row| MovedRef {
+                    name: row.name.to_string(),
+                    old: row.old.as_ref().map(held),
+                    new: row.new.as_ref().map(held),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Method for UndoParams {
+    const NAME: &'static str = "undo";
+    const ABOUT: &'static str = "Reverses the last command, whatever it was, or one that is named.";
+    const CHANGES: bool = true;
+    type Answer = OperationAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+        let undone = at.repo.undo(self.operation, at.host.now())?;
+        Ok(OperationAnswer::of(&undone))
+    }
+}
+
+/// Nothing is asked.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedoParams {}
+
+impl Method for RedoParams {
+    const NAME: &'static str = "redo";
+    const ABOUT: &'static str = "Takes the newest undo back.";
+    const CHANGES: bool = true;
+    type Answer = OperationAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+        let redone = at.repo.redo(at.host.now())?;
+        Ok(OperationAnswer::of(&redone))
+    }
+}
+
+/// How many.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReflogParams {
+    /// At most so many; 20 unless given, 0: all.
+    pub limit: Option<usize>,
+}
+
+/// Commands, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReflogAnswer {
+    /// They.
+    pub operations: Vec<OperationAnswer>,
+}
+
+impl Method for ReflogParams {
+    const NAME: &'static str = "reflog";
+    const ABOUT: &'static str =
+        "Lists the commands that were given, newest first, and what each moved.";
+    const CHANGES: bool = false;
+    type Answer = ReflogAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<ReflogAnswer, ApiError> {
+        let found = at.repo.operations(self.limit.unwrap_or(20))?;
+        let operations = found.iter().map(OperationAnswer::of).collect();
+        Ok(ReflogAnswer { operations })
+    }
+}
+
+/// What, and where to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreParams {
+    /// Hides, edits, messages, or `REV#N` for parts.
+    pub revs: Vec<String>,
+    /// Leave it hidden and append a copy: what stands before does not change.
+    #[serde(default)]
+    pub at_end: bool,
+    /// Move it to right before this visible message.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// Say what would change, and change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl Method for RestoreParams {
+    const NAME: &'static str = "restore";
+    const ABOUT: &'static str =
+        "Brings back what a hide or an edit took away; everything later stays.";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        if self.revs.is_empty() {
+            return Err(ApiError::params("'revs' names nothing"));
+        }
+        let lost = self
+            .revs
+            .iter()
+            .map(|rev| at.repo.resolve_lost(&at.on, rev));
+        let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
+        let what = format!("restore {}", self.revs.join(" "));
+        let options = at.surgery(self.dry_run)?;
+        let call = at.call(&what);
+        let done = match (&self.before, self.at_end) {
+            (Some(_), true) => return Err(ApiError::params("'at_end' or 'before', not both")),
+            (Some(before), false) => {
+                let place = at.repo.resolve_entry(&at.on, before)?;
+                at.repo.restore_before(call, &lost, place, &options)?
+            }
+            (None, true) => {
+                let picked = at.repo.lost_messages(&at.on, &lost)?;
+                at.repo.pick(call, &picked, &options)?
+            }
+            (None, false) => at.repo.restore(call, &lost, &options)?.surgery,
+        };
+        Ok(Changed::of(&done))
+    }
+}
+
+/// Which.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PickParams {
+    /// Messages from anywhere, or `REV#N` for parts.
+    pub revs: Vec<String>,
+    /// Say what would change, and change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl Method for PickParams {
+    const NAME: &'static str = "pick";
+    const ABOUT: &'static str =
+        "Copies messages from anywhere to the end, with their tool partners.";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        if self.revs.is_empty() {
+            return Err(ApiError::params("'revs' names no message"));
+        }
+        let picked = self
+            .revs
+            .iter()
+            .map(|rev| at.repo.resolve_picked(&at.on, rev));
+        let picked: Vec<Picked> = picked.collect::<Result<_, _>>()?;
+        let what = format!("pick {}", self.revs.join(" "));
+        let options = at.surgery(self.dry_run)?;
+        let done = at.repo.pick(at.call(&what), &picked, &options)?;
+        Ok(Changed::of(&done))
+    }
+}
+
+/// Where to.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResetParams {
+    /// The commit. To before the first one, unless given.
+    pub rev: Option<String>,
+    /// Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
+    pub hard: bool,
+}
+
+/// A move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MoveAnswer {
+    /// Where HEAD, or the branch, was.
+    pub from: Position,
+    /// Where it is.
+    pub to: Position,
+}
+
+impl Method for ResetParams {
+    const NAME: &'static str = "reset";
+    const ABOUT: &'static str = "Moves the branch back to a commit; what came later leaves the branch and can be brought back.";
+    const CHANGES: bool = true;
+    type Answer = MoveAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+        let mode = if self.hard {
+            ResetMode::Hard
+        } else {
+            ResetMode::Soft
+        };
+        let done = match &self.rev {
+            Some(rev) => {
+                let what = format!("reset {rev}");
+                at.repo.reset(at.call(&what), rev, mode)?
+            }
+            None => at.repo.reset_to_root(at.call("reset --root"), mode)?,
+        };
+        let branch = done.branch.map(|name| name.short().to_owned());
+        let place = |commit: Option<crate::hash::CommitHash>| Position {
+            branch: branch.clone(),
+            commit: commit.map(|commit| commit.to_string()),
+        };
+        Ok(MoveAnswer {
+            from: place(done.from),
+            to: place(done.to),
+        })
+    }
+}
+
+/// Where to.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckoutParams {
+    /// A branch, or a commit to look at; `-`: where HEAD was before.
+    pub rev: Option<String>,
+    /// Make this branch there, and go on it.
+    pub new_branch: Option<String>,
+}
+
+impl Method for CheckoutParams {
+    const NAME: &'static str = "checkout";
+    const ABOUT: &'static str = "Moves HEAD to a branch or a commit, or starts a branch there.";
+    const CHANGES: bool = true;
+    type Answer = MoveAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+        let target = match (self.new_branch, self.rev) {
+            (Some(name), rev) => Target::NewBranch(RefName::branch(&name)?, rev),
+            (None, Some(rev)) if rev == "-" => Target::Previous,
+            (None, Some(rev)) => Target::Named(rev),
+            (None, None) => return Err(ApiError::params("'rev' or 'new_branch' says where to")),
+        };
+        let done = at.repo.checkout(at.call("checkout"), &target)?;
+        Ok(MoveAnswer {
+            from: (&done.from).into(),
+            to: (&done.to).into(),
+        })
+    }
+}
+
+/// Its name, and where it begins.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchParams {
+    /// Its name.
+    pub name: String,
+    /// Where it begins; where HEAD is, unless given.
+    #[serde(default)]
+    pub rev: Option<String>,
+    /// Delete it instead.
+    #[serde(default)]
+    pub delete: bool,
+}
+
+impl Method for BranchParams {
+    const NAME: &'static str = "branch";
+    const ABOUT: &'static str = "Makes a branch, or deletes one.";
+    const CHANGES: bool = true;
+    type Answer = Position;
+
+    fn call(self, at: &mut At<'_>) -> Result<Position, ApiError> {
+        let name = RefName::branch(&self.name)?;
+        let commit = if self.delete {
+            let what = format!("branch -d {}", self.name);
+            at.repo.delete_reference(at.call(&what), &name)?
+        } else {
+            let rev = self.rev.as_deref().unwrap_or("HEAD");
+            let what = format!("branch {} {rev}", self.name);
+            at.repo.create_branch(at.call(&what), &name, rev)?.commit
+        };
+        Ok(Position {
+            branch: Some(self.name),
+            commit: Some(commit.to_string()),
+        })
+    }
+}
+
+/// Nothing is asked.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchesParams {}
+
+/// Branches, the one with the newest commit first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BranchesAnswer {
+    /// They.
+    pub branches: Vec<BranchFacts>,
+}
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BranchFacts {
+    /// Its name.
+    pub name: String,
+    /// Its newest commit.
+    pub commit: String,
+    /// Whether HEAD is on it.
+    pub is_head: bool,
+    /// The title of the session that it came from, or else its first prompt. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// That session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The directory that it ran in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The time of its newest commit that has one, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ms: Option<i64>,
+    /// The tokens of its context.
+    pub tokens: Tokens,
+    /// The compactions that are active in it.
+    pub compactions: u32,
+}
+
+impl Method for BranchesParams {
+    const NAME: &'static str = "branches";
+    const ABOUT: &'static str = "Lists the branches, the one with the newest commit first.";
+    const CHANGES: bool = false;
+    type Answer = BranchesAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<BranchesAnswer, ApiError> {
+        let rows = at.repo.branches(at.encoding()?)?.into_iter();
+        let branches = rows.map(|row| BranchFacts {
+            name: row.name.short().to_owned(),
+            commit: row.tip.to_string(),
+            is_head: row.is_head,
+            title: row.title.or(row.prompt),
+            session: row.session.map(|name| name.to_string()),
+            directory: row.cwd,
+            last_ms: row.last.map(|time| time.0),
+            tokens: row.tokens.into(),
+            compactions: row.compactions,
+        });
+        Ok(BranchesAnswer {
+            branches: branches.collect(),
+        })
+    }
+}

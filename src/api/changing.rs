@@ -1,0 +1,326 @@
+//! Messages said, replaced, pinned.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::types::{Changed, Tokens};
+use super::{ApiError, At, Method, RawJson, Settings};
+use crate::error::Error;
+use crate::hash::CommitHash;
+use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
+use crate::interop::single::{self, SingleMessage};
+use crate::model::price::is_usual_tier;
+use crate::model::tokens::Counter;
+use crate::model::{Draft, Message, Part, Priority, Role};
+
+/// A message that is said: a role and a text, or a message in a provider's form.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CommitParams {
+    /// Who speaks: system, developer, user, assistant or tool.
+    pub role: Option<String>,
+    /// The text.
+    pub text: Option<String>,
+    /// The id of the tool call that the text answers. The role is tool then.
+    pub call: Option<String>,
+    /// In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
+    pub message: Option<RawJson>,
+    /// In place of all that: several such messages. All are committed, or none.
+    pub messages: Vec<RawJson>,
+    /// Request settings that hold from the first of them on: model, temperature, tools, …
+    pub settings: Settings,
+    /// A remark for people; no model sees it.
+    pub note: Option<String>,
+    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+    pub expect: Option<String>,
+}
+
+/// What was committed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CommitAnswer {
+    /// The commits, in the order of their messages; behind them what a budget made necessary.
+    pub commits: Vec<MadeCommit>,
+    /// What the budget made of it: fits, over, truncated, waits; none where no budget is set. What names a command
+    /// (`compact:CMD`) is for the command line to run: here it is `over`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<&'static str>,
+}
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MadeCommit {
+    /// Its hash.
+    pub hash: String,
+    /// Its message's tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+impl MadeCommit {
+    fn of(made: &Committed) -> Self {
+        Self {
+            hash: made.hash.to_string(),
+            tokens: made.tokens.map(Tokens::from),
+        }
+    }
+}
+
+impl CommitParams {
+    /// The messages that are meant.
+    fn read(&self) -> Result<Vec<SingleMessage>, ApiError> {
+        let is_said = self.role.is_some() || self.text.is_some() || self.call.is_some();
+        let ways = [is_said, self.message.is_some(), !self.messages.is_empty()];
+        if ways.iter().filter(|way| **way).count() != 1 {
+            let what = "one of these: 'role' and 'text', 'message', or 'messages'";
+            return Err(ApiError::params(what));
+        }
+        let provided = self.message.iter().chain(&self.messages);
+        if !is_said {
+            return provided.map(|json| provider_message(json.text())).collect();
+        }
+        let role = match (&self.role, &self.call) {
+            (Some(role), _) => role.parse::<Role>()?,
+            (None, Some(_)) => Role::Tool,
+            (None, None) => return Err(ApiError::params("'role' says who speaks")),
+        };
+        let text = self.text.clone();
+        let message = said(role, self.call.as_deref(), text.as_deref())?;
+        Ok(vec![SingleMessage {
+            message,
+            usage: None,
+            model: None,
+            tier: None,
+        }])
+    }
+}
+
+/// A message of a text. A result may be empty, for a tool may print nothing.
+fn said(role: Role, call: Option<&str>, text: Option<&str>) -> Result<Message, ApiError> {
+    let part = match (role, call) {
+        (Role::Tool, None) => {
+            return Err(ApiError::params(
+                "a tool's message names the 'call' that it answers",
+            ));
+        }
+        (Role::Tool, Some(call)) => Part::ToolResult {
+            call: call.to_owned(),
+            content: text
+                .filter(|text| !text.is_empty())
+                .map(Part::text)
+                .into_iter()
+                .collect(),
+            is_error: false,
+        },
+        (role, Some(_)) => {
+            let what = format!("'call' is for results of tools, not for the role {role}");
+            return Err(ApiError::params(what));
+        }
+        (_, None) => match text {
+            Some(text) if !text.trim().is_empty() => Part::text(text),
+            _ => return Err(Error::EmptyMessage.into()),
+        },
+    };
+    Ok(Message::new(role, vec![part]))
+}
+
+/// A message as OpenAI or Anthropic write it, or the response that holds it.
+fn provider_message(text: &str) -> Result<SingleMessage, ApiError> {
+    let read = single::message(text)?;
+    if read.message.is_empty() {
+        return Err(Error::EmptyMessage.into());
+    }
+    Ok(read)
+}
+
+/// What responses say of who answered, as settings: in which of the messages, and what. Which model it is was asked
+/// for, and is only said where nobody has named one; a tier is only said where another was in force.
+///
+/// # Errors
+///
+/// The store's.
+pub fn served_settings(
+    repo: &Repo,
+    messages: &[SingleMessage],
+    names_model: bool,
+    tip: Option<CommitHash>,
+) -> Result<Vec<(usize, (&'static str, String))>, Error> {
+    let mut found = Vec::new();
+    let mut of_model = messages.iter().map(|it| &it.model).enumerate();
+    if !names_model
+        && let Some((at, Some(model))) = of_model.find(|(_, model)| model.is_some())
+        && tip.map_or(Ok(None), |tip| repo.model_at(&tip))?.is_none()
+    {
+        found.push((at, ("model", model.clone())));
+    }
+    if messages.iter().any(|it| it.tier.is_some()) {
+        let mut held = tip.map_or(Ok(None), |tip| repo.tier_at(&tip))?;
+        for (at, said) in messages.iter().enumerate() {
+            let Some(tier) = &said.tier else { continue };
+            let unusual = Some(tier.clone()).filter(|tier| !is_usual_tier(tier));
+            if unusual != held {
+                let json = serde_json::Value::from(tier.as_str()).to_string();
+                found.push((at, ("service_tier", json)));
+            }
+            held = unusual;
+        }
+    }
+    Ok(found)
+}
+
+impl Method for CommitParams {
+    const NAME: &'static str = "commit";
+    const ABOUT: &'static str = "Appends messages to the branch.";
+    const CHANGES: bool = true;
+    type Answer = CommitAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
+        let messages = self.read()?;
+        let expect = match self.expect.as_deref() {
+            None => None,
+            Some("none") => Some(Expect::Nothing),
+            Some(rev) => Some(Expect::At(at.resolve(Some(rev))?)),
+        };
+        let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
+        let tip = at.repo.head(&at.on)?.commit();
+        let served = served_settings(at.repo, &messages, self.settings.contains_key("model"), tip)?;
+        let drafts = messages.into_iter().map(|it| Draft::append(it.message));
+        let mut drafts: Vec<Draft> = drafts.collect();
+        if let Some(first) = drafts.first_mut() {
+            let settings = self.settings.iter();
+            first.settings = settings
+                .map(|(key, json)| (key.clone(), json.text().to_owned()))
+                .collect();
+            first.note.clone_from(&self.note);
+        }
+        for (draft, (key, value)) in served {
+            drafts[draft]
+                .settings
+                .entry(key.to_owned())
+                .or_insert(value);
+        }
+        let options = CommitOptions {
+            expect,
+            counter: Some(Counter::of(at.encoding()?)),
+            usages: &usages,
+        };
+        let call = at.call("commit …");
+        let Some(budget) = at.repo.config()?.budget()? else {
+            let commits = at.repo.commit(call, &drafts, &options)?;
+            return Ok(CommitAnswer {
+                commits: commits.iter().map(MadeCommit::of).collect(),
+                budget: None,
+            });
+        };
+        let within = at.repo.commit_within(call, &drafts, &options, &budget)?;
+        Ok(CommitAnswer {
+            commits: within.commits.iter().map(MadeCommit::of).collect(),
+            budget: Some(match within.verdict {
+                Verdict::Fits => "fits",
+                Verdict::Over { .. } | Verdict::Compact { .. } | Verdict::Prune { .. } => "over",
+                Verdict::Truncated { .. } => "truncated",
+                Verdict::Waits { .. } => "waits",
+            }),
+        })
+    }
+}
+
+/// Which message, and what it is to say.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditParams {
+    /// The message.
+    pub rev: String,
+    /// Its new text.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// In place of the text: a message as OpenAI or Anthropic write it.
+    #[serde(default)]
+    pub message: Option<RawJson>,
+}
+
+impl Method for EditParams {
+    const NAME: &'static str = "edit";
+    const ABOUT: &'static str = "Replaces the content of a message; the old one stays in history.";
+    const CHANGES: bool = true;
+    type Answer = CommitAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
+        let id = at.repo.resolve_entry(&at.on, &self.rev)?;
+        let old = at.repo.message_of(&at.on, &id)?;
+        let nothing = || {
+            ApiError::refused(format!(
+                "{} holds no message that could be edited",
+                self.rev
+            ))
+        };
+        let old = old.ok_or_else(nothing)?;
+        let new = match (&self.text, &self.message) {
+            (Some(text), None) => {
+                let call = old.results().next().map(str::to_owned);
+                let mut new = said(old.role, call.as_deref(), Some(text))?;
+                new.name.clone_from(&old.name);
+                new.attached.clone_from(&old.attached);
+                new.recipient.clone_from(&old.recipient);
+                new
+            }
+            (None, Some(json)) => provider_message(json.text())?.message,
+            _ => {
+                return Err(ApiError::params(
+                    "'text' or 'message' says what it is to be",
+                ));
+            }
+        };
+        let options = CommitOptions {
+            counter: Some(Counter::of(at.encoding()?)),
+            ..CommitOptions::default()
+        };
+        let call = at.call("edit …");
+        let commits = at.repo.commit(call, &[Draft::edit(id, new)], &options)?;
+        Ok(CommitAnswer {
+            commits: commits.iter().map(MadeCommit::of).collect(),
+            budget: None,
+        })
+    }
+}
+
+/// Which messages, and what they are to be.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotateParams {
+    /// The messages.
+    pub revs: Vec<String>,
+    /// pinned: never hidden; skip: out of the context; normal: neither.
+    pub priority: String,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Say what would change, and change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl Method for AnnotateParams {
+    const NAME: &'static str = "annotate";
+    const ABOUT: &'static str = "Pins messages, skips them, or makes them normal again.";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        if self.revs.is_empty() {
+            return Err(ApiError::params("'revs' names no message"));
+        }
+        let priority = self.priority.parse::<Priority>()?;
+        let entries = self
+            .revs
+            .iter()
+            .map(|rev| at.repo.resolve_entry(&at.on, rev));
+        let entries = entries.collect::<Result<Vec<_>, _>>()?;
+        let what = format!("annotate {} {priority}", self.revs.join(" "));
+        let options = at.surgery(self.dry_run)?;
+        let reason = self.reason.as_deref();
+        let done = at
+            .repo
+            .annotate(at.call(&what), &entries, priority, reason, &options)?;
+        Ok(Changed::of(&done.surgery))
+    }
+}

@@ -1,0 +1,251 @@
+//! What replies cost, and how a provider's cache stands.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Counted, Method};
+use crate::error::Error;
+use crate::hash::CommitHash;
+use crate::history::{Bearer, Bill, BillShare, BilledReply, Repo};
+use crate::model::RefName;
+use crate::model::price::{LIST, Prices};
+
+/// The prices that are meant: those of `prices.file`, else the list that comes along.
+pub(super) fn prices(repo: &Repo) -> Result<Prices, ApiError> {
+    let config = repo.config()?;
+    let Some(path) = config.get("prices.file") else {
+        return Ok(Prices::listed());
+    };
+    let list = std::fs::read(path).map_err(Error::io(Path::new(path)))?;
+    let hint = "tract config --unset prices.file goes back to the list that comes along";
+    Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint))
+}
+
+/// How a provider's cache stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CacheState {
+    /// Whether it no longer has what it was given.
+    pub is_cold: bool,
+    /// How old the newest reply is, in milliseconds.
+    pub age_ms: i64,
+    /// How long the cache keeps what it has, in milliseconds.
+    pub life_ms: i64,
+    /// The newest reply.
+    pub reply: String,
+    /// What was counted for it.
+    pub counted: Counted,
+}
+
+/// The last use of the provider's cache on the path to a commit, where the newest reply was counted with one.
+pub(super) fn cache_state(at: &At<'_>, tip: &CommitHash) -> Result<Option<CacheState>, ApiError> {
+    let last = at.repo.cache_use(tip, at.host.now())?;
+    Ok(last.and_then(|last| {
+        let usage = last.usage.filter(|usage| usage.kept_tokens() > 0)?;
+        Some(CacheState {
+            is_cold: last.is_cold(),
+            age_ms: last.age_ms,
+            life_ms: last.life_ms(),
+            reply: last.reply.to_string(),
+            counted: usage.into(),
+        })
+    }))
+}
+
+/// Where.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheParams {
+    /// The commit; HEAD's unless given.
+    pub rev: Option<String>,
+}
+
+/// How the cache stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CacheAnswer {
+    /// Its state; none where no reply was counted with a cache.
+    pub cache: Option<CacheState>,
+}
+
+impl Method for CacheParams {
+    const NAME: &'static str = "cache";
+    const ABOUT: &'static str = "Says whether the provider's prompt cache still has the context.";
+    const CHANGES: bool = false;
+    type Answer = CacheAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CacheAnswer, ApiError> {
+        let tip = at.resolve(self.rev.as_deref())?;
+        let cache = cache_state(at, &tip)?;
+        Ok(CacheAnswer { cache })
+    }
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CostBy {
+    /// A session, with its sub-agents.
+    #[default]
+    Session,
+    /// A model.
+    Model,
+    /// A working directory.
+    Directory,
+    /// A program whose sessions these are, such as claude-code.
+    Client,
+    /// A tool: what its results have cost in the requests that sent them.
+    Tool,
+    /// A message: what the requests that sent it were billed for it.
+    Message,
+}
+
+/// What is no message, among messages and tools.
+const REST: &str = "(system prompt and tools)";
+/// What is no result of a tool, among tools.
+const OTHERS: &str = "(other messages)";
+
+/// Which replies, and by what they are summed up.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CostParams {
+    /// Only replies on the path to this commit; all, unless given.
+    pub rev: Option<String>,
+    /// What a row stands for; a session unless given.
+    pub by: CostBy,
+    /// Only replies from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only replies up to this time.
+    pub until_ms: Option<i64>,
+}
+
+/// What replies cost at list prices.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CostAnswer {
+    /// Whose prices.
+    pub list: String,
+    /// All of them.
+    pub total: CostRow,
+    /// The rows, the dearest first.
+    pub rows: Vec<CostRow>,
+}
+
+/// What some replies cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct CostRow {
+    /// What they have in common: a session's ref, a model, a directory, a message's commit. Empty where none is known.
+    pub name: String,
+    /// How many replies; of a message, in how many requests it was sent.
+    pub replies: u64,
+    /// How many of them have no price. They are not in the sum.
+    pub unpriced: u64,
+    /// In US dollars.
+    pub dollars: f64,
+    /// What was counted.
+    pub counted: Counted,
+}
+
+impl CostRow {
+    fn of(name: String, bill: &Bill) -> Self {
+        Self {
+            name,
+            replies: bill.replies,
+            unpriced: bill.unpriced,
+            dollars: bill.dollars,
+            counted: bill.usage.into(),
+        }
+    }
+
+    fn shared(name: String, share: &BillShare) -> Self {
+        Self {
+            name,
+            replies: share.requests(),
+            unpriced: share.unpriced(),
+            dollars: share.dollars(),
+            counted: share.usage().into(),
+        }
+    }
+
+    fn of_share(bearer: Bearer, share: &BillShare) -> Self {
+        let name = match bearer {
+            Bearer::Tool(name) => name,
+            Bearer::Messages => OTHERS.to_owned(),
+            Bearer::Rest => REST.to_owned(),
+        };
+        Self::shared(name, share)
+    }
+}
+
+impl Method for CostParams {
+    const NAME: &'static str = "cost";
+    const ABOUT: &'static str = "Says what replies cost at list prices, by session, model, directory, client, tool or message.";
+    const CHANGES: bool = false;
+    type Answer = CostAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
+        let tip = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
+        let tip = tip.transpose()?;
+        let prices = prices(at.repo)?;
+        let is_wanted = |reply: &BilledReply| {
+            let is_after = |since| reply.time.is_some_and(|time| time.0 >= since);
+            let is_before = |until| reply.time.is_some_and(|time| time.0 <= until);
+            self.since_ms.is_none_or(is_after) && self.until_ms.is_none_or(is_before)
+        };
+        let (mut rows, replies) = if matches!(self.by, CostBy::Message | CostBy::Tool) {
+            let encoding = at.encoding()?;
+            let shares = at
+                .repo
+                .shares(tip.as_ref(), &prices, encoding, &is_wanted)?;
+            let rows: Vec<CostRow> = if self.by == CostBy::Tool {
+                let tools = at.repo.shares_by_tool(&shares, encoding)?.into_iter();
+                tools
+                    .map(|(bearer, (_, share))| CostRow::of_share(bearer, &share))
+                    .collect()
+            } else {
+                let own = shares.messages.iter();
+                let own = own.map(|one| CostRow::shared(one.entry.to_string(), &one.share));
+                own.chain([CostRow::shared(REST.to_owned(), &shares.rest)])
+                    .collect()
+            };
+            (rows, shares.replies)
+        } else {
+            let mut replies = at.repo.billed(tip.as_ref(), &prices)?;
+            replies.retain(is_wanted);
+            let mut bills: BTreeMap<String, Vec<&BilledReply>> = BTreeMap::new();
+            for reply in &replies {
+                bills.entry(word(reply, self.by)).or_default().push(reply);
+            }
+            let rows = bills.into_iter();
+            let rows = rows.map(|(name, replies)| CostRow::of(name, &Bill::of(replies)));
+            (rows.collect::<Vec<_>>(), replies)
+        };
+        rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
+        Ok(CostAnswer {
+            list: at
+                .repo
+                .config()?
+                .get("prices.file")
+                .unwrap_or(LIST)
+                .to_owned(),
+            total: CostRow::of("total".to_owned(), &Bill::of(&replies)),
+            rows,
+        })
+    }
+}
+
+/// What a reply has in common with others.
+fn word(reply: &BilledReply, by: CostBy) -> String {
+    let session = reply.session.as_ref().and_then(RefName::as_session);
+    let word = match by {
+        CostBy::Session | CostBy::Message | CostBy::Tool => session.map(|(tool, id)| {
+            // A sub-agent counts with who started it.
+            let root = id.split('/').next().unwrap_or(id);
+            format!("{}{tool}/{root}", RefName::SESSIONS)
+        }),
+        CostBy::Model => reply.model.clone(),
+        CostBy::Directory => reply.directory.clone(),
+        CostBy::Client => session.map(|(tool, _)| tool.to_owned()),
+    };
+    word.unwrap_or_default()
+}

@@ -1,0 +1,130 @@
+//! Messages found by their text, hidden ones among them.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::looking::pattern;
+use super::{ApiError, At, Method, WorkProgress};
+use crate::history::{FindOptions, FindProgress, Found, HiddenBy};
+use crate::model::{Millis, Role};
+
+/// What to find.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FindParams {
+    /// A text, whatever its case.
+    pub text: Option<String>,
+    /// A regular expression, in place of the text.
+    pub regex: Option<String>,
+    /// Only in the history of this commit; in that of every branch, tag and session unless given.
+    pub rev: Option<String>,
+    /// Only where the session ran in this directory or below it.
+    pub directory: Option<String>,
+    /// Only messages of this role.
+    pub role: Option<String>,
+    /// Only calls of this tool and their results.
+    pub tool: Option<String>,
+    /// Only from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only up to this time.
+    pub until_ms: Option<i64>,
+    /// At most so many messages; 20 unless given, 0: all.
+    pub limit: Option<usize>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FindAnswer {
+    /// The messages.
+    pub found: Vec<FoundMessage>,
+}
+
+/// A message that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FoundMessage {
+    /// The commit that brought the text: a revision for `show`, `pick` and `restore`.
+    pub commit: String,
+    /// The message's name.
+    pub id: String,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// Who speaks.
+    pub role: &'static str,
+    /// The branch, tag or session that it was found on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Its number among the visible messages there, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// Why the text is not in the context there: the kind of a hide, part, edit, skip or restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_by: Option<&'static str>,
+    /// The lines that match, in order. What somebody else wrote: escape it before it is shown.
+    pub lines: Vec<String>,
+}
+
+/// How many are found unless somebody says.
+const FOUND: usize = 20;
+
+impl FoundMessage {
+    fn of(found: &Found) -> Self {
+        Self {
+            commit: found.hash.to_string(),
+            id: found.entry.to_string(),
+            time_ms: found.commit.time.map(|time| time.0),
+            role: found.role.as_str(),
+            branch: found.branch.as_ref().map(ToString::to_string),
+            number: found.number,
+            hidden_by: found.hidden_by.map(|why| match why {
+                HiddenBy::Hide { kind, .. } => kind.as_str(),
+                HiddenBy::Part => "part",
+                HiddenBy::Edit => "edit",
+                HiddenBy::Skip => "skip",
+                HiddenBy::Restore => "restore",
+            }),
+            lines: found.lines.iter().map(|line| line.text.clone()).collect(),
+        }
+    }
+}
+
+impl Method for FindParams {
+    const NAME: &'static str = "find";
+    const ABOUT: &'static str =
+        "Finds messages by their text over all history, hidden ones included.";
+    const CHANGES: bool = false;
+    type Answer = FindAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
+        let pattern = pattern(self.text.as_deref(), self.regex.as_deref())?;
+        let pattern =
+            pattern.ok_or_else(|| ApiError::params("a text or a regular expression is needed"))?;
+        let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
+        let options = FindOptions {
+            within: within.transpose()?,
+            directory: self.directory.map(PathBuf::from),
+            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            tool: self.tool,
+            since: self.since_ms.map(Millis),
+            until: self.until_ms.map(Millis),
+            limit: self.limit.unwrap_or(FOUND),
+            ..FindOptions::new(pattern)
+        };
+        let goes_on = &mut at.goes_on;
+        let found = at.repo.find_messages(&at.on, &options, &mut |progress| {
+            let (done, total) = match progress {
+                FindProgress::Indexing { bytes, total_bytes } => (bytes, total_bytes),
+                FindProgress::Reading { messages, total } => (messages as u64, total as u64),
+            };
+            goes_on(WorkProgress {
+                done,
+                total: Some(total),
+            });
+        })?;
+        Ok(FindAnswer {
+            found: found.iter().map(FoundMessage::of).collect(),
+        })
+    }
+}

@@ -1,0 +1,417 @@
+//! Where one is, what there was, and what a model would be sent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::costing::{CacheState, cache_state};
+use super::types::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
+use super::{ApiError, At, Method};
+use crate::history::{LogOptions, Pattern};
+use crate::ingest;
+use crate::model::{HideKind, Message, Millis, Priority, Role};
+
+/// Nothing is asked.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatusParams {}
+
+/// Where one is, and how full the context is.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StatusAnswer {
+    /// Where HEAD, or the branch that is meant, stands.
+    pub position: Position,
+    /// Visible messages.
+    pub messages: u64,
+    /// Hidden messages.
+    pub hidden: u64,
+    /// The active hides of each kind that has any.
+    pub hides: Vec<(&'static str, u32)>,
+    /// The context's tokens, by tract's own count.
+    pub tokens: Tokens,
+    /// The least and the most that it may have by the provider's count, where replies tell that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_tokens: Option<(u64, u64)>,
+    /// The budget (`budget.max`), in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    /// The tokens of each role that speaks.
+    pub by_role: Vec<(&'static str, u64)>,
+    /// The largest message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest: Option<LargestMessage>,
+    /// The session that this history came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionFacts>,
+    /// How many messages of that session came in after the branch left it.
+    pub session_new: u64,
+    /// Whether the provider's cache still has the context, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheState>,
+}
+
+/// The largest message of a context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LargestMessage {
+    /// Its number among the visible ones, from 1.
+    pub number: usize,
+    /// Who speaks.
+    pub role: &'static str,
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// One line of it. What somebody else wrote: escape it before it is shown.
+    pub preview: String,
+    /// The tool calls that it answers, in a line; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+}
+
+/// What is known of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SessionFacts {
+    /// Its ref.
+    pub name: String,
+    /// Its title. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The working directory that it ran in; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// What its file lacks of what the model was sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
+}
+
+impl Method for StatusParams {
+    const NAME: &'static str = "status";
+    const ABOUT: &'static str = "Says where HEAD is and how full the context is.";
+    const CHANGES: bool = false;
+    type Answer = StatusAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<StatusAnswer, ApiError> {
+        let status = at.repo.status(&at.on, at.encoding()?)?;
+        let counted = status.provider.count().is_some();
+        let cache = match status.head.commit() {
+            Some(tip) => cache_state(at, &tip)?,
+            None => None,
+        };
+        let hides = HideKind::ALL.into_iter().zip(status.summary.hides);
+        let hides = hides.filter(|(_, count)| *count > 0);
+        let by_role = status.by_role.iter();
+        Ok(StatusAnswer {
+            position: (&status.head).into(),
+            messages: status.summary.total.messages,
+            hidden: status.summary.hidden,
+            hides: hides.map(|(kind, count)| (kind.as_str(), count)).collect(),
+            tokens: status.total.into(),
+            provider_tokens: counted.then(|| status.provider.range(status.total)),
+            budget: status.budget,
+            by_role: by_role
+                .map(|(role, count)| (role.as_str(), *count))
+                .collect(),
+            largest: status.largest.map(|it| LargestMessage {
+                number: it.number,
+                role: it.role.as_str(),
+                tokens: it.tokens.into(),
+                preview: it.preview,
+                answers: it.call,
+            }),
+            session: status.session.map(|(name, session)| SessionFacts {
+                name: name.to_string(),
+                title: session.title,
+                directory: session.cwd,
+                absent: session.absent,
+            }),
+            session_new: status.session_new,
+            cache,
+        })
+    }
+}
+
+/// Which commits.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogParams {
+    /// From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+    pub rev: Option<String>,
+    /// At most so many; 20 unless given, 0: all.
+    pub limit: Option<usize>,
+    /// Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
+    pub operations: Vec<String>,
+    /// Only messages of this role.
+    pub role: Option<String>,
+    /// Only calls of this tool, and their results.
+    pub tool: Option<String>,
+    /// Only messages with this text in them, whatever its case.
+    pub text: Option<String>,
+    /// Only messages in which this regular expression matches.
+    pub regex: Option<String>,
+    /// Only from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only up to this time.
+    pub until_ms: Option<i64>,
+}
+
+/// Commits, newest first.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LogAnswer {
+    /// The commits.
+    pub commits: Vec<LogEntry>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// How many commits are listed unless somebody says.
+const LISTED: usize = 20;
+
+impl Method for LogParams {
+    const NAME: &'static str = "log";
+    const ABOUT: &'static str =
+        "Lists commits, newest first, each with what it did to the context.";
+    const CHANGES: bool = false;
+    type Answer = LogAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<LogAnswer, ApiError> {
+        let rev = self.rev.as_deref();
+        let range = rev.filter(|rev| rev.contains("..") && !rev.starts_with(":/"));
+        let (tip, until) = match range {
+            Some(range) => at.repo.resolve_range(&at.on, range)?,
+            None => (at.resolve(rev)?, None),
+        };
+        let options = LogOptions {
+            limit: self.limit.unwrap_or(LISTED),
+            until,
+            operations: self.operations,
+            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            tool: self.tool,
+            since: self.since_ms.map(Millis),
+            up_to: self.until_ms.map(Millis),
+            pattern: pattern(self.text.as_deref(), self.regex.as_deref())?,
+            encoding: at.encoding()?,
+            parts: false,
+            numbers: true,
+        };
+        let rows = at.repo.log(&tip, &options)?;
+        let before = rows.last().and_then(|oldest| oldest.commit.parent);
+        let more = options.limit > 0
+            && rows.len() == options.limit
+            && before.is_some_and(|before| Some(before) != until);
+        Ok(LogAnswer {
+            commits: rows.iter().map(LogEntry::of).collect(),
+            more,
+        })
+    }
+}
+
+/// A text or a regular expression to look for.
+pub(super) fn pattern(
+    text: Option<&str>,
+    regex: Option<&str>,
+) -> Result<Option<Pattern>, ApiError> {
+    match (text, regex) {
+        (None, None) => Ok(None),
+        (Some(text), None) => Ok(Some(Pattern::text(text)?)),
+        (None, Some(regex)) => Ok(Some(Pattern::regex(regex)?)),
+        (Some(_), Some(_)) => Err(ApiError::params("a text or a regular expression, not both")),
+    }
+}
+
+/// Which commit.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShowParams {
+    /// The commit; HEAD's unless given. `:7` is the seventh visible message.
+    pub rev: Option<String>,
+}
+
+/// A commit with everything that belongs to it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ShowAnswer {
+    /// The commit.
+    pub commit: LogEntry,
+    /// The message that it appends or gives to an entry, in the form of docs/object-format.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
+    pub message: Option<Message>,
+    /// What an edit replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
+    pub replaced: Option<Message>,
+    /// What a hide put in place: markers, summaries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<std::collections::BTreeMap<String, serde_json::Value>>")]
+    pub replacements: Vec<Message>,
+    /// The messages that went hidden, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<TouchedMessage>,
+    /// The messages that came back, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub returned: Vec<TouchedMessage>,
+    /// What the provider counted for it, where it is a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<super::Counted>,
+    /// The model that made it, where it is a reply that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it cost, in US dollars by the list price of its day; none where the model has no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars: Option<f64>,
+}
+
+impl Method for ShowParams {
+    const NAME: &'static str = "show";
+    const ABOUT: &'static str = "Gives one commit whole: its message, and what it hid or replaced.";
+    const CHANGES: bool = false;
+    type Answer = ShowAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<ShowAnswer, ApiError> {
+        let hash = at.resolve(self.rev.as_deref())?;
+        let shown = at.repo.show(&hash, at.encoding()?)?;
+        let mut reply = at.repo.counted_reply(&hash)?;
+        if let Some(reply) = &mut reply {
+            reply.price(&super::costing::prices(at.repo)?);
+        }
+        let reply = reply.as_ref();
+        Ok(ShowAnswer {
+            counted: reply.map(|reply| reply.usage.into()),
+            model: reply.and_then(|reply| reply.model.clone()),
+            dollars: reply.and_then(|reply| reply.dollars),
+            commit: LogEntry::of(&shown.row),
+            hidden: TouchedMessage::of(&shown.hidden),
+            returned: TouchedMessage::of(&shown.returned),
+            message: shown.message,
+            replaced: shown.replaced,
+            replacements: shown.replacements,
+        })
+    }
+}
+
+/// Which context, and which of its messages.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextParams {
+    /// The commit whose context it is; HEAD's unless given.
+    pub rev: Option<String>,
+    /// From this message on, counted from 1; from the end, if negative. All unless given.
+    pub from: Option<i64>,
+    /// At most so many messages.
+    pub limit: Option<usize>,
+}
+
+/// The visible messages at a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ContextAnswer {
+    /// The commit; none: there is none yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// How many visible messages there are, with those that are not in this answer.
+    pub total: usize,
+    /// The messages that were asked for, in their order.
+    pub messages: Vec<ContextMessage>,
+    /// The request settings in force.
+    #[serde(skip_serializing_if = "super::Settings::is_empty")]
+    pub settings: super::Settings,
+}
+
+impl Method for ContextParams {
+    const NAME: &'static str = "context";
+    const ABOUT: &'static str = "Gives the messages that a model would be sent, in order.";
+    const CHANGES: bool = false;
+    type Answer = ContextAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<ContextAnswer, ApiError> {
+        let commit = match &self.rev {
+            Some(rev) => Some(at.resolve(Some(rev))?),
+            None => at.repo.head(&at.on)?.commit(),
+        };
+        let Some(commit) = commit else {
+            return Ok(ContextAnswer {
+                commit: None,
+                total: 0,
+                messages: Vec::new(),
+                settings: super::Settings::new(),
+            });
+        };
+        let mut context = at.repo.context(&commit)?;
+        let settings = super::types::settings(&at.repo.settings(&context)?);
+        let total = context.entries.len();
+        let from = match self.from {
+            None | Some(0) => 0,
+            Some(from) if from > 0 => (from as usize - 1).min(total),
+            Some(from) => total.saturating_sub(from.unsigned_abs() as usize),
+        };
+        let upto = self
+            .limit
+            .map_or(total, |limit| from.saturating_add(limit).min(total));
+        context.entries = context.entries.slice(from..upto);
+        let counts = at.repo.counts(&context, at.encoding()?)?;
+        let messages = at.repo.messages(&context)?;
+        let entries = context.entries.iter().zip(counts).zip(messages).enumerate();
+        let messages = entries.map(|(at, ((entry, count), message))| ContextMessage {
+            number: from + at + 1,
+            id: entry.id.to_string(),
+            tokens: count.into(),
+            priority: (entry.priority != Priority::Normal).then(|| entry.priority.as_str()),
+            placed: entry.placed.map(HideKind::as_str),
+            edited: entry.edited,
+            message,
+        });
+        Ok(ContextAnswer {
+            commit: Some(commit.to_string()),
+            total,
+            messages: messages.collect(),
+            settings,
+        })
+    }
+}
+
+/// Which sessions.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionsParams {
+    /// Only those that ran in this directory or below it.
+    pub directory: Option<String>,
+}
+
+/// Sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SessionsAnswer {
+    /// Those that came in, by their refs' names.
+    pub sessions: Vec<SessionHere>,
+}
+
+/// A session that came in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SessionHere {
+    /// Its ref, which is a revision.
+    pub name: String,
+    /// The working directory that it ran in. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Whether its file is gone.
+    pub is_gone: bool,
+}
+
+impl Method for SessionsParams {
+    const NAME: &'static str = "sessions";
+    const ABOUT: &'static str = "Lists the sessions that were imported.";
+    const CHANGES: bool = false;
+    type Answer = SessionsAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<SessionsAnswer, ApiError> {
+        let mut held = ingest::held(at.repo)?;
+        if let Some(directory) = &self.directory {
+            held.retain(|session| {
+                let cwd = session.cwd.as_deref().map(std::path::Path::new);
+                cwd.is_some_and(|cwd| cwd.starts_with(directory))
+            });
+        }
+        let sessions = held.into_iter().map(|session| SessionHere {
+            name: session.name.to_string(),
+            directory: session.cwd,
+            is_gone: session.is_gone,
+        });
+        Ok(SessionsAnswer {
+            sessions: sessions.collect(),
+        })
+    }
+}

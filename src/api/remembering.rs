@@ -1,0 +1,525 @@
+//! What was said and done before, word for word, hidden or not.
+
+use std::collections::{BTreeMap, HashMap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Method};
+use crate::context::OrderEntry;
+use crate::hash::CommitHash;
+use crate::history::{FindOptions, LogOptions, Pattern};
+use crate::model::{EntryId, Message, Operation, Part, Role, call, preview, reads_as_typed};
+use crate::render::edit::Edits;
+
+/// Which messages, and how many around them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadParams {
+    /// The message, wherever it is.
+    pub rev: String,
+    /// The last of several, in the conversation's order.
+    #[serde(default)]
+    pub last: Option<String>,
+    /// So many messages on each side, too, hidden ones among them.
+    #[serde(default)]
+    pub around: usize,
+}
+
+/// Messages in the conversation's order, hidden ones among them.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ReadAnswer {
+    /// They.
+    pub messages: Vec<ReadMessage>,
+}
+
+/// A message, word for word.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ReadMessage {
+    /// Its name.
+    pub id: String,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The message, in the form of docs/object-format.md, "Content".
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub message: Message,
+}
+
+/// A conversation in its order, hidden messages among them.
+struct Conversation {
+    entries: Vec<OrderEntry>,
+    places: HashMap<EntryId, usize>,
+    numbers: HashMap<EntryId, usize>,
+}
+
+impl Conversation {
+    fn at(at: &At<'_>, tip: &CommitHash) -> Result<Self, ApiError> {
+        let entries: Vec<OrderEntry> = at.repo.order(tip)?.entries().collect();
+        let places = entries.iter().enumerate().map(|(at, entry)| (entry.id, at));
+        let visible = entries.iter().filter(|entry| entry.visible);
+        Ok(Self {
+            places: places.collect(),
+            numbers: visible
+                .zip(1..)
+                .map(|(entry, number)| (entry.id, number))
+                .collect(),
+            entries,
+        })
+    }
+
+    fn place(&self, id: &EntryId) -> Result<usize, ApiError> {
+        let gone = || ApiError::refused(format!("{id} is not in this conversation"));
+        self.places.get(id).copied().ok_or_else(gone)
+    }
+
+    fn read(
+        &self,
+        at: &At<'_>,
+        places: std::ops::Range<usize>,
+    ) -> Result<Vec<ReadMessage>, ApiError> {
+        let entries = &self.entries[places];
+        let contents: Vec<_> = entries.iter().map(|entry| entry.content).collect();
+        let messages = at.repo.contents(&contents)?;
+        let read = entries.iter().zip(messages).map(|(entry, message)| {
+            let commit = at.repo.commit_at(&entry.id.commit)?;
+            Ok(ReadMessage {
+                id: entry.id.to_string(),
+                number: self.numbers.get(&entry.id).copied(),
+                time_ms: commit.time.map(|time| time.0),
+                message,
+            })
+        });
+        read.collect()
+    }
+}
+
+impl Method for ReadParams {
+    const NAME: &'static str = "read";
+    const ABOUT: &'static str =
+        "Gives messages word for word with what stands around them, hidden ones among them.";
+    const CHANGES: bool = false;
+    type Answer = ReadAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<ReadAnswer, ApiError> {
+        let first = at.repo.resolve_picked(&at.on, &self.rev)?;
+        let conversation = Conversation::at(at, &first.tip)?;
+        let from = conversation.place(&first.entry)?;
+        let to = match &self.last {
+            Some(last) => conversation.place(&at.repo.resolve_picked(&at.on, last)?.entry)?,
+            None => from,
+        };
+        if to < from {
+            let what = format!(
+                "{} comes before {}",
+                self.last.unwrap_or_default(),
+                self.rev
+            );
+            return Err(ApiError::params(what));
+        }
+        let end = to
+            .saturating_add(self.around)
+            .min(conversation.entries.len() - 1);
+        let messages = conversation.read(at, from.saturating_sub(self.around)..end + 1)?;
+        Ok(ReadAnswer { messages })
+    }
+}
+
+/// Which compaction.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DroppedParams {
+    /// The compaction, truncation or clear; the newest on the path to HEAD unless given.
+    pub rev: Option<String>,
+    /// Whose newest compaction, truncation or clear; HEAD's path unless given.
+    pub within: Option<String>,
+}
+
+/// What a hide took out of the context.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct DroppedAnswer {
+    /// The hide; none: nothing was hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Its kind: compaction, truncation or clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// How many messages it hid.
+    pub messages: usize,
+    /// Their tokens.
+    pub tokens: u64,
+    /// What a person typed among them.
+    pub prompts: Vec<DroppedText>,
+    /// The files that were read or changed in them.
+    pub files: Vec<DroppedFile>,
+    /// The commands that were run in them.
+    pub commands: Vec<DroppedText>,
+}
+
+/// A text among what was hidden. What somebody else wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DroppedText {
+    /// The message that it stands in.
+    pub id: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A file that hidden messages are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DroppedFile {
+    /// Its path, as the calls spell it. What somebody else wrote.
+    pub path: String,
+    /// In how many calls it was named without being changed.
+    pub read: usize,
+    /// In how many calls it was changed.
+    pub changed: usize,
+    /// The last message that is about it.
+    pub id: String,
+}
+
+impl Method for DroppedParams {
+    const NAME: &'static str = "dropped";
+    const ABOUT: &'static str =
+        "Says what a compaction hid: prompts, files, commands, each with its message.";
+    const CHANGES: bool = false;
+    type Answer = DroppedAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<DroppedAnswer, ApiError> {
+        let hide = match &self.rev {
+            Some(rev) => Some(at.resolve(Some(rev))?),
+            None => {
+                let tip = at.resolve(self.within.as_deref())?;
+                let kinds = ["compaction", "truncation", "clear"];
+                let options = LogOptions {
+                    limit: 1,
+                    operations: kinds.map(str::to_owned).to_vec(),
+                    ..LogOptions::default()
+                };
+                at.repo.commits_of(&tip, &options)?.pop()
+            }
+        };
+        let Some(hide) = hide else {
+            return Ok(DroppedAnswer::default());
+        };
+        let shown = at.repo.show(&hide, at.encoding()?)?;
+        let Operation::Hide(kind) = &shown.row.commit.operation else {
+            return Err(ApiError::params(format!("{} hides nothing", hide.short())));
+        };
+        let mut answer = DroppedAnswer {
+            commit: Some(hide.to_string()),
+            kind: Some(kind.kind.as_str()),
+            time_ms: shown.row.commit.time.map(|time| time.0),
+            messages: shown.hidden.len(),
+            tokens: shown.hidden.iter().map(|one| one.tokens.tokens).sum(),
+            ..DroppedAnswer::default()
+        };
+        let parent = shown.row.commit.parent.unwrap_or(hide);
+        let conversation = Conversation::at(at, &parent)?;
+        let mut files: BTreeMap<String, DroppedFile> = BTreeMap::new();
+        for one in &shown.hidden {
+            let place = conversation.place(&one.id)?;
+            for read in conversation.read(at, place..place + 1)? {
+                answer.take(&read, &mut files);
+            }
+        }
+        answer.files = files.into_values().collect();
+        Ok(answer)
+    }
+}
+
+impl DroppedAnswer {
+    fn take(&mut self, read: &ReadMessage, files: &mut BTreeMap<String, DroppedFile>) {
+        let message = &read.message;
+        for part in &message.parts {
+            match part {
+                Part::Text { text } if message.role == Role::User && !message.is_attached() => {
+                    if reads_as_typed(text) {
+                        self.prompts.push(DroppedText {
+                            id: read.id.clone(),
+                            text: text.clone(),
+                        });
+                    }
+                }
+                Part::ToolCall {
+                    name, arguments, ..
+                } => {
+                    if let Some(text) = command(arguments) {
+                        let id = read.id.clone();
+                        self.commands.push(DroppedText { id, text });
+                    }
+                    let edits = Edits::of_call(name, arguments);
+                    let changed = edits.iter().flat_map(|edits| &edits.files);
+                    let changed: Vec<String> =
+                        changed.filter_map(|file| file.path.clone()).collect();
+                    let named = path(arguments).filter(|path| !changed.contains(path));
+                    for path in changed.iter().chain(&named) {
+                        let file = files.entry(path.clone()).or_default();
+                        file.path.clone_from(path);
+                        file.id.clone_from(&read.id);
+                        if named.as_ref() == Some(path) {
+                            file.read += 1;
+                        } else {
+                            file.changed += 1;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The argument of a call under one of these keys.
+fn argument(arguments: &str, keys: &[&str]) -> Option<String> {
+    let serde_json::Value::Object(all) = serde_json::from_str(arguments).ok()? else {
+        return None;
+    };
+    keys.iter().find_map(|key| match all.get(*key)? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        // Codex gives a command word by word; the last word is what a shell is to run.
+        serde_json::Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
+        _ => None,
+    })
+}
+
+fn command(arguments: &str) -> Option<String> {
+    argument(arguments, &["command", "cmd", "script"])
+}
+
+fn path(arguments: &str) -> Option<String> {
+    argument(
+        arguments,
+        &[
+            "file_path",
+            "filePath",
+            "path",
+            "notebook_path",
+            "absolute_path",
+        ],
+    )
+}
+
+/// What to look for: one of them.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DidParams {
+    /// A file, or the end of its path: what was done to it.
+    pub path: Option<String>,
+    /// A piece of a command: how it ran.
+    pub command: Option<String>,
+    /// A piece of an error: what followed it.
+    pub error: Option<String>,
+    /// Only in the history of this commit; in all history unless given.
+    pub within: Option<String>,
+    /// At most so many; 10 unless given.
+    pub limit: Option<usize>,
+}
+
+/// What was done, the newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DidAnswer {
+    /// The calls.
+    pub acts: Vec<Act>,
+}
+
+/// A tool call, and what came of it. What others wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Act {
+    /// The message that calls.
+    pub id: String,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The call in a line.
+    pub call: String,
+    /// How many lines of files came and went, where it edits any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(usize, usize)>,
+    /// The end of what the tool gave back; none where it has given nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Whether the tool reported failure.
+    pub is_error: bool,
+    /// What the assistant said or did next, in a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// How many acts are told unless somebody says.
+const ACTS: usize = 10;
+/// How many characters of a result are told.
+const RESULT_CHARS: usize = 400;
+/// How far behind a call its result is looked for, and what followed.
+const BEHIND: usize = 16;
+
+impl Method for DidParams {
+    const NAME: &'static str = "did";
+    const ABOUT: &'static str =
+        "Says what was done to a file, how a command ran, or what followed an error.";
+    const CHANGES: bool = false;
+    type Answer = DidAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<DidAnswer, ApiError> {
+        let (text, role) = match (&self.path, &self.command, &self.error) {
+            (Some(text), None, None) | (None, Some(text), None) => (text, Role::Assistant),
+            (None, None, Some(text)) => (text, Role::Tool),
+            _ => return Err(ApiError::params("one of 'path', 'command', 'error'")),
+        };
+        let within = self.within.as_deref().map(|rev| at.resolve(Some(rev)));
+        let limit = self.limit.unwrap_or(ACTS);
+        let options = FindOptions {
+            within: within.transpose()?,
+            role: Some(role),
+            limit: limit.saturating_mul(4),
+            ..FindOptions::new(Pattern::text(text)?)
+        };
+        let found = at.repo.find_messages(&at.on, &options, &mut |_| {})?;
+        let mut conversations: HashMap<CommitHash, Conversation> = HashMap::new();
+        let mut acts = Vec::new();
+        for found in found {
+            let tip = match (options.within, &found.branch) {
+                (Some(tip), _) => tip,
+                (None, Some(name)) => at.resolve(Some(name.as_str()))?,
+                (None, None) => continue,
+            };
+            if !conversations.contains_key(&tip) {
+                conversations.insert(tip, Conversation::at(at, &tip)?);
+            }
+            let conversation = &conversations[&tip];
+            let Some(place) = conversation.places.get(&found.entry).copied() else {
+                continue;
+            };
+            // A result that holds the error answers a call that stands before it.
+            let first = match role {
+                Role::Tool => place.saturating_sub(BEHIND),
+                _ => place,
+            };
+            let end = (place + BEHIND).min(conversation.entries.len());
+            let around = conversation.read(at, first..end)?;
+            acts.extend(self.acts(&around, place - first, text));
+            if acts.len() >= limit {
+                break;
+            }
+        }
+        acts.truncate(limit);
+        Ok(DidAnswer { acts })
+    }
+}
+
+impl DidParams {
+    /// The calls that are meant, of the message at `place`, with what came of them.
+    fn acts(&self, around: &[ReadMessage], place: usize, text: &str) -> Vec<Act> {
+        let own = &around[place];
+        let wanted: Vec<(usize, &Part)> = if self.error.is_some() {
+            let answered: Vec<&str> = own.message.results().collect();
+            let before = around[..place].iter().enumerate().rev();
+            let calls =
+                before.flat_map(|(at, read)| read.message.parts.iter().map(move |part| (at, part)));
+            let is_answered = |(_, part): &(usize, &Part)| matches!(part, Part::ToolCall { id, .. } if answered.contains(&id.as_str()));
+            calls.filter(is_answered).collect()
+        } else {
+            let is_meant = |part: &&Part| match part {
+                Part::ToolCall { arguments, .. } => {
+                    let said = if self.path.is_some() {
+                        self.names_file(part, text)
+                    } else {
+                        command(arguments).is_some_and(|command| holds(&command, text))
+                    };
+                    said || self.path.is_none() && holds(arguments, text)
+                }
+                _ => false,
+            };
+            own.message
+                .parts
+                .iter()
+                .filter(is_meant)
+                .map(|part| (place, part))
+                .collect()
+        };
+        wanted
+            .into_iter()
+            .filter_map(|(at, part)| act(around, at, part))
+            .collect()
+    }
+
+    /// Whether a call names a file that ends so.
+    fn names_file(&self, part: &Part, text: &str) -> bool {
+        let Part::ToolCall {
+            name, arguments, ..
+        } = part
+        else {
+            return false;
+        };
+        let edits = Edits::of_call(name, arguments);
+        let changed = edits.iter().flat_map(|edits| &edits.files);
+        let mut paths = changed
+            .filter_map(|file| file.path.clone())
+            .chain(path(arguments));
+        paths.any(|path| path.ends_with(text))
+            || command(arguments).is_some_and(|it| holds(&it, text))
+    }
+}
+
+/// Whether a text is in another, whatever its case.
+fn holds(all: &str, text: &str) -> bool {
+    all.to_lowercase().contains(&text.to_lowercase())
+}
+
+/// A call of the message at `at`, with what came of it.
+fn act(around: &[ReadMessage], at: usize, part: &Part) -> Option<Act> {
+    let Part::ToolCall {
+        id,
+        name,
+        arguments,
+        ..
+    } = part
+    else {
+        return None;
+    };
+    let behind = || around[at + 1..].iter();
+    let result = behind()
+        .flat_map(|read| &read.message.parts)
+        .find_map(|part| match part {
+            Part::ToolResult {
+                call,
+                content,
+                is_error,
+            } if call == id => Some((content, *is_error)),
+            _ => None,
+        });
+    let text = |content: &Vec<Part>| {
+        let texts = content.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.trim()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let next = behind().find(|read| read.message.role == Role::Assistant);
+    let edits = Edits::of_call(name, arguments);
+    Some(Act {
+        id: around[at].id.clone(),
+        time_ms: around[at].time_ms,
+        call: call::summary(name, arguments),
+        lines: edits.map(|edits| edits.tally()),
+        result: result.map(|(content, _)| ending(&text(content))),
+        is_error: result.is_some_and(|(_, is_error)| is_error),
+        next: next.map(|read| preview(&read.message)),
+    })
+}
+
+/// The end of a text, where it is long: what went wrong stands there.
+fn ending(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= RESULT_CHARS {
+        return text.to_owned();
+    }
+    let end: String = text.chars().skip(count - RESULT_CHARS).collect();
+    format!("…{end}")
+}

@@ -1,0 +1,255 @@
+//! What a model would be sent at a commit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Method, RawJson};
+use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::history::{AnsweredRequest, Repo, Stored, answered_request, newest_request};
+use crate::ingest::{as_running, said, sent};
+use crate::interop::sent::{Lack, Proof};
+use crate::model::{Role, Settings};
+
+/// Why nobody can say whether a request is what was sent.
+pub const UNSAID: &str = "the client gives no hash of all that was sent";
+
+/// A request, and what should be known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requested {
+    /// Its text: JSON, but in the form `text`.
+    pub payload: String,
+    /// What had to be repaired or left out, and what it lacks.
+    pub notices: Vec<String>,
+    /// Whether its client recorded it, so that it is what was sent.
+    pub is_recorded: bool,
+}
+
+/// The commit whose context a reply answered.
+///
+/// # Errors
+///
+/// Where it is no reply of the assistant, or answers nothing; `typed` is what it was called.
+pub fn answered_by(repo: &Repo, reply: &CommitHash, typed: &str) -> Result<CommitHash, ApiError> {
+    let row = repo.show(reply, repo.config()?.encoding()?)?.row;
+    if row.role != Some(Role::Assistant) {
+        let fault = ApiError::refused(format!("{typed} is not a reply of the assistant"));
+        return Err(fault.with_hint(format!("tract compile {typed}")));
+    }
+    let nothing = || ApiError::refused(format!("{typed} is the first message: it answers nothing"));
+    row.commit.parent.ok_or_else(nothing)
+}
+
+/// The request that a model would be sent at a commit, or was sent before `reply`: as it was sent, where its client
+/// recorded it. `recorded` is what [`answered_request`] found.
+///
+/// # Errors
+///
+/// As [`request_payload`].
+pub fn requested(
+    repo: &Repo,
+    commit: &CommitHash,
+    (reply, recorded): (Option<&CommitHash>, Option<AnsweredRequest>),
+    options: &RequestOptions,
+) -> Result<Requested> {
+    let lack = match recorded.map(whole).transpose() {
+        Ok(Some((payload, notices))) => {
+            return Ok(Requested {
+                payload,
+                notices,
+                is_recorded: true,
+            });
+        }
+        made => made.err(),
+    };
+    let (payload, mut notices) = request_payload(repo, commit, reply, options)?;
+    notices.extend(
+        lack.map(|lack| format!("made of the messages, for what was sent cannot be told: {lack}")),
+    );
+    Ok(Requested {
+        payload,
+        notices,
+        is_recorded: false,
+    })
+}
+
+/// A request as it was sent, and what should be known about it; why it cannot be told, where it cannot.
+fn whole(recorded: AnsweredRequest) -> Result<(String, Vec<String>), Lack> {
+    let request = recorded.request;
+    let mut notices: Vec<String> = request.headers.iter().map(sent_with).collect();
+    match request.proof.unwrap_or(Err(Lack::Record))? {
+        Proof::Equal => {}
+        Proof::Other => {
+            notices.push("its hash is not the one that the client made of it".to_owned());
+        }
+        Proof::Unsaid => notices.push(UNSAID.to_owned()),
+    }
+    Ok((request.json.ok_or(Lack::Record)?, notices))
+}
+
+/// What is said of a header.
+fn sent_with((name, value): &(String, String)) -> String {
+    format!("sent with the header {name}: {value}")
+}
+
+/// The request that a model would be sent at a commit, and what should be known about it; with the settings of the
+/// reply to it, if that is known. One that stands behind a request that its client recorded is made as the next one.
+///
+/// # Errors
+///
+/// The store's, and in a strict request what would have to be repaired.
+pub fn request_payload(
+    repo: &Repo,
+    commit: &CommitHash,
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+) -> Result<(String, Vec<String>)> {
+    let context = repo.context(commit)?;
+    // A reply brings the settings that it was made with.
+    let settings = match reply {
+        Some(reply) => repo.settings(&repo.context(reply)?)?,
+        None => repo.settings(&context)?,
+    };
+    if options.whole_request
+        && let Some(payload) = sent(repo, &context, commit, &settings, options.provider)?
+    {
+        return Ok((payload, Vec::new()));
+    }
+    let (mut payload, mut notices) = made(repo, (&context, &settings), reply, options)?;
+    let mut beside = Vec::new();
+    if options.whole_request
+        && let Some(newest) = newest_request(repo, commit, Some(options.provider.as_str()))?
+    {
+        let before = repo.settings(&repo.context(&newest.reply)?)?;
+        let has_changed = |key: &str| before.get(key) != settings.get(key);
+        if let Some(next) = newest.followed_by(&payload, &has_changed) {
+            payload = next;
+            notices.retain(|notice| !matches!(notice, Notice::DefaultMaxTokens { .. }));
+            let reply = newest.reply.short();
+            beside.push(format!(
+                "system prompt, tools and parameters are those of the request that {reply} answered"
+            ));
+            beside.extend(newest.headers.iter().map(sent_with));
+        }
+    }
+    if let Some((_, session)) = repo.session_of(commit)?
+        && !session.absent.is_empty()
+    {
+        let absent = session.absent.join(", ");
+        beside.push(format!("not in the session file: {absent}"));
+    }
+    let notices = notices.iter().map(ToString::to_string);
+    Ok((payload, notices.chain(beside).collect()))
+}
+
+/// What is made of a context and its settings.
+fn made(
+    repo: &Repo,
+    (context, settings): (&Context, &Settings),
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+) -> Result<(String, Vec<Notice>)> {
+    // Whoever asks for all of a request wants the one that a provider's cache knows.
+    let contents = if options.whole_request {
+        said(repo, context, options.provider)?
+    } else {
+        Contents::new()
+    };
+    // What a client sent while it ran may stand elsewhere than what it kept.
+    let (messages, contents) = match reply {
+        Some(reply) if options.provider == Provider::Anthropic => {
+            let messages = (repo.messages(context)?, contents);
+            let (messages, contents) = as_running(repo, context, reply, settings, messages)?;
+            (Some(messages), contents)
+        }
+        _ => (None, contents),
+    };
+    let mut making = Compiling::new(&contents, settings, options);
+    match messages {
+        Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
+        None => repo.each_message(context, &mut |message| match message {
+            Stored::Canonical(canonical) => making.add_canonical(canonical),
+            Stored::Masked(message) => {
+                making.add(message);
+                Ok(())
+            }
+        })?,
+    }
+    let Compiled {
+        payload, notices, ..
+    } = making.finish()?;
+    Ok((payload, notices))
+}
+
+/// Which request.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompileParams {
+    /// The commit whose context is compiled; HEAD's unless given.
+    pub rev: Option<String>,
+    /// The reply whose request is wanted, in place of `rev`: what it answered.
+    #[serde(rename = "for")]
+    pub reply: Option<String>,
+    /// The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
+    pub format: Option<String>,
+    /// Add model, limits and tools, from the settings.
+    pub request: bool,
+    /// Fail where anything has to be repaired.
+    pub strict: bool,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CompileAnswer {
+    /// The commit whose context it is.
+    pub commit: String,
+    /// It, its keys in the order in which a provider is sent them; a string in the form `text`.
+    pub payload: RawJson,
+    /// What had to be repaired or left out, and what it lacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+    /// Whether its client recorded it, so that it is what was sent.
+    pub is_recorded: bool,
+}
+
+impl Method for CompileParams {
+    const NAME: &'static str = "compile";
+    const ABOUT: &'static str = "Gives the request that a model would be sent, or that a reply answered, in a provider's form.";
+    const CHANGES: bool = false;
+    type Answer = CompileAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
+        let reply = match (&self.reply, &self.rev) {
+            (Some(_), Some(_)) => return Err(ApiError::params("'rev' or 'for', not both")),
+            (Some(typed), None) => Some((at.resolve(Some(typed))?, typed)),
+            (None, _) => None,
+        };
+        let commit = match &reply {
+            Some((reply, typed)) => answered_by(at.repo, reply, typed)?,
+            None => at.resolve(self.rev.as_deref())?,
+        };
+        let recorded = match &reply {
+            Some((reply, _)) => answered_request(at.repo, reply, self.format.as_deref())?,
+            None => None,
+        };
+        let options = RequestOptions {
+            provider: at.provider(self.format.as_deref())?,
+            whole_request: self.request,
+            strict: self.strict,
+        };
+        let reply = reply.as_ref().map(|(reply, _)| reply);
+        let made = requested(at.repo, &commit, (reply, recorded), &options)?;
+        Ok(CompileAnswer {
+            commit: commit.to_string(),
+            payload: if options.provider == Provider::Text && !made.is_recorded {
+                RawJson::string(&made.payload)
+            } else {
+                RawJson::of(made.payload)
+            },
+            notices: made.notices,
+            is_recorded: made.is_recorded,
+        })
+    }
+}

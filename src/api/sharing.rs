@@ -1,0 +1,275 @@
+//! Histories, brought to other repositories and from there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Method, SecretsLeave, WorkProgress};
+use crate::error::Error;
+use crate::history::sync::{
+    Carried, FetchOptions, Follow, Landed, LandedRef, PushOptions, PushRef,
+};
+use crate::history::{On, Repo};
+use crate::model::{Head, RefName, RefValue};
+
+/// Which refs a push means: those that are named, or else the branch that HEAD is on and its session; all branches, tags
+/// and sessions.
+///
+/// # Errors
+///
+/// Where one is none of these, or there is nothing to push.
+pub fn pushed_refs(
+    repo: &Repo,
+    on: &On,
+    named: &[String],
+    all: bool,
+) -> Result<Vec<PushRef>, ApiError> {
+    let mut names = Vec::new();
+    if all {
+        for folder in [RefName::HEADS, RefName::TAGS, RefName::SESSIONS] {
+            names.extend(repo.references(folder)?.into_iter().map(|(name, _)| name));
+        }
+    } else if named.is_empty() {
+        match repo.head(on)? {
+            Head::Attached { branch, tip: None } => {
+                let branch = branch.short().to_owned();
+                return Err(Error::EmptyBranch { branch }.into());
+            }
+            Head::Attached {
+                branch,
+                tip: Some(tip),
+            } => {
+                names.push(branch);
+                names.extend(repo.session_of(&tip)?.map(|(name, _)| name));
+            }
+            Head::Detached(commit) => {
+                let what = format!("HEAD is on no branch, at {}", commit.short());
+                let hint = "tract push REMOTE BRANCH says what is meant";
+                return Err(ApiError::refused(what).with_hint(hint));
+            }
+        }
+    } else {
+        for text in named {
+            match text.as_str() {
+                "HEAD" | "@" => names.extend(repo.head(on)?.branch().cloned()),
+                text => names.push(repo.reference_named(text)?),
+            }
+        }
+    }
+    let mut wanted: Vec<PushRef> = Vec::new();
+    for name in names {
+        let held = repo.references(name.as_str())?;
+        let held = held.into_iter().find(|(of, _)| *of == name);
+        match held {
+            Some((_, RefValue::Commit(commit))) if is_own(&name) => {
+                if !wanted.iter().any(|to| to.name == name) {
+                    let commit = Some(commit);
+                    wanted.push(PushRef { name, commit });
+                }
+            }
+            // A session may be known by what it brought alone.
+            None if named.is_empty() => {}
+            _ => {
+                let what = format!("'{}' is not a branch, tag or session", name.short());
+                return Err(ApiError::params(what));
+            }
+        }
+    }
+    if wanted.is_empty() {
+        Err(ApiError::refused("there are no commits here"))
+    } else {
+        Ok(wanted)
+    }
+}
+
+fn is_own(name: &RefName) -> bool {
+    let folders = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
+    folders
+        .iter()
+        .any(|folder| name.as_str().starts_with(folder))
+}
+
+/// What was carried, and what became of refs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CarriedAnswer {
+    /// Commits that arrived.
+    pub commits: u64,
+    /// Messages that arrived.
+    pub messages: u64,
+    /// How many bytes went.
+    pub size_bytes: u64,
+    /// What became of each ref.
+    pub refs: Vec<LandedFacts>,
+}
+
+/// What became of a ref.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LandedFacts {
+    /// Its name where it landed.
+    pub name: String,
+    /// new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there.
+    pub landed: &'static str,
+    /// Where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// Where it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+}
+
+impl CarriedAnswer {
+    fn of(carried: &Carried, refs: &[LandedRef]) -> Self {
+        let refs = refs.iter().map(|row| LandedFacts {
+            name: row.name.to_string(),
+            landed: match row.landed {
+                Landed::New => "new",
+                Landed::Grown => "grown",
+                Landed::Known => "known",
+                Landed::Further => "further",
+                Landed::Replaced => "replaced",
+                Landed::Deleted => "deleted",
+                Landed::Parted => "parted",
+                Landed::Unseen => "unseen",
+            },
+            old: row.old.map(|commit| commit.to_string()),
+            new: row.new.map(|commit| commit.to_string()),
+        });
+        Self {
+            commits: carried.brought.commits,
+            messages: carried.brought.contents,
+            size_bytes: carried.size_bytes,
+            refs: refs.collect(),
+        }
+    }
+}
+
+/// The remote of a name, or the only one: its name and URL.
+fn remote(repo: &Repo, named: Option<&str>) -> Result<(String, String), ApiError> {
+    let remotes = repo.remotes()?;
+    let found = match named {
+        Some(name) => remotes.iter().find(|remote| remote.name == name),
+        None if remotes.len() == 1 => remotes.first(),
+        None => remotes.iter().find(|remote| remote.name == "origin"),
+    };
+    let missing = || match named {
+        Some(name) => ApiError::refused(format!("no remote '{name}'")),
+        None => ApiError::refused("no remote is set up, or several are and none is called origin"),
+    };
+    let found = found.ok_or_else(|| missing().with_hint("tract remote add origin URL"))?;
+    Ok((found.name.clone(), found.url.clone()))
+}
+
+/// Which, and where to.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PushParams {
+    /// The remote; origin, or the only one, unless given.
+    pub remote: Option<String>,
+    /// Branches, tags and sessions; HEAD's branch and its session unless given.
+    pub refs: Vec<String>,
+    /// All of them.
+    pub all: bool,
+    /// Also the session files that were kept.
+    pub sources: bool,
+    /// What is done about secrets: refuse or allow.
+    pub secrets: SecretsLeave,
+}
+
+impl Method for PushParams {
+    const NAME: &'static str = "push";
+    const ABOUT: &'static str = "Brings branches and sessions to another repository.";
+    const CHANGES: bool = true;
+    type Answer = CarriedAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
+        let (name, url) = remote(at.repo, self.remote.as_deref())?;
+        let wanted = pushed_refs(at.repo, &at.on, &self.refs, self.all)?;
+        let secrets = at.host.secrets()?;
+        let leaving = match self.secrets {
+            SecretsLeave::Redact => {
+                return Err(ApiError::params(
+                    "a push cannot redact: that is another history",
+                ));
+            }
+            other => other.leaving(&secrets),
+        };
+        let options = PushOptions {
+            remote: Some(&name),
+            sources: self.sources,
+            with_lease: false,
+            leaving,
+        };
+        let (repo, host, on) = (at.repo, at.host, at.on.clone());
+        let what = format!("push {name}");
+        let mut done = None;
+        let goes_on = &mut at.goes_on;
+        host.with_peer(&url, repo, &mut |peer| {
+            let call = crate::history::Call::at(host.now(), &what).on(&on);
+            let mut told = |done, total| {
+                let total = Some(total);
+                goes_on(WorkProgress { done, total });
+            };
+            done = Some(repo.push(call, peer, &wanted, &options, &mut told)?);
+            Ok(())
+        })?;
+        let done = done.ok_or_else(|| ApiError::refused("nobody was reached"))?;
+        Ok(CarriedAnswer::of(&done.carried, &done.refs))
+    }
+}
+
+/// Where from.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PullParams {
+    /// The remote; origin, or the only one, unless given.
+    pub remote: Option<String>,
+    /// Fetch alone: move no branch and no session of one's own.
+    pub fetch_only: bool,
+    /// Also the session files that it has kept.
+    pub sources: bool,
+}
+
+impl Method for PullParams {
+    const NAME: &'static str = "pull";
+    const ABOUT: &'static str =
+        "Brings what another repository has, and moves the branch and sessions forward.";
+    const CHANGES: bool = true;
+    type Answer = CarriedAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
+        let (name, url) = remote(at.repo, self.remote.as_deref())?;
+        let options = FetchOptions {
+            remote: &name,
+            sources: self.sources,
+            follow: if self.fetch_only {
+                Follow::Tags
+            } else {
+                Follow::Head
+            },
+            ..FetchOptions::default()
+        };
+        let (repo, host, on) = (at.repo, at.host, at.on.clone());
+        let what = format!("pull {name}");
+        let mut done = None;
+        let goes_on = &mut at.goes_on;
+        host.with_peer(&url, repo, &mut |peer| {
+            let call = crate::history::Call::at(host.now(), &what).on(&on);
+            let mut told = |done, total| {
+                let total = Some(total);
+                goes_on(WorkProgress { done, total });
+            };
+            done = Some(repo.fetch(call, peer, &options, &mut told)?);
+            Ok(())
+        })?;
+        let done = done.ok_or_else(|| ApiError::refused("nobody was reached"))?;
+        let mut answer = CarriedAnswer::of(&done.carried, &done.refs);
+        answer
+            .refs
+            .extend(done.parted.iter().map(|parted| LandedFacts {
+                name: parted.name.to_string(),
+                landed: "parted",
+                old: None,
+                new: None,
+            }));
+        Ok(answer)
+    }
+}

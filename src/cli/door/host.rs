@@ -1,0 +1,193 @@
+//! What the program hands to the interface: the clock, the tools' directories, other repositories. Each thread that
+//! works has its own, and its own connection to the repository.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use tract::Error;
+use tract::api::{ApiError, At, Host, WorkProgress};
+use tract::history::sync::Peer;
+use tract::history::{On, Repo};
+use tract::ingest::tool_dirs::ToolDirs;
+use tract::model::secret::Secrets;
+use tract::model::{Millis, RefName};
+use tract::render::Calendar;
+
+use crate::cli::app::Environment;
+use crate::cli::ui::{ColorChoice, Ui};
+use crate::cli::{App, Failure, Globals, peer};
+
+/// What all threads know: what was given to the program, and what was found around it.
+#[derive(Clone)]
+pub struct Surroundings {
+    globals: Globals,
+    env: Environment,
+}
+
+impl Surroundings {
+    pub fn of(app: &App) -> Self {
+        Self {
+            globals: Globals {
+                quiet: true,
+                ..app.globals.clone()
+            },
+            env: app.env.clone(),
+        }
+    }
+
+    /// From here on another repository is meant.
+    pub fn go_to(&mut self, place: PathBuf) {
+        (self.globals.repo, self.globals.ephemeral) = (Some(place), false);
+    }
+
+    /// The session of the client that started this process, where it says which.
+    pub fn client_session(&self) -> Option<&str> {
+        self.env.client_session.as_deref()
+    }
+
+    /// The directory that such a client works on.
+    pub fn project(&self) -> Option<PathBuf> {
+        self.env.client_project.clone()
+    }
+
+    /// Whether the repository is one in memory, which no second thread can see.
+    pub fn is_ephemeral(&self) -> bool {
+        self.globals.ephemeral
+    }
+
+    /// An application that says nothing.
+    pub fn app(&self) -> App {
+        let ui = Ui::new(ColorChoice::Never, &self.env.surroundings, true);
+        App::new(ui, self.globals.clone(), self.env.clone())
+    }
+}
+
+/// Who answers: an application, and the repository that it has open.
+pub struct Worker {
+    app: RefCell<App>,
+    repo: Option<Rc<Repo>>,
+}
+
+impl Worker {
+    pub fn new(surroundings: &Surroundings) -> Self {
+        Self {
+            app: RefCell::new(surroundings.app()),
+            repo: None,
+        }
+    }
+
+    /// The repository, opened once. One that was taken away is missed by the method that asks for it.
+    fn repo(&mut self) -> Result<Rc<Repo>, ApiError> {
+        if let Some(repo) = &self.repo {
+            return Ok(Rc::clone(repo));
+        }
+        let repo = self.app.borrow().repo().map_err(fault)?;
+        self.repo = Some(Rc::clone(&repo));
+        Ok(repo)
+    }
+
+    /// Does something where the repository is, on a branch if one is named. `goes_on` is told how far it has come, and
+    /// says whether anybody still waits for it.
+    pub fn with<T>(
+        &mut self,
+        branch: Option<&str>,
+        goes_on: impl FnMut(WorkProgress) -> bool,
+        act: impl FnOnce(&mut At<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let repo = self.repo()?;
+        let on = match branch {
+            Some(name) => On::Branch(RefName::branch(name)?),
+            None => self.app.borrow().on().map_err(fault)?,
+        };
+        let mut at = At::new(&repo, on, self);
+        at.goes_on = Box::new(goes_on);
+        act(&mut at)
+    }
+
+    /// The same, in memory where there is no repository: what is taken in is known for as long as this runs.
+    pub fn with_or_memory<T>(
+        &mut self,
+        act: impl FnOnce(&mut At<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        if self.repo.is_none() {
+            self.repo = Some(match self.app.borrow().repo() {
+                Err(Failure::Tract(Error::NoRepository { .. })) => Rc::new(Repo::ephemeral()?),
+                found => found.map_err(fault)?,
+            });
+        }
+        self.with(None, |_| true, act)
+    }
+
+    /// What times are read against.
+    pub fn calendar(&self) -> Calendar {
+        self.app.borrow().calendar()
+    }
+
+    /// Opens the repository that is meant, or makes it; gives its place and whether it is new.
+    pub fn open(&mut self, create: bool) -> Result<(String, bool), ApiError> {
+        let (repo, is_new) = if create {
+            self.app.borrow().repo_or_init().map_err(fault)?
+        } else {
+            (self.repo()?, false)
+        };
+        let place = repo.place().map(|place| place.display().to_string());
+        self.repo = Some(repo);
+        Ok((place.unwrap_or_default(), is_new))
+    }
+}
+
+/// A failure of the program as data.
+pub fn fault(failure: Failure) -> ApiError {
+    match failure {
+        Failure::Tract(error) => error.into(),
+        Failure::Said(exit, what, hint) => {
+            let fault = ApiError::new("refused", exit, what);
+            match hint {
+                Some(hint) => fault.with_hint(hint),
+                None => fault,
+            }
+        }
+        other => ApiError::refused(other.what()),
+    }
+}
+
+impl Host for Worker {
+    fn now(&self) -> Millis {
+        self.app.borrow().now()
+    }
+
+    fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
+        self.app.borrow().tool_dirs().map_err(fault)
+    }
+
+    fn secrets(&self) -> Result<Secrets, ApiError> {
+        self.app.borrow().secrets().map_err(fault)
+    }
+
+    fn seed(&self) -> Result<[u8; 32], ApiError> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| ApiError::refused(error.to_string()))?;
+        Ok(seed)
+    }
+
+    fn file_time(&self, time: Millis) -> String {
+        self.app.borrow().calendar().for_file_name(time)
+    }
+
+    fn with_peer(
+        &self,
+        url: &str,
+        repo: &Repo,
+        work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        let mut app = self.app.borrow_mut();
+        let mut said = Ok(());
+        peer::with(url, repo, &mut app, |there, _| {
+            said = work(there);
+            Ok(())
+        })
+        .map_err(fault)?;
+        said
+    }
+}

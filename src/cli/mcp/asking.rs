@@ -1,0 +1,135 @@
+//! Which conversation asks, and what of it is here by now.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tract::api::{ApiError, At, Host};
+use tract::history::Repo;
+use tract::ingest::tool_dirs::{called, changed_by};
+use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction};
+use tract::model::RefName;
+use tract::model::tokens::Counter;
+
+use crate::cli::door::{Surroundings, Worker};
+
+/// A server for one client.
+pub struct Server {
+    pub worker: Worker,
+    surroundings: Surroundings,
+    /// The client's session, as far as it says which.
+    session: Option<String>,
+    /// The file of that session.
+    file: Option<PathBuf>,
+}
+
+/// The conversation that asks.
+#[derive(Clone, Debug, Default)]
+pub struct Asking {
+    /// Its newest message, as a revision; none: what HEAD is on.
+    pub tip: Option<String>,
+    /// The branch that follows it.
+    pub branch: Option<RefName>,
+    /// Its session.
+    pub session: Option<RefName>,
+    /// The directory that it is about.
+    pub directory: Option<String>,
+}
+
+impl Server {
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self {
+            worker: Worker::new(&surroundings),
+            session: surroundings.client_session().map(str::to_owned),
+            surroundings,
+            file: None,
+        }
+    }
+
+    /// What a request says of who asks.
+    pub fn heard(&mut self, meta: &Value) {
+        let named = ["sessionId", "threadId", "conversationId"]
+            .iter()
+            .find_map(|key| meta.get(*key)?.as_str());
+        if let Some(named) = named
+            && self.session.as_deref() != Some(named)
+        {
+            self.session = Some(named.to_owned());
+            self.file = None;
+        }
+    }
+
+    /// Takes in what the conversation has come to, and does something with it.
+    pub fn with<T>(
+        &mut self,
+        act: impl FnOnce(&mut At<'_>, &Asking) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let file = self.file()?;
+        let directory = self
+            .surroundings
+            .project()
+            .or_else(|| std::env::current_dir().ok());
+        let directory = directory.map(|directory| directory.display().to_string());
+        self.worker.with_or_memory(|at| {
+            let mut asking = Asking {
+                directory,
+                ..Asking::default()
+            };
+            if let Some(file) = file {
+                asking.take_in(at, &file)?;
+            }
+            act(at, &asking)
+        })
+    }
+
+    /// The file of the client's session, where it says which and a tool here keeps it.
+    fn file(&mut self) -> Result<Option<PathBuf>, ApiError> {
+        if self.file.is_none()
+            && let Some(id) = &self.session
+        {
+            let mut found = called(id, self.worker.tool_dirs()?.sessions());
+            self.file = (!found.is_empty()).then(|| found.swap_remove(0).path);
+        }
+        Ok(self.file.clone())
+    }
+}
+
+impl Asking {
+    /// Takes in what is new in the session's file.
+    fn take_in(&mut self, at: &At<'_>, file: &std::path::Path) -> Result<(), ApiError> {
+        let report = import(at, file)?;
+        // What a sub-agent does is its own; the session itself stands first.
+        if let Some(session) = report.sessions.first() {
+            self.tip = session.tip.map(|tip| tip.to_string());
+            self.session = Some(session.name.clone());
+            self.branch = match &session.branch {
+                BranchOutcome::Follows(name) | BranchOutcome::Stays(name) => Some(name.clone()),
+                BranchOutcome::None => None,
+            };
+        }
+        Ok(())
+    }
+}
+
+fn import(at: &At<'_>, file: &std::path::Path) -> Result<ingest::ImportReport, ApiError> {
+    let repo: &Repo = at.repo;
+    let secrets = at.host.secrets()?;
+    let what = format!(
+        "mcp {}",
+        changed_by(file)
+            .unwrap_or_else(|| file.to_owned())
+            .display()
+    );
+    let request = ImportRequest {
+        counter: Some(Counter::of(at.encoding()?)),
+        secrets: Some(&secrets),
+        redaction: if ingest::redacts(repo)? {
+            Redaction::AsBefore
+        } else {
+            Redaction::Never
+        },
+        reading: Reading::New,
+        is_aside: true,
+        ..ImportRequest::at(at.host.now(), &what)
+    };
+    Ok(ingest::import(repo, file, &request, &mut |_| {})?)
+}

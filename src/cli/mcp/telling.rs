@@ -1,0 +1,321 @@
+//! Answers as text for a model: short, and with the ids by which it can ask for more.
+
+use std::fmt::Write;
+
+use tract::api::{
+    Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
+    StatusAnswer,
+};
+use tract::model::{Millis, Part};
+use tract::render::{Calendar, grouped, plural};
+
+use crate::cli::cache::duration;
+use crate::cli::prices::money;
+
+/// How long an answer may be, in bytes, unless more is asked for.
+const ANSWER_BYTES: usize = 4_000;
+/// How many messages a search tells.
+pub const FOUND: usize = 12;
+/// How long a line of a found message may be.
+const LINE_CHARS: usize = 200;
+/// How many prompts, files and commands of a compaction are told.
+const DROPPED: usize = 12;
+
+/// An error, and what to do about it.
+pub fn error(error: &ApiError) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// The beginning of a hash: enough to name it.
+pub fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
+/// A message's name without what stands behind its hash being lost.
+fn name(id: &str) -> String {
+    match id.split_once('#') {
+        Some((hash, rest)) => format!("{}#{rest}", short(hash)),
+        None => short(id).to_owned(),
+    }
+}
+
+fn time(time_ms: Option<i64>, calendar: &Calendar) -> String {
+    match time_ms {
+        Some(time) => calendar.absolute(Millis(time)),
+        None => "no time".to_owned(),
+    }
+}
+
+/// A text on one line, cut.
+fn line(text: &str, chars: usize) -> String {
+    let mut folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = folded.char_indices().nth(chars) {
+        folded.truncate(at);
+        folded.push('…');
+    }
+    folded
+}
+
+/// Pieces one after the other, as many as there is room for; the others are counted.
+fn within(head: String, pieces: impl IntoIterator<Item = String>, more: &str) -> String {
+    let (mut told, mut left) = (head, 0);
+    for piece in pieces {
+        if left > 0 || told.len() + piece.len() > ANSWER_BYTES {
+            left += 1;
+            continue;
+        }
+        told += &piece;
+    }
+    if left > 0 {
+        let _ = write!(told, "\n({left} more{more})");
+    }
+    told
+}
+
+/// What a search found.
+pub fn found(found: &[FoundMessage], place: &str, calendar: &Calendar) -> String {
+    let head = format!("In {place}; read an id for more:");
+    let pieces = found.iter().map(|one| {
+        let hidden = match one.hidden_by {
+            Some(by) => format!(", hidden ({by})"),
+            None => String::new(),
+        };
+        let mut piece = format!(
+            "\n{}  {}  {}{hidden}",
+            name(&one.id),
+            time(one.time_ms, calendar),
+            one.role
+        );
+        for text in one.lines.iter().take(2) {
+            let _ = write!(piece, "\n  {}", line(text, LINE_CHARS));
+        }
+        piece
+    });
+    within(head, pieces, "; narrow it with other words or since")
+}
+
+/// Messages word for word, a page of them.
+pub fn read(read: &ReadAnswer, page: usize, calendar: &Calendar) -> String {
+    let mut whole = String::new();
+    for message in &read.messages {
+        whole += &spoken(message, calendar);
+    }
+    let mut pages = Vec::new();
+    let mut rest = whole.trim_end();
+    while rest.len() > ANSWER_BYTES {
+        let mut cut = ANSWER_BYTES;
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        // A page ends with a line, where one ends near.
+        let cut = rest[..cut]
+            .rfind('\n')
+            .filter(|at| *at > cut / 2)
+            .map_or(cut, |at| at + 1);
+        pages.push(&rest[..cut]);
+        rest = &rest[cut..];
+    }
+    pages.push(rest);
+    let page = page.max(1);
+    match pages.get(page - 1) {
+        None => format!("There are {} pages.", pages.len()),
+        Some(text) if pages.len() == 1 => (*text).to_owned(),
+        Some(text) => format!("{text}\n(page {page} of {})", pages.len()),
+    }
+}
+
+/// A message with its head.
+fn spoken(read: &ReadMessage, calendar: &Calendar) -> String {
+    let place = match read.number {
+        Some(number) => format!(":{number}"),
+        None => "hidden".to_owned(),
+    };
+    let head = format!(
+        "[{} {place} {}, {}]\n",
+        name(&read.id),
+        read.message.role,
+        time(read.time_ms, calendar)
+    );
+    let parts: Vec<String> = read.message.parts.iter().map(part).collect();
+    head + &parts.join("\n") + "\n\n"
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Thinking { text, .. } => format!("(thinking) {text}"),
+        Part::ToolCall {
+            name, arguments, ..
+        } => format!("(calls {name}) {arguments}"),
+        Part::ToolResult {
+            content, is_error, ..
+        } => {
+            let content: Vec<String> = content.iter().map(self::part).collect();
+            let what = if *is_error { "error" } else { "result" };
+            format!("({what}) {}", content.join("\n"))
+        }
+        Part::Image(media) | Part::File(media) => {
+            let what = media.name.as_deref().or(media.media_type.as_deref());
+            format!("({})", what.unwrap_or("file"))
+        }
+        Part::Opaque { provider, .. } => format!("(sealed, for {provider} alone)"),
+    }
+}
+
+/// What a compaction hid.
+pub fn dropped(dropped: &DroppedAnswer, calendar: &Calendar) -> String {
+    let (Some(commit), Some(kind)) = (&dropped.commit, dropped.kind) else {
+        return "Nothing was removed from this conversation.".to_owned();
+    };
+    let messages = plural(dropped.messages as u64, "message");
+    let tokens = grouped(dropped.tokens);
+    let when = time(dropped.time_ms, calendar);
+    let head = format!(
+        "{kind} {} at {when} hid {messages}, {tokens} tokens. Each id can be read.",
+        short(commit)
+    );
+    let mut pieces = Vec::new();
+    if !dropped.prompts.is_empty() {
+        pieces.push("\nThe user said:".to_owned());
+    }
+    // The newest matter most.
+    for prompt in dropped.prompts.iter().rev().take(DROPPED) {
+        pieces.push(format!(
+            "\n  {}  {}",
+            name(&prompt.id),
+            line(&prompt.text, LINE_CHARS)
+        ));
+    }
+    if !dropped.files.is_empty() {
+        pieces.push("\nFiles (changed, read):".to_owned());
+    }
+    let mut files: Vec<_> = dropped.files.iter().collect();
+    files.sort_by_key(|file| {
+        (
+            std::cmp::Reverse(file.changed),
+            std::cmp::Reverse(file.read),
+        )
+    });
+    for file in files.into_iter().take(DROPPED) {
+        pieces.push(format!(
+            "\n  {}  {} ({}, {})",
+            name(&file.id),
+            file.path,
+            file.changed,
+            file.read
+        ));
+    }
+    if !dropped.commands.is_empty() {
+        pieces.push("\nCommands:".to_owned());
+    }
+    for command in dropped.commands.iter().rev().take(DROPPED) {
+        pieces.push(format!(
+            "\n  {}  {}",
+            name(&command.id),
+            line(&command.text, LINE_CHARS / 2)
+        ));
+    }
+    within(head, pieces, "; recall finds them")
+}
+
+/// What was done.
+pub fn did(answer: &DidAnswer, calendar: &Calendar) -> String {
+    if answer.acts.is_empty() {
+        return "Nothing of the kind was done.".to_owned();
+    }
+    let pieces = answer.acts.iter().map(|act| self::act(act, calendar));
+    within("Newest first; read an id for more:".to_owned(), pieces, "")
+}
+
+fn act(act: &Act, calendar: &Calendar) -> String {
+    let mut told = format!(
+        "\n{}  {}  {}",
+        name(&act.id),
+        time(act.time_ms, calendar),
+        line(&act.call, LINE_CHARS)
+    );
+    if let Some((came, went)) = act.lines {
+        let _ = write!(told, " (+{came} −{went})");
+    }
+    if let Some(result) = &act.result {
+        let what = if act.is_error { "error" } else { "result" };
+        let _ = write!(told, "\n  {what}: {}", line(result, LINE_CHARS));
+    }
+    if let Some(next) = &act.next {
+        let _ = write!(told, "\n  then: {}", line(next, LINE_CHARS));
+    }
+    told
+}
+
+/// How full a context is, and what it costs.
+pub fn context(status: &StatusAnswer, cost: Option<&CostAnswer>) -> String {
+    let mut told = format!(
+        "{}, {} hidden; {} tokens",
+        plural(status.messages, "message"),
+        grouped(status.hidden),
+        grouped(status.tokens.tokens)
+    );
+    if let Some((least, most)) = status.provider_tokens {
+        let (few, many) = (grouped(least), grouped(most));
+        let range = if least == most {
+            few
+        } else {
+            format!("{few} to {many}")
+        };
+        let _ = write!(told, ", {range} by the provider's count");
+    }
+    if let Some(budget) = status.budget {
+        let used = status
+            .provider_tokens
+            .map_or(status.tokens.tokens, |(_, most)| most);
+        let _ = write!(
+            told,
+            "; budget {}, {}% used",
+            grouped(budget),
+            used * 100 / budget.max(1)
+        );
+    }
+    let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
+    let shares = status.by_role.iter();
+    let shares = shares.map(|(role, tokens)| format!("{role} {}%", tokens * 100 / sum.max(1)));
+    let _ = write!(
+        told,
+        "\nFilled by: {}",
+        shares.collect::<Vec<_>>().join(", ")
+    );
+    if let Some(largest) = &status.largest {
+        let what = largest.answers.as_deref().unwrap_or(&largest.preview);
+        let (number, tokens) = (largest.number, grouped(largest.tokens.tokens));
+        let _ = write!(
+            told,
+            "; largest :{number}, {tokens} tokens: {}",
+            line(what, 80)
+        );
+    }
+    if let Some(cache) = &status.cache {
+        let state = if cache.is_cold { "cold" } else { "warm" };
+        let (age, life) = (duration(cache.age_ms), duration(cache.life_ms));
+        let _ = write!(
+            told,
+            "\nCache: {state}; last used {age} ago, kept for {life}"
+        );
+    }
+    if let Some(cost) = cost.filter(|cost| cost.total.replies > 0) {
+        let (dollars, replies) = (money(cost.total.dollars), grouped(cost.total.replies));
+        let _ = write!(
+            told,
+            "\nCost so far: {dollars} for {replies} replies, at list prices"
+        );
+        if cost.total.unpriced > 0 {
+            let _ = write!(
+                told,
+                "; {} more have no price",
+                grouped(cost.total.unpriced)
+            );
+        }
+    }
+    told
+}
