@@ -134,7 +134,11 @@ pub fn method(name: &str) -> Result<&'static MethodEntry, ApiError> {
 
 /// The interface as data: its version, and of each method what it does, takes and gives, as JSON Schema.
 pub fn described() -> serde_json::Value {
-    let mut schemas = SchemaSettings::draft2020_12().into_generator();
+    // A field that may be left out of an answer is another thing than one that may be left out of a request.
+    let mut taken = SchemaSettings::draft2020_12().into_generator();
+    let mut given = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
     let methods: Vec<_> = METHODS
         .iter()
         .map(|method| {
@@ -142,16 +146,18 @@ pub fn described() -> serde_json::Value {
                 "name": method.name,
                 "about": method.about,
                 "changes": method.changes,
-                "params": (method.params)(&mut schemas),
-                "result": (method.answer)(&mut schemas),
+                "params": (method.params)(&mut taken),
+                "result": (method.answer)(&mut given),
             })
         })
         .collect();
-    let error = schemas.subschema_for::<ApiError>();
+    let error = given.subschema_for::<ApiError>();
+    let mut types = taken.take_definitions(true);
+    types.append(&mut given.take_definitions(true));
     serde_json::json!({
         "version": VERSION,
         "methods": methods,
         "error": error,
-        "$defs": schemas.take_definitions(true),
+        "$defs": types,
     })
 }

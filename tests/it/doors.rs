@@ -37,6 +37,14 @@ const DOORS: &[(&str, &str)] = &[
     ("cli/command/completions.rs", "a script of the parser's own"),
     ("cli/command/mod.rs", "four lines of ours"),
     ("cli/command/serve.rs", "JSON and bundles, to a tract"),
+    (
+        "cli/command/api.rs",
+        "JSON, to a program; input is no terminal",
+    ),
+    (
+        "cli/command/mcp.rs",
+        "JSON, to a client; input is no terminal",
+    ),
 ];
 
 /// The words by which output is reached.

@@ -73,6 +73,7 @@ mod owners;
 mod pages;
 mod painting;
 mod parts;
+mod programs;
 mod provider_counts;
 mod pruning;
 mod purging;
@@ -87,6 +88,7 @@ mod recording;
 mod recording_laws;
 #[cfg(target_os = "linux")]
 mod reliability;
+mod remembering;
 mod rendered;
 mod replaying;
 mod request_laws;

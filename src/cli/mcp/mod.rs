@@ -286,7 +286,7 @@ mod tests {
             assert!(INSTRUCTIONS[..512].contains(tool), "{tool}");
         }
         let definitions = serde_json::to_string(&tools::definitions()).expect("JSON");
-        let tokens = Counter::of(Encoding::default()).count(&definitions);
+        let tokens = Counter::of(Encoding::default()).text(&definitions);
         assert!(tokens <= 500, "{tokens} tokens");
     }
 }

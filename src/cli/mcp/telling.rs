@@ -121,6 +121,7 @@ pub fn read(read: &ReadAnswer, page: usize, calendar: &Calendar) -> String {
     pages.push(rest);
     let page = page.max(1);
     match pages.get(page - 1) {
+        None if pages.len() == 1 => "There is 1 page.".to_owned(),
         None => format!("There are {} pages.", pages.len()),
         Some(text) if pages.len() == 1 => (*text).to_owned(),
         Some(text) => format!("{text}\n(page {page} of {})", pages.len()),

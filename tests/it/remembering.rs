@@ -1,0 +1,398 @@
+//! Memory for agents: `tract mcp`, by the protocol, with the conversation that asks.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const ID: &str = "7f0d2c8e-1111-4222-8333-444455556666";
+
+/// A client's end.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Lines<BufReader<ChildStdout>>,
+    number: u64,
+}
+
+impl Client {
+    fn new(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["mcp"]);
+        let command = command
+            .env("CLAUDE_CODE_SESSION_ID", ID)
+            .env("CLAUDE_PROJECT_DIR", sandbox.work());
+        let command = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
+        let mut child = command.spawn().expect("it starts");
+        Self {
+            stdin: child.stdin.take(),
+            lines: BufReader::new(child.stdout.take().expect("a pipe")).lines(),
+            child,
+            number: 0,
+        }
+    }
+
+    fn send(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("open");
+        writeln!(stdin, "{line}").expect("written");
+    }
+
+    fn next(&mut self) -> Value {
+        let line = self.lines.next().expect("a line").expect("text");
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let number = self.number;
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params })
+                .to_string(),
+        );
+        let answer = self.next();
+        assert_eq!(answer["id"], number);
+        answer
+    }
+
+    /// What a tool says, and whether it is an error.
+    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let answer = self.ask(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        );
+        let result = &answer["result"];
+        let text = result["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{answer}"));
+        (text.to_owned(), result["isError"] == true)
+    }
+
+    fn told(&mut self, tool: &str, arguments: Value) -> String {
+        let (text, is_error) = self.call(tool, arguments);
+        assert!(!is_error, "{tool}: {text}");
+        assert!(text.len() <= 4_200, "{tool}: {} bytes", text.len());
+        text
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// A session of Claude Code that was compacted, where that client keeps it.
+fn session(sandbox: &Sandbox) -> PathBuf {
+    let at = |number: usize| format!("2026-03-14T10:{:02}:00.000Z", number);
+    let record = |number: usize, kind: &str, content: Value| {
+        let parent = (number > 0).then(|| format!("r{}", number - 1));
+        json!({
+            "type": kind, "uuid": format!("r{number}"), "parentUuid": parent, "sessionId": ID,
+            "cwd": sandbox.work(), "timestamp": at(number), "version": "2.1.100",
+            "message": { "role": kind, "content": content },
+        })
+    };
+    let call = json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "cargo test parser" } }]);
+    let result = json!([{ "type": "tool_result", "tool_use_id": "t1", "content": "error: unclosed brace in src/parser.rs" }]);
+    let edit = json!([{ "type": "tool_use", "id": "t2", "name": "Edit", "input": {
+        "file_path": "/w/src/parser.rs", "old_string": "a", "new_string": "b\nc" } }]);
+    let done = json!([{ "type": "tool_result", "tool_use_id": "t2", "content": "edited" }]);
+    let mut lines = vec![
+        record(
+            0,
+            "user",
+            json!("Only Imke may rotate the heliotrope-47 key ring."),
+        ),
+        record(1, "assistant", call),
+        record(2, "user", result),
+        record(3, "assistant", edit),
+        record(4, "user", done),
+        record(
+            5,
+            "assistant",
+            json!([{ "type": "text", "text": "The brace is closed." }]),
+        ),
+    ];
+    lines.push(json!({
+        "type": "system", "subtype": "compact_boundary", "uuid": "r6", "parentUuid": null, "logicalParentUuid": "r5",
+        "sessionId": ID, "cwd": sandbox.work(), "timestamp": at(6), "version": "2.1.100", "content": "Conversation compacted",
+        "compactMetadata": { "trigger": "manual", "preTokens": 1000 },
+    }));
+    let mut summary = record(
+        7,
+        "user",
+        json!("This session continues an earlier one. Summary: work on a parser."),
+    );
+    summary["isCompactSummary"] = true.into();
+    lines.push(summary);
+    let folder = sandbox.home().join(".claude/projects").join(
+        sandbox
+            .work()
+            .display()
+            .to_string()
+            .replace(['/', '.'], "-"),
+    );
+    std::fs::create_dir_all(&folder).expect("made");
+    let path = folder.join(format!("{ID}.jsonl"));
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    std::fs::write(&path, text.join("\n") + "\n").expect("written");
+    path
+}
+
+#[test]
+fn an_agent_remembers_what_its_compaction_removed() {
+    let sandbox = Sandbox::new();
+    let path = session(&sandbox);
+    let mut client = Client::new(&sandbox);
+    let found = client.told("recall", json!({ "query": "heliotrope" }));
+    assert!(found.starts_with("In this conversation"), "{found}");
+    assert!(found.contains("hidden (compaction)"), "{found}");
+    let id = found
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split(' ').next())
+        .expect("an id")
+        .to_owned();
+    let read = client.told("read", json!({ "id": id }));
+    assert!(
+        read.contains("Only Imke may rotate the heliotrope-47 key ring."),
+        "{read}"
+    );
+    assert!(read.contains("hidden user"), "{read}");
+    let around = client.told("read", json!({ "id": id, "around": 1 }));
+    assert!(around.contains("(calls Bash)"), "{around}");
+
+    let dropped = client.told("dropped", json!({}));
+    for held in [
+        "compaction",
+        "hid 6 messages",
+        "heliotrope-47",
+        "/w/src/parser.rs (1, 0)",
+        "cargo test parser",
+    ] {
+        assert!(dropped.contains(held), "{held}: {dropped}");
+    }
+    let did = client.told("did", json!({ "path": "src/parser.rs" }));
+    assert!(
+        did.contains("(+2 −1)") && did.contains("then: The brace is closed."),
+        "{did}"
+    );
+    let failed = client.told("did", json!({ "error": "unclosed brace" }));
+    assert!(failed.contains("cargo test parser"), "{failed}");
+    let context = client.told("context", json!({}));
+    assert!(context.starts_with("1 message, 6 hidden"), "{context}");
+
+    // What comes is there with the next answer, without a watch.
+    let more = json!({
+        "type": "assistant", "uuid": "r8", "parentUuid": "r7", "sessionId": ID, "cwd": sandbox.work(),
+        "timestamp": "2026-03-14T10:08:00.000Z", "version": "2.1.100",
+        "message": { "role": "assistant", "content": [{ "type": "text", "text": "Now the lexer." }] },
+    });
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .expect("opens");
+    writeln!(file, "{more}").expect("written");
+    assert!(
+        client
+            .told("recall", json!({ "query": "lexer" }))
+            .contains("Now the lexer.")
+    );
+
+    let pinned = client.told("pin", json!({ "id": ":1", "note": "the summary" }));
+    assert!(pinned.starts_with("Pinned :1"), "{pinned}");
+    assert!(
+        client
+            .told("pin", json!({ "id": ":1" }))
+            .contains("already")
+    );
+    let handover = client.ask("prompts/get", json!({ "name": "handover" }));
+    let text = handover["result"]["messages"][0]["content"]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("heliotrope-47"), "{text}");
+    let resource = client.ask(
+        "resources/read",
+        json!({ "uri": format!("tract://message/{id}") }),
+    );
+    let text = resource["result"]["contents"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("heliotrope-47"), "{text}");
+}
+
+#[test]
+fn three_ages_of_the_protocol_are_spoken() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::new(&sandbox);
+    let meta = |version: &str| json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} } });
+    let discovered = client.ask("server/discover", meta("2026-07-28"));
+    assert_eq!(discovered["result"]["resultType"], "complete");
+    assert_eq!(discovered["result"]["supportedVersions"][0], "2026-07-28");
+    assert_eq!(
+        discovered["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+        "tract"
+    );
+    let refused = client.ask("tools/list", meta("1999-01-01"));
+    assert_eq!(refused["error"]["code"], -32022);
+    assert_eq!(refused["error"]["data"]["requested"], "1999-01-01");
+    for (asked, spoken) in [
+        ("2025-11-25", "2025-11-25"),
+        ("2025-06-18", "2025-06-18"),
+        ("2099-01-01", "2025-11-25"),
+    ] {
+        let begun = client.ask(
+            "initialize",
+            json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": {} }),
+        );
+        assert_eq!(begun["result"]["protocolVersion"], spoken);
+        assert!(
+            begun["result"]["instructions"]
+                .as_str()
+                .expect("a text")
+                .contains("recall")
+        );
+        assert!(begun["result"].get("resultType").is_none());
+    }
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let listed = client.ask("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().expect("tools");
+    let looks = |tool: &Value| tool["annotations"]["readOnlyHint"] == true;
+    let names: Vec<(&str, bool)> = tools
+        .iter()
+        .map(|tool| (tool["name"].as_str().expect("a name"), looks(tool)))
+        .collect();
+    let wanted = [
+        ("recall", true),
+        ("read", true),
+        ("dropped", true),
+        ("did", true),
+        ("context", true),
+        ("pin", false),
+    ];
+    assert_eq!(names, wanted);
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn what_is_no_request_costs_one_answer() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let mut client = Client::new(&sandbox);
+    for (line, code) in [
+        ("no JSON", -32700),
+        ("[1, 2]", -32600),
+        (r#"{"id": 1, "method": 5}"#, -32600),
+        (r#"{"id": 1, "method": "tools/call"}"#, -32602),
+        (
+            r#"{"id": 1, "method": "tools/call", "params": {"name": "purge"}}"#,
+            -32602,
+        ),
+        (
+            r#"{"id": 1, "method": "resources/read", "params": {"uri": "file:///etc/passwd"}}"#,
+            -32602,
+        ),
+        (
+            r#"{"id": 1, "method": "prompts/get", "params": {"name": "x"}}"#,
+            -32602,
+        ),
+        (r#"{"id": 1, "method": "sampling/createMessage"}"#, -32601),
+    ] {
+        client.send(line);
+        assert_eq!(client.next()["error"]["code"], code, "{line}");
+    }
+    for (tool, arguments) in [
+        ("recall", json!({})),
+        ("recall", json!({ "query": 5 })),
+        ("recall", json!({ "query": "x", "where": "everywhere" })),
+        ("recall", json!({ "query": "x", "since": "the day before" })),
+        ("recall", json!({ "query": "x", "more": 1 })),
+        ("read", json!({ "id": "deadbeef" })),
+        ("read", json!({ "id": ":9" })),
+        ("read", json!({ "id": "" })),
+        ("read", json!({ "id": ":1", "around": -1 })),
+        ("read", json!({ "id": "\u{1b}[2J; rm -rf ~" })),
+        ("did", json!({})),
+        ("did", json!({ "path": "a", "command": "b" })),
+        ("dropped", json!({ "compaction": ":1" })),
+        ("pin", json!({ "id": ":2" })),
+    ] {
+        let (said, is_error) = client.call(tool, arguments.clone());
+        assert!(is_error, "{tool} {arguments}: {said}");
+    }
+    // A page too far, and as much around as there is, are no errors.
+    assert_eq!(
+        client.told("read", json!({ "id": ":1", "page": 7 })),
+        "There is 1 page."
+    );
+    assert!(
+        client
+            .told(
+                "read",
+                json!({ "id": ":1", "around": 1_000_000_000_000_u64 })
+            )
+            .contains("one")
+    );
+}
+
+#[test]
+fn a_long_message_is_read_page_by_page() {
+    let sandbox = Sandbox::new();
+    let text: Vec<String> = (0..2_000)
+        .map(|number| format!("line {number} ä"))
+        .collect();
+    sandbox.tract_with(&["commit", "-r", "user", "-"], text.join("\n"));
+    let mut client = Client::new(&sandbox);
+    let (mut whole, mut page) = (String::new(), 1);
+    loop {
+        let told = client.told("read", json!({ "id": ":1", "page": page }));
+        if told.starts_with("There are ") {
+            break;
+        }
+        let (own, foot) = told.rsplit_once("\n(page ").unwrap_or((&told, ""));
+        assert!(foot.starts_with(&format!("{page} of ")), "{foot}");
+        whole += own;
+        page += 1;
+    }
+    assert!(page > 5);
+    let (_, whole) = whole.split_once('\n').expect("a head");
+    let (said, wanted) = (whole.replace('\n', ""), text.join(""));
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn without_a_repository_nothing_is_made() {
+    let sandbox = Sandbox::empty();
+    if crate::sandbox::is_left_out("where there is no repository") {
+        return;
+    }
+    session(&sandbox);
+    let mut client = Client::new(&sandbox);
+    assert!(
+        client
+            .told("recall", json!({ "query": "heliotrope" }))
+            .contains("hidden (compaction)")
+    );
+    drop(client);
+    assert!(!sandbox.work().join(".tract").exists());
+}
+
+#[test]
+fn two_servers_share_a_repository() {
+    let sandbox = Sandbox::new();
+    session(&sandbox);
+    let (mut one, mut other) = (Client::new(&sandbox), Client::new(&sandbox));
+    for client in [&mut one, &mut other] {
+        assert!(client.told("dropped", json!({})).contains("hid 6 messages"));
+    }
+    one.told("pin", json!({ "id": ":1" }));
+    assert!(other.told("pin", json!({ "id": ":1" })).contains("already"));
+    let _ = other.child.kill();
+    assert!(one.told("context", json!({})).contains("1 message"));
+    assert!(sandbox.tract(&["fsck"]).contains("no damage"));
+}
