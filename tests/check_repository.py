@@ -211,7 +211,11 @@ OPERATION_FIELDS = {
 
 
 def check_commit(commit):
-    fields(commit, {"operation"}, {"note", "parent", "settings", "time"})
+    fields(commit, {"operation"}, {"author", "note", "parent", "settings", "time"})
+    if "author" in commit:
+        fields(commit["author"], set(), {"client", "name", "run"})
+        if not commit["author"]:
+            raise Damaged("an author of whom nothing is known")
     operation = commit["operation"]
     needed, allowed = OPERATION_FIELDS.get(operation.get("type"), ({"a type"}, set()))
     fields(operation, needed | {"type"}, allowed)

@@ -11,7 +11,7 @@ use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
 use crate::interop::single::{self, SingleMessage};
 use crate::model::price::is_usual_tier;
 use crate::model::tokens::Counter;
-use crate::model::{Draft, Message, Part, Priority, Role};
+use crate::model::{Author, Draft, Message, Part, Priority, Role};
 
 /// A message that is said: a role and a text, or a message in a provider's form.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -31,6 +31,12 @@ pub struct CommitParams {
     pub settings: Settings,
     /// A remark for people; no model sees it.
     pub note: Option<String>,
+    /// Who says it: a person, or a program in their place. The setting `author.name` unless given.
+    pub author: Option<String>,
+    /// The program that commits, and its version.
+    pub client: Option<String>,
+    /// An id of what that program is about.
+    pub run: Option<String>,
     /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
     pub expect: Option<String>,
 }
@@ -191,6 +197,15 @@ impl Method for CommitParams {
                 .map(|(key, json)| (key.clone(), json.text().to_owned()))
                 .collect();
             first.note.clone_from(&self.note);
+        }
+        let config = at.repo.config()?;
+        let name = self
+            .author
+            .or_else(|| config.get("author.name").map(str::to_owned));
+        let (client, run) = (self.client, self.run);
+        let author = Author { name, client, run }.known();
+        for draft in &mut drafts {
+            draft.author.clone_from(&author);
         }
         for (draft, (key, value)) in served {
             drafts[draft]

@@ -112,9 +112,26 @@ pub struct LogEntry {
     /// A remark for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Who made it, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<AuthorFacts>,
     /// The refs that point here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refs: Vec<String>,
+}
+
+/// Who made a commit. What somebody else wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AuthorFacts {
+    /// A person, or a program in their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The program that committed, and its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// An id of what it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 impl LogEntry {
@@ -138,6 +155,11 @@ impl LogEntry {
             context_tokens: row.running.into(),
             settings: settings(&commit.settings),
             note: commit.note.clone(),
+            author: commit.author.clone().map(|author| AuthorFacts {
+                name: author.name,
+                client: author.client,
+                run: author.run,
+            }),
             refs: row.refs.iter().map(ToString::to_string).collect(),
         }
     }

@@ -525,6 +525,7 @@ fn truncation(
     }?;
     Ok(planned.map(|draft| Draft {
         note: Some(NOTE.to_owned()),
+        author: None,
         ..draft
     }))
 }

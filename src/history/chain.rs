@@ -150,6 +150,7 @@ impl<'a> Chain<'a> {
             time,
             settings: draft.settings.clone(),
             note: draft.note.clone(),
+            author: draft.author.clone(),
         })
     }
 

@@ -21,7 +21,8 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 12] = [
+    pub const KEYS: [&str; 13] = [
+        "author.name",
         "budget.action",
         "budget.max",
         "budget.target",

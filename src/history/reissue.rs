@@ -52,5 +52,6 @@ pub(crate) fn renew<'d>(view: &dyn View, draft: &'d Draft) -> Result<Cow<'d, Dra
         messages,
         settings: draft.settings.clone(),
         note: draft.note.clone(),
+        author: draft.author.clone(),
     }))
 }

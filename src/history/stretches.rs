@@ -297,6 +297,7 @@ fn stand_in(depth: u64) -> (CommitHash, Commit) {
         time: None::<Millis>,
         settings: Settings::new(),
         note: None,
+        author: None,
     };
     (CommitHash::from_bytes(name), commit)
 }

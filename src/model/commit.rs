@@ -32,6 +32,51 @@ pub struct Commit {
     /// A remark for people; no model sees it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Who made it, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+}
+
+/// Who made a commit. At least one of these is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// A person, or a program in their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The program that committed, and its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// What it was about then: an id of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+impl Author {
+    /// The same, if anything of it is known.
+    pub fn known(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+
+    /// Their texts.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { name, client, run } = self;
+        [name, client, run].into_iter().flatten()
+    }
+}
+
+/// `Mara, by aider 0.86 (run 17)`.
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.as_deref().unwrap_or("somebody"))?;
+        if let Some(client) = &self.client {
+            write!(f, ", by {client}")?;
+        }
+        if let Some(run) = &self.run {
+            write!(f, " (run {run})")?;
+        }
+        Ok(())
+    }
 }
 
 /// A commit that is not stored yet: it lacks a parent and a time.
@@ -45,6 +90,8 @@ pub struct Draft {
     pub settings: Settings,
     /// A remark for people.
     pub note: Option<String>,
+    /// Who makes it, where that is said.
+    pub author: Option<Author>,
 }
 
 impl Draft {
@@ -62,13 +109,14 @@ impl Draft {
         Self::new(Operation::Edit { target, content }, vec![message])
     }
 
-    /// An operation with the messages that it names, without settings or note.
+    /// An operation with the messages that it names, without settings, note or author.
     pub fn new(operation: Operation, messages: Vec<Sealed<Message>>) -> Self {
         Self {
             operation,
             messages,
             settings: Settings::new(),
             note: None,
+            author: None,
         }
     }
 }
@@ -444,6 +492,7 @@ impl Commit {
             time,
             settings: Settings::new(),
             note: None,
+            author: None,
         })
     }
 }
@@ -529,6 +578,11 @@ mod tests {
                 time: Some(Millis(-1)),
                 settings: Settings::from([("temperature".into(), "0.70".into())]),
                 note: Some("note".into()),
+                author: Author {
+                    client: Some("c 1".into()),
+                    ..Author::default()
+                }
+                .known(),
             };
             assert_eq!(
                 Commit::from_canonical(&commit.canonical()).expect("reads back"),
@@ -558,6 +612,7 @@ mod tests {
                 time: time.map(Millis),
                 settings: Settings::new(),
                 note: None,
+                author: None,
             };
             let text = commit.canonical();
             assert_eq!(

@@ -37,7 +37,8 @@ mod vectors;
 pub(crate) mod word;
 
 pub use commit::{
-    Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement, Settings,
+    Author, Commit, Draft, EntryId, Hide, HideKind, Interval, Operation, PartHide, Replacement,
+    Settings,
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
 pub use nearest::nearest;

@@ -88,6 +88,7 @@ pub(super) fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
         time: Some(Millis(5)),
         settings: Settings::new(),
         note: None,
+        author: None,
     }
 }
 

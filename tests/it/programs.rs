@@ -483,12 +483,42 @@ fn what_was_hidden_is_read_word_for_word() {
 }
 
 #[test]
+fn who_made_a_commit_stands_in_it() {
+    let sandbox = Sandbox::new();
+    let said = json!({ "role": "user", "text": "x", "author": "Mara", "client": "aider 0.86", "run": "17" });
+    ask(&sandbox, "commit", said);
+    let shown = ask(&sandbox, "show", json!({}));
+    let author = json!({ "name": "Mara", "client": "aider 0.86", "run": "17" });
+    assert_eq!(shown["commit"]["author"], author);
+    assert!(
+        sandbox
+            .ok(&["show"])
+            .contains("author    Mara, by aider 0.86 (run 17)")
+    );
+    sandbox.ok(&["config", "author.name", "Imke"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "y"]);
+    ask(&sandbox, "commit", json!({ "role": "user", "text": "z" }));
+    sandbox.ok(&["commit", "-r", "user", "-m", "u", "--author", "Ole"]);
+    let names = sandbox.ok(&["log", "--reverse", "--format", "%a"]);
+    assert_eq!(
+        names.trim_end(),
+        "Mara, by aider 0.86 (run 17)\nImke\nImke\nOle"
+    );
+    assert!(sandbox.tract(&["fsck"]).contains("no damage"));
+}
+
+#[test]
 fn a_result_of_nothing_is_a_message() {
     let sandbox = Sandbox::new();
     let call = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function",
         "function": { "name": "true", "arguments": "{}" } }] });
     ask(&sandbox, "commit", json!({ "message": call }));
     ask(&sandbox, "commit", json!({ "call": "c1", "text": "" }));
+    let one = ask(&sandbox, "show", json!({}));
+    ask(&sandbox, "undo", json!({}));
+    // By the command line it is the same message.
+    sandbox.tract_with(&["commit", "--call", "c1", "-"], "");
+    assert_eq!(ask(&sandbox, "show", json!({}))["message"], one["message"]);
     assert_eq!(ask(&sandbox, "status", json!({}))["messages"], 2);
     for params in [
         json!({}),

@@ -267,6 +267,21 @@ fn status_in_every_position() {
 }
 
 #[test]
+fn a_template_can_be_json() {
+    let sandbox = Sandbox::with_messages(&[("user", "say \"x\"\\ and more")]);
+    let told = sandbox.ok(&[
+        "log",
+        "--format",
+        r#"{"hash": %jH, "said": %js, "parent": %jP}"#,
+    ]);
+    let row: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(row["said"], "say \"x\"\\ and more");
+    assert_eq!(row["hash"].as_str().map(str::len), Some(64));
+    assert_eq!(row["parent"], "");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "hash"]), @"");
+}
+
+#[test]
 fn templates_are_stable() {
     let sandbox = sandbox();
     sandbox.ok(&["truncate", "--keep", "2"]);

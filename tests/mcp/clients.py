@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The vendors' own clients recall through `tract mcp` what their compaction removed.
+"""The vendors' own clients recall through `tract mcp` what their compaction removed; and the protocol's own tools use it.
 
     python3 tests/mcp/clients.py --tract target/release/tract [--prefix FOLDER]
 
 Claude Code and Codex are installed from npm (FOLDER keeps them) and talk to a canned model on this machine, which says
 what it is told to: a fact, a compaction whose summary has lost it, and calls of the tools. What the tools answer must
-hold the fact word for word, and stand in the client's next request. Nothing is sent to a provider.
+hold the fact word for word, and stand in the client's next request. Nothing is sent to a provider. The protocol's
+inspector (npm) and its Python client (PyPI) list and call all tools.
 
 Exit status: 0 all hold, 1 one does not, 77 npm or a client cannot be had: skipped, and said so.
 """
@@ -21,6 +22,9 @@ import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
+PYTHON_CLIENT = "mcp==2.3.0"
+TOOLS = {"recall": {"query": "heliotrope"}, "read": {"id": ":1"}, "dropped": {}, "did": {"path": "x"}, "context": {}, "pin": {"id": ":1"}}
 PACKAGES = {"claude": "@anthropic-ai/claude-code@2.1.330", "codex": "@openai/codex@0.169.0"}
 FACT = "The staging key ring is called heliotrope-47, and only Imke may rotate it."
 SUMMARY = "The user told a fact. Nothing else happened."
@@ -185,6 +189,45 @@ def codex(model, place):
     return answers(model.requests["asked"], "responses")
 
 
+def inspector(place, prefix):
+    """The inspector lists the tools and calls each."""
+    command = [str(prefix / "node_modules/.bin/mcp-inspector"), "--cli", place.tract, "mcp"]
+    listed = json.loads(place.run(*command, "--method", "tools/list"))
+    assert [tool["name"] for tool in listed["tools"]] == list(TOOLS), listed
+    for name, given in TOOLS.items():
+        given = [part for key, value in given.items() for part in ("--tool-arg", f"{key}={value}")]
+        done = json.loads(place.run(*command, "--method", "tools/call", "--tool-name", name, *given))
+        assert not done["isError"] and done["content"][0]["text"], done
+
+
+PYTHON_SCRIPT = """
+import asyncio, json, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main(tract, tools):
+    async with stdio_client(StdioServerParameters(command=tract, args=["mcp"])) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        assert [tool.name for tool in (await session.list_tools()).tools] == list(tools)
+        for name, given in tools.items():
+            done = await session.call_tool(name, given)
+            assert not done.is_error and done.content[0].text, done
+        assert (await session.get_prompt("handover")).messages
+
+asyncio.run(main(sys.argv[1], json.loads(sys.argv[2])))
+"""
+
+
+def python_client(place, folder):
+    """The Python client lists the tools and calls each; false where it cannot be had."""
+    venv = folder / "venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    if subprocess.run([venv / "bin/pip", "install", "-q", PYTHON_CLIENT], capture_output=True).returncode:
+        return False
+    place.run(str(venv / "bin/python"), "-c", PYTHON_SCRIPT, place.tract, json.dumps(TOOLS))
+    return True
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--tract", required=True, type=pathlib.Path)
@@ -194,12 +237,12 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tract-mcp-"))
     prefix = (args.prefix or folder / "npm").resolve()
     try:
-        if not all((prefix / "node_modules/.bin" / name).exists() for name in PACKAGES):
+        if not all((prefix / "node_modules/.bin" / name).exists() for name in (*PACKAGES, "mcp-inspector")):
             if not shutil.which("npm"):
                 print("skipped: npm is not here")
                 return 77
             prefix.mkdir(parents=True, exist_ok=True)
-            done = subprocess.run(["npm", "install", "--prefix", str(prefix), "--no-audit", "--no-fund", *PACKAGES.values()],
+            done = subprocess.run(["npm", "install", "--prefix", str(prefix), "--no-audit", "--no-fund", *PACKAGES.values(), INSPECTOR],
                                   capture_output=True, text=True)
             if done.returncode:
                 print(f"skipped: npm cannot install the clients: {done.stderr.strip()[-200:]}")
@@ -214,6 +257,13 @@ def main():
             if not is_told or args.keep:
                 print(json.dumps(said, indent=1, ensure_ascii=False))
             failed |= not is_told
+        place = Place(folder / "kits", prefix, args.tract.resolve())
+        place.run(place.tract, "init")
+        place.run(place.tract, "commit", "-r", "user", "-m", FACT)
+        inspector(place, prefix)
+        print("inspector: all tools")
+        is_there = python_client(place, folder)
+        print("python client: all tools" if is_there else "python client: skipped, it cannot be installed")
         return int(failed)
     finally:
         if args.keep:

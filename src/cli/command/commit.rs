@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::api::served_settings;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
 use tract::interop::single::SingleMessage;
-use tract::model::{Draft, EntryId, Message, Part, Role, Settings, Usage};
+use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, shell_word, tokens};
 use tract::{Error, interop};
 
@@ -76,6 +76,9 @@ pub struct Args {
     /// A remark for people; no model sees it
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
+    /// Who says it; by default the setting author.name, if there is one
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
     /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
     #[arg(long, value_name = "REV|none")]
     expect: Option<String>,
@@ -137,6 +140,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         first.settings = settings;
         first.note.clone_from(&args.note);
     }
+    let author = author(args, &repo)?;
+    for draft in &mut drafts {
+        draft.author.clone_from(&author);
+    }
     for (draft, (key, value)) in served {
         let settings = &mut drafts[draft].settings;
         settings.entry(key.to_owned()).or_insert(value);
@@ -178,6 +185,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.hint("later replies still answer the old text");
     }
     reported.and(kept)
+}
+
+/// Who says it, where that is known.
+fn author(args: &Args, repo: &Repo) -> Result<Option<Author>> {
+    let name = match &args.author {
+        Some(name) => Some(name.clone()),
+        None => repo.config()?.get("author.name").map(str::to_owned),
+    };
+    let author = Author {
+        name,
+        ..Author::default()
+    };
+    Ok(author.known())
 }
 
 /// Prints a hash for each message: its own, and for the last the commit behind all that was done, which is
@@ -264,14 +284,19 @@ fn written(
         }
         _ => input::read(app, Path::new("-"))?,
     };
-    if text.is_empty() && args.message.is_none() {
-        // A result may be empty, but only by intent.
+    // A result may be empty, for a tool may print nothing; but only by intent.
+    let is_meant = args.message.is_some() || args.call.is_some() && args.stdin.is_some();
+    if text.is_empty() && !is_meant {
         return Err(Error::EmptyMessage.into());
     }
     let part = match (role, call) {
         (Role::Tool, Some(call)) => Part::ToolResult {
             call,
-            content: vec![Part::text(text)],
+            content: Some(text)
+                .filter(|text| !text.is_empty())
+                .map(Part::text)
+                .into_iter()
+                .collect(),
             is_error: false,
         },
         _ if text.trim().is_empty() => return Err(Error::EmptyMessage.into()),

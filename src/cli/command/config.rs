@@ -19,6 +19,7 @@ use crate::cli::{App, Failure, Result};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Of the repository, with its default in brackets:
+  author.name        who commits here
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]

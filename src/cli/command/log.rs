@@ -27,8 +27,8 @@ use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment, s
 /// Fields of a template, which never change: %H full hash, %h short hash, %P parent, %r role, %o
 /// operation, %k kind of a hide, %t change in tokens, %T the context's tokens, %s preview, %d time
 /// (UTC), %i number among the visible messages at the first commit of the range, %c the call that a
-/// result answers; %n a new line, %x00 a byte, %% a percent sign. A field that a commit does not have
-/// is empty.
+/// result answers, %a author; %n a new line, %x00 a byte, %% a percent sign. %j before a letter gives the
+/// field as a JSON string, as in {"hash": %jH, "said": %js}. A field that a commit does not have is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

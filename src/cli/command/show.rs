@@ -168,6 +168,9 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
         field("parent", parent.short().into());
     }
     field("time", app.calendar().full(row.commit.time).into());
+    if let Some(author) = &row.commit.author {
+        field("author", author.to_string().into());
+    }
     if let Some(message) = &shown.message {
         let name = message.name.as_deref();
         let mut name = name.map_or(String::new(), |name| format!(" {name}"));

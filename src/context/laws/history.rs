@@ -72,6 +72,7 @@ impl History {
                 time: Some(Millis(serial)),
                 settings,
                 note: None,
+                author: None,
             }
         };
         let wanted = commit(operation(draw, &order, &path));

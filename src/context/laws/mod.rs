@@ -36,6 +36,7 @@ fn after(path: &[(CommitHash, Commit)], operation: Operation) -> (CommitHash, Co
         time: None,
         settings: Settings::new(),
         note: None,
+        author: None,
     };
     (commit.hash(), commit)
 }

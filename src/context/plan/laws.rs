@@ -44,6 +44,7 @@ impl World {
             time: None,
             settings: Settings::new(),
             note: Some(self.serial.to_string()),
+            author: None,
         };
         let hash = commit.hash();
         self.order.apply(hash, &commit)?;

@@ -486,6 +486,7 @@ fn branches_along_a_path_are_checked_in_linear_work() {
                 time: Some(Millis(time)),
                 settings: Settings::new(),
                 note: None,
+                author: None,
             });
             commits += &format!("commit {}\n", commit.canonical());
             if is_tip {

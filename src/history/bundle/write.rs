@@ -12,7 +12,7 @@ use crate::history::repo::Repo;
 use crate::interop::Input;
 use crate::interop::redacted::RedactedInput;
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
-use crate::model::{Commit, Message, Operation, RefName, Sealed, Span};
+use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span};
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
@@ -214,6 +214,9 @@ impl Writing<'_> {
         let before: usize = self.done.secrets.values().sum();
         let mut commit = row.commit.clone();
         commit.note = commit.note.map(|note| self.text(note));
+        for text in commit.author.iter_mut().flat_map(Author::texts_mut) {
+            *text = self.text(std::mem::take(text));
+        }
         for value in commit.settings.values_mut() {
             *value = self.text(std::mem::take(value));
         }
