@@ -76,6 +76,7 @@ mod parts;
 mod provider_counts;
 mod pruning;
 mod purging;
+mod ranking;
 mod reading;
 #[cfg(unix)]
 mod readme;

@@ -276,7 +276,7 @@ impl Ordering<'_> {
                 && !options.until.is_some_and(is_late)
                 && self::wanted(&row.commit.operation, &options.operations)
         });
-        Ok(wanted.max_by_key(|(hit, row)| (Reverse(hit.tip == 0), row.commit.time)))
+        Ok(wanted.max_by_key(|(hit, row)| (row.commit.time, Reverse(hit.tip))))
     }
 
     /// What answers, if it passes what is asked for beside the words.
