@@ -24,7 +24,7 @@ fn messages_are_found_by_a_piece_of_their_text() {
         back: tract restore 8368cc6, or go on from before: tract resume a091f72^
     "#);
     assert_eq!(
-        sandbox.ok(&["grep", "decimal_M"]),
+        sandbox.ok(&["grep", "-F", "decimal_M"]),
         sandbox.ok(&["find", "-F", "decimal_M"])
     );
 }

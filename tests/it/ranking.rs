@@ -21,10 +21,29 @@ fn the_best_answer_comes_first_in_whatever_form_and_order() {
         ("user", "A proposal, nothing more."),
         ("assistant", "Nothing of that."),
     ]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "redesigned websites proposal"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["find", "redesigned websites proposal"]), @r"
+    c553dfd  2026-03-14 12:02:00  user       main:1
+        Here are three website redesign proposals.
+    c99953b  2026-03-14 12:04:00  user       main:3
+        A proposal, nothing more.
+    9d0c0d4  2026-03-14 12:03:00  assistant  main:2
+        The website is down.
+    ");
     // What is hidden is in its place, and says what brings it back.
     sandbox.ok(&["drop", ":1"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "redesigned websites proposal", "-n", "1"]), @"");
+    let first = sandbox.tract(&["find", "redesigned websites proposal", "-n", "1"]);
+    assert!(
+        first.starts_with("c553dfd  2026-03-14 12:02:00  user  main hidden (dropped by "),
+        "{first}"
+    );
+    assert!(
+        first.contains("\n    back: tract restore c553dfd\n"),
+        "{first}"
+    );
+    assert!(
+        first.ends_with("hint: there are more, worse ones: -n 0 lists all\n"),
+        "{first}"
+    );
     assert_eq!(hashes(&sandbox, &["website", "--hidden"]).len(), 1);
     assert_eq!(
         hashes(&sandbox, &["website", "--role", "assistant"]).len(),
@@ -63,7 +82,7 @@ fn phrases_beginnings_and_what_must_not_be_there() {
 #[test]
 fn options_narrow_what_is_found_and_never_add() {
     let sandbox = with_demo();
-    let all = hashes(&sandbox, &["decimal mark", "-n", "0"]);
+    let all = hashes(&sandbox, &["decimal", "-n", "0"]);
     for arguments in [
         &["--role", "user"][..],
         &["--tool", "Edit"],
@@ -76,8 +95,7 @@ fn options_narrow_what_is_found_and_never_add() {
         &["main"],
     ] {
         for exact in [&[][..], &["-F"]] {
-            let some =
-                sandbox.tract(&[&["find", "decimal mark", "-n", "0"], arguments, exact].concat());
+            let some = sandbox.tract(&[&["find", "decimal", "-n", "0"], arguments, exact].concat());
             let some = some
                 .lines()
                 .filter(|line| all.iter().any(|hash| line.starts_with(hash.as_str())));
@@ -93,18 +111,33 @@ fn options_narrow_what_is_found_and_never_add() {
         .find(|word| word.starts_with("claude-code/"));
     let name = name.unwrap_or_else(|| panic!("{session}"));
     assert_eq!(
-        hashes(&sandbox, &["decimal mark", "-n", "0", "--session", name]),
+        hashes(&sandbox, &["decimal", "-n", "0", "--session", name]),
         all
     );
-    insta::assert_snapshot!(sandbox.tract(&["find", "decimal", "--session", "claude-code/none"]), @"");
+    let none = sandbox.tract(&["find", "decimal", "--session", "claude-code/none"]);
+    assert!(none.starts_with("exit code: 1\n"), "{none}");
 }
 
 #[test]
 fn what_asks_for_nothing_says_what_would() {
     let sandbox = Sandbox::with_messages(&[("user", "what is it")]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "what is it"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "--", "-draft"]), @"");
-    insta::assert_snapshot!(sandbox.tract(&["find", "", "-F"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["find", "what is it"]), @r"
+    exit code: 2
+    --- stderr
+    error: the words to find: such words stand in nearly every message
+    hint: tract find -F TEXT finds any text as it is
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["find", "--", "-draft"]), @r"
+    exit code: 2
+    --- stderr
+    error: the words to find: it says only what must not be there
+    hint: tract find -F TEXT finds any text as it is
+    ");
+    assert!(
+        sandbox
+            .ok(&["find", "-F", "what is it"])
+            .contains("what is it")
+    );
 }
 
 const OF_ITSELF: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","cwd":"/w","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"user","content":"Where were the website proposals?"}}
@@ -118,7 +151,18 @@ fn what_tract_itself_told_comes_last_and_says_so() {
     let sandbox = Sandbox::new();
     sandbox.write("own.jsonl", OF_ITSELF);
     sandbox.ok(&["import", "own.jsonl"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "website proposals"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["find", "website proposals"]), @r#"
+    5ce3930  2026-01-05 10:00:01  user       main:1
+        Where were the website proposals?
+    2752bf2  2026-01-05 10:00:04  assistant  main:4
+        They were proposals of mine.
+    30037f2  2026-01-05 10:00:03  tool       main:3  Bash command="tract find 'website proposals'"
+        (told by tract itself)
+        abcdef1 website proposals, website proposals
+    bd9acd5  2026-01-05 10:00:02  assistant  main:2
+        (told by tract itself)
+        Bash command="tract find 'website proposals'"
+    "#);
 }
 
 /// An import leaves nothing to be taken in by whoever searches first.
@@ -129,7 +173,7 @@ fn an_import_fills_the_index() {
     }
     let sandbox = with_demo();
     let found = sandbox.ok(&["find", "decimal mark"]);
-    let index = rusqlite::Connection::open(sandbox.place() + "/tract.db").expect("opens");
+    let index = rusqlite::Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
     let known: i64 = index
         .query_row("SELECT max(last) FROM segments", [], |row| row.get(0))
         .expect("a number");
