@@ -362,7 +362,7 @@ def imported(table, places, tract, source, name):
             side = Side(folder, [tract, "import", "-q", str(source)])
             side.run()
             # The search index, too: the first search makes it.
-            find = Side(folder, [tract, "find", "-q", "a-word-that-is-nowhere"])
+            find = Side(folder, [tract, "find", "-F", "-q", "a-word-that-is-nowhere"])
             try:
                 find.run()
             except SystemExit:
@@ -413,8 +413,8 @@ def reaching_far(table, places, tract, count):
 def searching(table, places, tract, count):
     ours = places.tract(count)
     word = f"make {count // 2 + (1 - count // 2 % 4) % 4}"
-    places.run(ours, "find", "-q", word)
-    side = Side(ours, [tract, "find", word])
+    places.run(ours, "find", "-F", "-q", word)
+    side = Side(ours, [tract, "find", "-F", word])
     for _ in range(table.runs):
         side.run()
     spent = 1000 * side.median()

@@ -128,12 +128,12 @@ def main():
         note(" | ".join(rows[-1]))
 
     def search(what, word, *more):
-        ours = Side(work, [tract, "find", word, *more], env=env)
+        ours = Side(work, [tract, "find", "-F", word, *more], env=env)
         theirs = Side(home, ["grep", "-rlF", word, "."])
         for _ in range(asked.runs):
             ours.run()
             theirs.run()
-        all_ = subprocess.run([tract, "find", word, "-n", "0"], cwd=work, env=env, capture_output=True, text=True)
+        all_ = subprocess.run([tract, "find", "-F", word, "-n", "0"], cwd=work, env=env, capture_output=True, text=True)
         heads = (line.split(" ")[0] for line in all_.stdout.splitlines())
         found = sum(len(head) == 7 and all(digit in "0123456789abcdef" for digit in head) for head in heads)
         rows.append((what, ms(ours), ms(theirs), f"in {found:,} messages"))
@@ -142,10 +142,15 @@ def main():
     subprocess.run([tract, "init"], cwd=work, env=env, check=True, capture_output=True)
     once("import --all", "import", "--all")
     room = disk(work / ".tract")
-    once("the first search, which makes the index", "find", "needle0x")
-    search("find, a word of one message", "needle0x")
+    once("the first search for words after it", "find", "needle0x")
+    for few in ([20_000], [1_000], [10], [20_000, 300, 10], [400, 200, 100], [10, 20, 30, 40]):
+        asked_for = " ".join(words.around(rank) for rank in few)
+        often(f"find, the best 20: the {', '.join(f'{rank:,}th' for rank in few)} word", "find", asked_for)
+    often("find, the best 20 of a phrase", "find", '"' + words.text(40).split("\n")[0].split(" ", 1)[-1].rsplit(" ", 1)[0] + '"')
+    once("the first exact search, which makes its index", "find", "-F", "needle0x")
+    search("find -F, a word of one message", "needle0x")
     for rank in (20_000, 1_000, 100, 10):
-        search(f"find, the {rank:,}th word", words.around(rank))
+        search(f"find -F, the {rank:,}th word", words.around(rank))
     often("status", "status")
     once("the first branch, which sums up", "branch", beside=f"{asked.sessions:,} sessions")
     often("branch", "branch")

@@ -905,7 +905,7 @@ def growth(both, asked, server):
         ("status", ("status",)),
         ("commit", ("commit", "-q", "-r", "user", "-m", "one more message of some forty bytes")),
         ("compile, 50 visible", ("compile",)),
-        ("find, a rare word", ("find", RARE)),
+        ("find, a rare word", ("find", "-F", RARE)),
         ("branch", ("branch",)),
     ]
     text, rooms, firsts, times = "", [], [], []
@@ -933,7 +933,7 @@ def growth(both, asked, server):
             once = {}
             for name, args in [("branch", ("branch",)), ("truncate --keep 50", ("truncate", "-q", "--keep", "50")), ("status", ("status",)),
                                ("log -n 20", ("log", "-n", "20")),
-                               *([("find, with the index", ("find", RARE))] if does_find else [])]:
+                               *([("find, with the index", ("find", "-F", RARE))] if does_find else [])]:
                 timed = Timed(repository, *args)
                 once[name] = timed.once(), timed.peak
                 note(f"growth, {engine}, {size:,}: the first {name}: {once[name][0]:.2f} s")

@@ -183,6 +183,32 @@ CREATE VIRTUAL TABLE search USING fts5 (
     tokenize = 'ascii'
 );
 
+-- The index of a ranked search: which words stand in which contents, and what each is worth there. A segment
+-- holds the words of the contents whose numbers are above since, up to last; the next one goes on from there, and
+-- what is above all of them is not in the index yet. An import makes a segment of what it takes in; several of a
+-- size become one.
+--
+-- A block holds words in the order of their bytes, from word on, each with its contents: whole blocks go over to
+-- the program, which knows how they are written. So no word costs a row, and a search reads a few blocks.
+-- Derived: any segment may be deleted with all above it; a purge takes the words of what it erases out.
+CREATE TABLE segments (
+    last       INTEGER PRIMARY KEY,
+    since      INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    seal       INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE words (
+    id      INTEGER PRIMARY KEY,
+    segment INTEGER NOT NULL,
+    word    BLOB    NOT NULL,
+    data    BLOB    NOT NULL,
+    seal    INTEGER NOT NULL
+) STRICT;
+
+-- The block of a segment that holds a word.
+CREATE UNIQUE INDEX words_by_place ON words (segment, word);
+
 -- Names that point at commits, and the log of their moves, from which undo works: each command is
 -- an operation, and each ref that it moved has a row with what it held before and since.
 

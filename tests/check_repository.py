@@ -455,7 +455,7 @@ class Checker:
     def check(self):
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
-        if self.all("PRAGMA user_version")[0][0] != 21:
+        if self.all("PRAGMA user_version")[0][0] != 22:
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":

@@ -19,6 +19,7 @@ mod preview;
 pub mod price;
 pub mod priority;
 pub mod provider_count;
+pub mod query;
 pub mod refs;
 mod reissue;
 mod sealed;
@@ -26,6 +27,7 @@ pub mod searched;
 pub mod secret;
 mod span;
 mod summed;
+pub mod terms;
 pub mod time;
 pub mod tokens;
 mod tombstone;
@@ -34,6 +36,7 @@ mod usage;
 pub mod uses;
 #[cfg(test)]
 mod vectors;
+pub mod weighed;
 pub(crate) mod word;
 
 pub use commit::{

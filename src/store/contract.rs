@@ -10,6 +10,7 @@ use crate::Error;
 use crate::context::Context;
 use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint};
+use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::{
     Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation, PURGED,
@@ -44,6 +45,8 @@ pub(crate) fn run(make: Make<'_>) {
     configuration_reads_back(make);
     what_is_remembered_of_refs_reads_back(make);
     searches_miss_nothing(make);
+    the_best_answers_come_first(make);
+    what_is_taken_out_is_in_no_answer(make);
     what_is_purged_is_gone_and_stays_gone(make);
     what_nothing_leads_to_is_told_and_dropped(make);
     what_is_forgotten_of_the_log_leaves_refs_where_they_were(make);
@@ -1304,6 +1307,114 @@ fn searches_miss_nothing(make: Make<'_>) {
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn answers(
+    view: &dyn View,
+    words: &str,
+    tips: &[CommitHash],
+    is_narrow: bool,
+) -> Vec<(ContentHash, Vec<Hit>)> {
+    let query = Query::parse(words).expect("a query");
+    let ranking = Ranking {
+        query: &query,
+        role: None,
+        most: 100,
+    };
+    let ranked = view.ranked(ranking, tips, is_narrow).expect("ranked");
+    assert!(ranked.is_all);
+    assert!(ranked.found.is_sorted_by(|a, b| a.score >= b.score));
+    assert_eq!(ranked.rarity.len(), query.wanted.len());
+    let found = ranked.found.into_iter();
+    found.map(|one| (one.content, one.hits)).collect()
+}
+
+/// Indexed or not, by an append or otherwise: what has more and rarer words comes first, on the paths that are asked for.
+fn the_best_answers_come_first(make: Make<'_>) {
+    let store = make();
+    let said = [
+        "the proposals for a website redesign",
+        "a website, nothing else",
+        "redesigned the proposal",
+        "a website again",
+        "nothing of it",
+    ];
+    let mut tips: Vec<CommitHash> = Vec::new();
+    writing(&*store, |tx| {
+        for text in said {
+            tips.push(append(tx, tips.last().copied(), text));
+        }
+        let summary = "a summary of website redesign proposals, and other things";
+        let summary = summary.to_owned() + &" that were said".repeat(90);
+        let content = tx.keep(&user(&summary)).expect("kept");
+        let target = tips[4].into();
+        tips.push(put(
+            tx,
+            tips.last().copied(),
+            Operation::Edit { target, content },
+        ));
+    });
+    let name = |text: &str| Sealed::new(user(text)).hash();
+    for pass in 0..3 {
+        reading(&*store, |view| {
+            let last = &tips[5..];
+            let found = answers(view, "redesigning websites: proposal", last, false);
+            let names: Vec<ContentHash> = found.iter().map(|(content, _)| *content).collect();
+            assert_eq!(names.len(), 5, "in pass {pass}");
+            assert_eq!(names[0], name(said[0]));
+            assert!(names[1..3].contains(&name(said[2])));
+            assert_eq!(found[0].1[0].commit, tips[0]);
+            let edited = found.iter().find(|(_, hits)| hits[0].commit == tips[5]);
+            assert_eq!(
+                edited.map(|(content, hits)| hits[0].content == Some(*content)),
+                Some(true)
+            );
+            let early = answers(view, "redesign websites", &tips[1..2], true);
+            assert_eq!(early.len(), 2, "only what is on the path");
+            assert_eq!(answers(view, "redes*", last, false).len(), 3);
+            assert!(answers(view, "\"nobody said\" this", last, false).is_empty());
+            Ok(())
+        });
+        // A part is in the index, then all.
+        writing(&*store, |tx| {
+            let bytes = tx
+                .weigh(if pass == 0 { 100 } else { u64::MAX })
+                .expect("indexed");
+            assert!(pass > 1 || bytes > 0);
+            assert!(pass == 0 || tx.unweighed_bytes().expect("counted") == 0);
+        });
+    }
+}
+
+fn what_is_taken_out_is_in_no_answer(make: Make<'_>) {
+    let store = make();
+    let mut made = Vec::new();
+    writing(&*store, |tx| {
+        for text in ["a secret word", "another word", "the last word"] {
+            made.push(append(tx, made.last().copied(), text));
+        }
+        tx.weigh(u64::MAX).expect("indexed");
+    });
+    writing(&*store, |tx| {
+        let secret = Sealed::new(user("a secret word")).hash();
+        tx.purge_content(&secret).expect("erased");
+        tx.unindex(&[secret]).expect("out of the index");
+    });
+    reading(&*store, |view| {
+        assert!(answers(view, "secret", &made[2..], false).is_empty());
+        assert_eq!(answers(view, "words", &made[2..], false).len(), 2);
+        assert_eq!(view.unweighed_bytes().expect("counted"), 0);
+        Ok(())
+    });
+    // What nothing leads to goes, and its number may be another's.
+    writing(&*store, |tx| {
+        tx.drop_unreached().expect("dropped");
+    });
+    writing(&*store, |tx| {
+        let made = append(tx, None, "a new word");
+        let found = answers(tx, "word", &[made], false);
+        assert_eq!(found.len(), 1);
+    });
 }
 
 /// A purged content leaves a tombstone under its hash, which nothing fills again.

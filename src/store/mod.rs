@@ -31,6 +31,7 @@ mod search;
 mod sources;
 pub mod sqlite;
 mod tables;
+mod words;
 
 #[cfg(test)]
 mod contract;
@@ -40,6 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
+use crate::model::weighed::{Weighed, weighed};
 use crate::model::{Message, Millis, Sealed};
 use rows::Shown;
 
@@ -56,7 +58,7 @@ pub use refs::{
 };
 pub use remembered::{Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
-pub use search::{Hit, Search, SearchMut};
+pub use search::{Hit, Ranked, Ranking, Scored, Search, SearchMut};
 pub use sources::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources,
     SourcesMut, SourcesOf, UnreadFile,
@@ -106,6 +108,7 @@ pub trait Store: Send {
     fn preparing(&self) -> Result<Box<Prepare>> {
         Ok(Box::new(|message| Prepared {
             shown: Shown::of(message),
+            words: weighed(message),
             body: packing::press(message.canonical().as_bytes()).map(|bytes| PressedBody {
                 dictionary: None,
                 bytes,
@@ -182,6 +185,8 @@ pub type Prepare = dyn Fn(&Sealed<Message>) -> Prepared + Send + Sync;
 /// What is kept of a message beside its name, worked out without the database.
 pub struct Prepared {
     shown: Shown,
+    /// What its words are worth.
+    words: Weighed,
     /// Its canonical bytes in fewer of them, if that is worth it.
     body: Option<PressedBody>,
 }

@@ -7,6 +7,7 @@ use super::codec::number;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::searched::Literals;
+pub use crate::store::words::ranking::Ranking;
 
 /// A commit with a content that a search may find there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,28 @@ pub struct Hit {
     pub content: Option<ContentHash>,
     /// How many commits stand before it on its path.
     pub depth: u64,
+}
+
+/// A content that a ranked search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// The content.
+    pub content: ContentHash,
+    /// How well it answers, by what the index knows.
+    pub score: f32,
+    /// Commits that bring it, those that came in last first: not all, where there are many.
+    pub hits: Vec<Hit>,
+}
+
+/// What a ranked search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranked {
+    /// The contents, best first.
+    pub found: Vec<Scored>,
+    /// Of each wanted word, how rare it is: what it adds to a score at most.
+    pub rarity: Vec<f32>,
+    /// Whether these are all that there are.
+    pub is_all: bool,
 }
 
 /// What a search finds, of the paths that end in its tips.
@@ -42,14 +65,32 @@ impl Found {
         lineage: i64,
         depth: u64,
     ) {
-        let paths = self.paths.get(&lineage);
-        let first = paths.and_then(|paths| paths.iter().find(|(_, last)| number(depth) <= *last));
-        self.hits.extend(first.map(|(tip, _)| Hit {
+        self.hits
+            .extend(self.on_path((commit, content), lineage, depth));
+    }
+
+    /// A commit with a content, if a path holds it: that to the first tip.
+    pub(super) fn on_path(
+        &self,
+        (commit, content): (CommitHash, Option<ContentHash>),
+        lineage: i64,
+        depth: u64,
+    ) -> Option<Hit> {
+        let mut paths = self.paths.get(&lineage)?.iter();
+        let (tip, _) = paths.find(|(_, last)| number(depth) <= *last)?;
+        Some(Hit {
             tip: *tip,
             commit,
             content,
             depth,
-        }));
+        })
+    }
+
+    /// The lineages along which paths go, each with the depth of the last commit there.
+    pub(super) fn lineages(&self) -> impl Iterator<Item = (i64, i64)> {
+        let last = |paths: &Vec<(usize, i64)>| paths.iter().map(|(_, last)| *last).max();
+        let lineages = self.paths.iter();
+        lineages.map(move |(lineage, paths)| (*lineage, last(paths).unwrap_or(-1)))
     }
 
     /// The hits as they are told, each once.
@@ -73,6 +114,16 @@ pub trait Search {
     /// None that does hold them is missing, indexed or not; whether one does is for the caller to
     /// see. Reads no body.
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>>;
+
+    /// How many bytes of contents the index of words doesn't know yet.
+    fn unweighed_bytes(&self) -> Result<u64>;
+
+    /// The contents with any of the words that are asked for, best first, as far as they are on the
+    /// paths that end in `tips`. `is_narrow` says that most of what is here is on none of these.
+    ///
+    /// The scores are the index's, by words and their number alone: phrases, and what must not be there, are for
+    /// the caller to see. Contents that the index doesn't know yet are read.
+    fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked>;
 }
 
 /// Keeping the search index.
@@ -85,4 +136,7 @@ pub trait SearchMut: Search {
     /// it. For whoever erases their bodies: where a body is still here, it may be indexed again.
     /// Rewrites the index, so call it once for many.
     fn unindex(&self, contents: &[ContentHash]) -> Result<()>;
+
+    /// Takes contents into the index of words that it doesn't know yet, as [`Self::index`] does.
+    fn weigh(&self, enough_bytes: u64) -> Result<u64>;
 }

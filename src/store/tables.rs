@@ -203,8 +203,25 @@ pub(super) static SUMMARIES: Table = Table::derived(
 .repair(Repair::Drop)
 .purge(Purge::Sums);
 
+/// Stretches of contents whose words are in the index.
+pub(super) static SEGMENTS: Table = Table::derived(
+    "segments",
+    &["last", "since", "size_bytes"],
+    "the words of messages",
+)
+.room(RoomOf::Index)
+.repair(Repair::Drop);
+/// Their words, in blocks.
+pub(super) static WORDS: Table = Table::derived(
+    "words",
+    &["id", "segment", "word", "data"],
+    "the words of messages",
+)
+.room(RoomOf::Index)
+.repair(Repair::Drop);
+
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 34] = [
+pub(super) static TABLES: [&Table; 36] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -303,6 +320,7 @@ pub(super) static TABLES: [&Table; 34] = [
     &Table::of("search", &["pieces"], RoomOf::Index)
         .repair(Repair::Again)
         .unsealed(),
+    &SEGMENTS,
     &SESSIONS,
     &Table::of(
         "source_blocks",
@@ -345,6 +363,7 @@ pub(super) static TABLES: [&Table; 34] = [
         ],
         RoomOf::Names,
     ),
+    &WORDS,
 ];
 
 /// The table of this name.

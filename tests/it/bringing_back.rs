@@ -7,7 +7,7 @@ use crate::sandbox::Sandbox;
 #[test]
 fn a_hit_in_hidden_text_says_the_way_back() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["find", "Per file. If any"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
     a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
     b99fda9  2026-03-14 09:18:10  user            main hidden (compacted by a091f72)  "Read the bank's amounts, and never in silence"
@@ -17,7 +17,7 @@ fn a_hit_in_hidden_text_says_the_way_back() {
     // It is one that works.
     sandbox.ok(&["restore", "b99fda9"]);
     assert!(sandbox.ok(&["compile"]).contains("Per file. If any"));
-    insta::assert_snapshot!(sandbox.tract(&["find", "Per file. If any"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
     a091f72  2026-03-14 09:18:13  user (compact)  main:2  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
     b99fda9  2026-03-14 09:18:10  user            main:1  "Read the bank's amounts, and never in silence"
@@ -26,7 +26,7 @@ fn a_hit_in_hidden_text_says_the_way_back() {
     sandbox.ok(&["undo"]);
     sandbox.ok(&["checkout", "-b", "other", ":1^"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "Something else."]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "Per file. If any"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "Per file. If any"]), @r#"
     a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
         4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
     b99fda9  2026-03-14 09:18:10  user            other:23  "Read the bank's amounts, and never in silence"
@@ -43,13 +43,13 @@ fn a_hit_in_hidden_text_says_the_way_back() {
 fn a_skipped_message_and_a_pruned_part_have_their_way_back() {
     let sandbox = with_calls();
     sandbox.ok(&["drop", ":2#1"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "the text of a the text of a", "-n", "1"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "the text of a the text of a", "-n", "1"]), @r#"
     f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)  read_file path="a"
         the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
         back: tract restore f01d7f8
     "#);
     sandbox.ok(&["annotate", "--skip", ":4"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "They differ"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "They differ"]), @r"
     eaff61e  2026-03-14 12:02:00  assistant  main hidden (skipped)
         They differ.
         back: tract annotate eaff61e --normal

@@ -10,7 +10,7 @@ fn sandbox() -> Sandbox {
     sandbox.ok(&["branch", "early"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "three"]);
     sandbox.ok(&["log"]);
-    sandbox.ok(&["find", "three"]);
+    sandbox.ok(&["find", "-F", "three"]);
     sandbox
 }
 
@@ -109,7 +109,7 @@ fn what_can_be_made_again_is() {
     Checked 3 messages, 3 commits, 0 session files and 2 refs: no damage
     ");
     assert_eq!(sandbox.ok(&["log", "-v"]), log);
-    insta::assert_snapshot!(sandbox.tract(&["find", "three"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "three"]), @r"
     de23229  2026-03-14 12:05:00  user  main:3
         three
     ");

@@ -241,7 +241,7 @@ fn after_ten_compactions_the_first_message_comes_back_by_every_way() {
     }
     let now = states.last().expect("eleven");
     // Found where it is hidden.
-    insta::assert_snapshot!(sandbox.tract(&["find", "question number 1"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "question number 1"]), @r"
     f220a01  2026-03-14 12:03:00  user  main hidden (compacted by e1e11d3)
         Question number 1, in some words?
         back: tract restore f220a01, or go on from before: tract resume e1e11d3^

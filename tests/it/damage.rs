@@ -60,7 +60,7 @@ pub fn repository() -> Sandbox {
         &["undo"],
         &["reset", "HEAD^"],
         &["config", "budget.max", "100000"],
-        &["find", "long"],
+        &["find", "-F", "long"],
         &["log", "-n", "0"],
         &["branch"],
         &["status"],
@@ -121,7 +121,7 @@ fn with_every_kind_of_row() -> Sandbox {
         &["status"],
         &["branch"],
         &["log", "-n", "0"],
-        &["find", "flour"],
+        &["find", "-F", "flour"],
         &["--on", "alike", "status"],
         &["fsck"],
     ] {
@@ -495,7 +495,7 @@ const QUESTIONS: [&[&str]; 8] = [
     &["compile", "v1", "--format", "anthropic"],
     &["export", "other"],
     &["status"],
-    &["find", "flour"],
+    &["find", "-F", "flour"],
     &["diff", "HEAD~3", "HEAD"],
 ];
 

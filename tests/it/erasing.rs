@@ -20,7 +20,7 @@ fn sandbox() -> Sandbox {
     sandbox.ok(&["drop", ":3"]);
     sandbox.ok(&["commit", "-r", "user", "-m", &format!("away with {token}")]);
     sandbox.ok(&["reset", "HEAD^"]);
-    sandbox.ok(&["find", "ghp_"]);
+    sandbox.ok(&["find", "-F", "ghp_"]);
     sandbox.ok(&["status"]);
     sandbox
 }
@@ -130,7 +130,7 @@ fn a_message_that_is_named_is_erased_with_all_that_it_ever_said() {
     sandbox.ok(&["commit", "--edit", ":2", "-m", "hunter4"]);
     sandbox.ok(&["drop", "--force", ":2"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "go on"]);
-    sandbox.ok(&["find", "hunter"]);
+    sandbox.ok(&["find", "-F", "hunter"]);
     insta::assert_snapshot!(sandbox.tract(&["purge", "HEAD~4"]), @r"
     exit code: 1
     --- stderr

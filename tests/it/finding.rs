@@ -6,11 +6,11 @@ use crate::sandbox::Sandbox;
 #[test]
 fn messages_are_found_by_a_piece_of_their_text() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["find", "decimal_M"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "decimal_M"]), @r#"
     7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"
         fn decimal_mark<'a>(amounts: impl Iterator<Item = &'a str> + Clone) -> Option<char> {
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["find", "decimal mark", "-n", "4"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "decimal mark", "-n", "4"]), @r#"
     3071a26  2026-03-14 09:18:43  assistant       main:8  "Read the bank's amounts, and never in silence"
         - `fixtures/old-bank.csv`: 5 entries, 1,657.60, and `1.204` is 1.20 there, because `-41.10` says that the point is the decimal mark
     a091f72  2026-03-14 09:18:13  user (compact)  main:1  "Read the bank's amounts, and never in silence"
@@ -24,15 +24,15 @@ fn messages_are_found_by_a_piece_of_their_text() {
         back: tract restore 8368cc6, or go on from before: tract resume a091f72^
     "#);
     assert_eq!(
-        sandbox.ok(&["grep", "decimal_M"]),
-        sandbox.ok(&["find", "decimal_M"])
+        sandbox.ok(&["grep", "-F", "decimal_M"]),
+        sandbox.ok(&["find", "-F", "decimal_M"])
     );
 }
 
 #[test]
 fn a_terminal_sees_the_match_in_its_line() {
     let sandbox = with_demo();
-    let arguments = ["find", "decimal mark", "-n", "3", "-C", "1"];
+    let arguments = ["find", "-F", "decimal mark", "-n", "3", "-C", "1"];
     let (Some(narrow), Some(wide)) = (
         sandbox.on_terminal("80", &arguments),
         sandbox.on_terminal("120", &arguments),
@@ -80,7 +80,7 @@ fn a_terminal_sees_the_match_in_its_line() {
 fn a_message_with_many_matching_lines_is_cut() {
     let lines: Vec<String> = (1..=8).map(|at| format!("  line {at}")).collect();
     let sandbox = Sandbox::with_messages(&[("user", &lines.join("\n"))]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "LINE"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "LINE"]), @r"
     dbb9a90  2026-03-14 12:02:00  user  main:1
         line 1
         line 2
@@ -94,13 +94,13 @@ fn a_message_with_many_matching_lines_is_cut() {
 #[test]
 fn no_match_is_exit_code_1_and_nothing_on_standard_output() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["find", "no such words"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "no such words"]), @r"
     exit code: 1
     --- stderr
     No message matches
     ");
-    insta::assert_snapshot!(sandbox.tract(&["-q", "find", "no such words"]), @"exit code: 1");
-    insta::assert_snapshot!(Sandbox::new().tract(&["find", "anything"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["-q", "find", "-F", "no such words"]), @"exit code: 1");
+    insta::assert_snapshot!(Sandbox::new().tract(&["find", "-F", "anything"]), @r"
     exit code: 1
     --- stderr
     No message matches
@@ -142,7 +142,7 @@ fn what_was_edited_is_found_and_what_it_was_before() {
     ]);
     let edit = "open the green door";
     sandbox.ok(&["commit", "--edit", ":1", "-r", "user", "-m", edit]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "door"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "door"]), @r"
     75eed5b  2026-03-14 12:05:00  user (edit)  main:1
         open the green door
     b48c3e7  2026-03-14 12:03:00  assistant    main:2
@@ -150,17 +150,17 @@ fn what_was_edited_is_found_and_what_it_was_before() {
     a312e18  2026-03-14 12:02:00  user         main:1 (another text now)
         open the red door
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "RED", "--op", "append"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "RED", "--op", "append"]), @r"
     0919c9b  2026-03-14 12:04:00  user  main:3
         the red one
     a312e18  2026-03-14 12:02:00  user  main:1 (another text now)
         open the red door
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "e", "HEAD~2"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "e", "HEAD~2"]), @r"
     a312e18  2026-03-14 12:02:00  user  HEAD~2:1
         open the red door
     ");
-    let found = sandbox.ok(&["find", "red door"]);
+    let found = sandbox.ok(&["find", "-F", "red door"]);
     assert!(
         sandbox
             .ok(&["show", &found[..7]])
@@ -175,21 +175,21 @@ fn words_inside_chinese_and_japanese_text_are_found() {
         ("assistant", "東京都は日本の首都です。京都ではありません。"),
         ("user", "那个配置文件在哪里?"),
     ]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "東京"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "東京"]), @r"
     cf9a810  2026-03-14 12:03:00  assistant  main:2
         東京都は日本の首都です。京都ではありません。
     8a9af0a  2026-03-14 12:02:00  user       main:1
         明日は東京タワーへ行きたいです。
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "タワー"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "タワー"]), @r"
     8a9af0a  2026-03-14 12:02:00  user  main:1
         明日は東京タワーへ行きたいです。
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "配置"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "配置"]), @r"
     96fd226  2026-03-14 12:04:00  user  main:3
         那个配置文件在哪里?
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "京"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "京"]), @r"
     cf9a810  2026-03-14 12:03:00  assistant  main:2
         東京都は日本の首都です。京都ではありません。
     8a9af0a  2026-03-14 12:02:00  user       main:1
@@ -203,7 +203,7 @@ fn escape_sequences_in_what_is_found_are_shown() {
         ("user", "\u{1b}[31mred\u{7} alert\tnow"),
         ("assistant", "safe \u{202e}txet\u{9b}2J alert"),
     ]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "alert", "-C", "1"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "alert", "-C", "1"]), @r"
     1f1abf7  2026-03-14 12:03:00  assistant  main:2
         :1      user      ␛[31mred␇ alert now
         safe \u{202e}txet\u{9b}2J alert
@@ -211,7 +211,7 @@ fn escape_sequences_in_what_is_found_are_shown() {
         ␛[31mred␇ alert now
         :2      assistant safe \u{202e}txet\u{9b}2J alert
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "[31mred"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "[31mred"]), @r"
     fb0ef8c  2026-03-14 12:02:00  user  main:1
         ␛[31mred␇ alert now
     ");
@@ -221,7 +221,7 @@ fn escape_sequences_in_what_is_found_are_shown() {
 fn options_narrow_what_is_found() {
     let sandbox = with_demo();
     let hashes = |arguments: &[&str]| -> Vec<String> {
-        let lines = sandbox.ok(&[&["find", "decimal", "-n", "0"], arguments].concat());
+        let lines = sandbox.ok(&[&["find", "-F", "decimal", "-n", "0"], arguments].concat());
         let heads = lines.lines().filter(|line| !line.starts_with(' '));
         heads.map(|head| head[..7].to_owned()).collect()
     };
@@ -242,36 +242,36 @@ fn options_narrow_what_is_found() {
     assert_eq!([late.as_slice(), early.as_slice()].concat(), all);
     assert!(!early.is_empty() && !late.is_empty(), "{early:?} {late:?}");
     assert_eq!(hashes(&["--since", "1d"]), all);
-    insta::assert_snapshot!(sandbox.tract(&["find", "decimal", "--since", "1h"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "decimal", "--since", "1h"]), @r"
     exit code: 1
     --- stderr
     No message matches
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--since", "soon"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "--since", "soon"]), @r"
     exit code: 2
     --- stderr
     error: 'soon' is neither a date nor an age
     hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--op", "squash"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "--op", "squash"]), @r"
     exit code: 2
     --- stderr
     error: unknown operation 'squash'
     hint: append, edit, hide, restore, annotate, move, truncate, compact, clear, drop, prune
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "x", "--role", "usr"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "--role", "usr"]), @r"
     exit code: 2
     --- stderr
     error: unknown role 'usr'
     hint: did you mean user?
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", "x", "nowhere"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "x", "nowhere"]), @r"
     exit code: 1
     --- stderr
     error: no commit 'nowhere'
     hint: `tract log --oneline` lists them, tract branch the branches
     ");
-    insta::assert_snapshot!(sandbox.tract(&["find", ""]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", ""]), @r"
     exit code: 2
     --- stderr
     error: the text to find: it is empty
@@ -293,13 +293,13 @@ fn a_search_reads_what_may_match_and_no_more_than_it_shows() {
              (SELECT id FROM contents WHERE preview LIKE '{preview}')"
         ));
     };
-    let before = sandbox.ok(&["find", "needle"]);
+    let before = sandbox.ok(&["find", "-F", "needle"]);
     spoil("nothing%");
-    assert_eq!(sandbox.ok(&["find", "needle"]), before);
+    assert_eq!(sandbox.ok(&["find", "-F", "needle"]), before);
     // One more than is shown is read, to tell whether there are more.
     spoil("one needle%");
-    sandbox.ok(&["find", "needle", "-n", "1", "-C", "3"]);
-    let spoilt = sandbox.tract(&["find", "needle"]);
+    sandbox.ok(&["find", "-F", "needle", "-n", "1", "-C", "3"]);
+    let spoilt = sandbox.tract(&["find", "-F", "needle"]);
     assert!(spoilt.starts_with("exit code: 3"), "{spoilt}");
 }
 
@@ -317,7 +317,7 @@ fn what_two_compactions_cover_was_hidden_by_the_first() {
         sandbox.ok(&["commit", "-r", "user", "-m", text]);
     }
     sandbox.ok(&["compact", "-m", "A house was painted.", ":1..:2"]);
-    let found = sandbox.ok(&["find", "is to be blue"]);
+    let found = sandbox.ok(&["find", "-F", "is to be blue"]);
     let back = format!("tract resume {}^", first);
     assert!(found.contains(&back), "{found}");
     let there = ["compile", &format!("{}^", first), "--format", "text"];
@@ -381,9 +381,9 @@ fn what_several_sessions_say_is_listed_by_session() {
         );
         sandbox.ok(&["import", &format!("{}.jsonl", id(at))]);
     }
-    insta::assert_snapshot!(sandbox.tract(&["find", "wheel"]));
-    insta::assert_snapshot!(sandbox.tract(&["find", "river"]));
-    let Some(drawn) = sandbox.on_terminal("80", &["find", "wheel"]) else {
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "wheel"]));
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "river"]));
+    let Some(drawn) = sandbox.on_terminal("80", &["find", "-F", "wheel"]) else {
         eprintln!("skipped: no `script` here to make a terminal");
         return;
     };

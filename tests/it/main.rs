@@ -77,6 +77,7 @@ mod programs;
 mod provider_counts;
 mod pruning;
 mod purging;
+mod ranking;
 mod reading;
 #[cfg(unix)]
 mod readme;

@@ -64,7 +64,7 @@ fn what_the_rest_vouches_for_is_made_again() {
             &["compile", "other"][..],
             &["log", "-n", "0", "-v"],
             &["branch"],
-            &["find", "three"],
+            &["find", "-F", "three"],
         ];
         commands.map(|command| sandbox.tract(command)).concat()
     };
@@ -367,7 +367,7 @@ fn what_was_set_aside_is_whole_again_when_it_is_said_again() {
         return;
     }
     let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two words")]);
-    sandbox.ok(&["find", "two"]);
+    sandbox.ok(&["find", "-F", "two"]);
     let wanted = sandbox.ok(&["compile"]);
     let log = sandbox.ok(&["log"]);
     change(
@@ -380,13 +380,13 @@ fn what_was_set_aside_is_whole_again_when_it_is_said_again() {
     6dd8157  :2  2026-03-14 12:03:00  append  assistant  +6  14  (HEAD -> main)  two words
     dbc1344  :1  2026-03-14 12:02:00  append  user       +8   8  one
     ");
-    sandbox.tract(&["find", "nothing like it"]);
+    sandbox.tract(&["find", "-F", "nothing like it"]);
     sandbox.ok(&["checkout", "-b", "other", "HEAD^"]);
     sandbox.ok(&["commit", "-r", "assistant", "-m", "two words"]);
     sandbox.ok(&["checkout", "main"]);
     assert_eq!(sandbox.ok(&["compile"]), wanted);
     assert_eq!(sandbox.ok(&["log"]), log);
-    assert!(sandbox.ok(&["find", "two"]).contains("two words"));
+    assert!(sandbox.ok(&["find", "-F", "two"]).contains("two words"));
     insta::assert_snapshot!(sandbox.tract(&["fsck"]), @r"
     --- stderr
     Checked 2 messages, 3 commits, 0 session files and 4 refs: no damage

@@ -610,7 +610,7 @@ fn undo_five_times_and_redo_five_times() {
         &["checkout", "-b", "idea"],
     ];
     let state = || {
-        let sessions = sandbox.ok(&["find", "e", "-n", "0"]);
+        let sessions = sandbox.ok(&["find", "-F", "e", "-n", "0"]);
         refs(&sandbox) + &sandbox.tract(&["compile"]) + &sessions
     };
     let mut states = vec![state()];

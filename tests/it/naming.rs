@@ -315,8 +315,8 @@ fn no_name_and_no_text_acts_on_a_terminal() {
         &["diff", "HEAD~3"],
         &["diff", "HEAD~3", "--stat"],
         &["diff", "main", EVIL_NAME],
-        &["find", "il"],
-        &["find", EVIL],
+        &["find", "-F", "il"],
+        &["find", "-F", EVIL],
         &["branch"],
         &["branch", EVIL],
         &["branch", EVIL_NAME],
@@ -435,7 +435,7 @@ fn no_name_and_no_text_acts_on_a_terminal() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
     for command in [
-        &["find", "il"][..],
+        &["find", "-F", "il"][..],
         &["log"],
         &["branch"],
         &["import", &openai],

@@ -111,7 +111,7 @@ fn unread(sandbox: &Sandbox) -> Vec<String> {
             &["log", "-n", "0", "--oneline"],
             &["status"],
             &["diff", "HEAD^", "HEAD"],
-            &["find", "e"],
+            &["find", "-F", "e"],
             &["compile", "--format", "openai"],
             &["compile", "--format", "anthropic"],
         ],

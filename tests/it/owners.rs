@@ -81,7 +81,7 @@ fn no_command_opens_a_strangers_repository_however_it_is_named() {
         &["compile"],
         &["export", "--format", "openai"],
         &["diff"],
-        &["find", "task"],
+        &["find", "-F", "task"],
         &["branch"],
         &["reflog"],
         &["rev-parse", "HEAD"],

@@ -54,7 +54,7 @@ fn sandbox() -> Sandbox {
         &format!("Noted: {}", SECRETS[2]),
     ]);
     sandbox.ok(&["reset", "HEAD^"]);
-    sandbox.ok(&["find", "hunter2"]);
+    sandbox.ok(&["find", "-F", "hunter2"]);
     sandbox
 }
 
@@ -138,7 +138,7 @@ fn what_was_purged_is_nowhere() {
     80ccb6e  :1  -                    append  system       +10         10  Be brief.
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "HEAD^"]), @r#"{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"[purged]"},{"role":"assistant","content":"[purged]"},{"role":"assistant","content":"[purged]"},{"role":"user","content":"[purged]"},{"role":"user","content":"[purged]"},{"role":"user","content":"[purged]"}]}"#);
-    insta::assert_snapshot!(sandbox.tract(&["find", "hunter2"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "hunter2"]), @r"
     exit code: 1
     --- stderr
     No message matches
@@ -223,7 +223,7 @@ fn titles_notes_and_directories_go_with_what_was_purged() {
     sandbox.ok(&["tag", "moved", "-m", "all about hunter2-tool"]);
     sandbox.ok(&["tag", "-d", "moved"]);
     sandbox.ok(&["tag", "moved"]);
-    sandbox.ok(&["find", "hunter2"]);
+    sandbox.ok(&["find", "-F", "hunter2"]);
     let index = |sandbox: &Sandbox| {
         let rows = dump(sandbox)
             .into_iter()

@@ -75,7 +75,7 @@ fn a_result_is_listed_with_its_own_call_and_what_is_empty_says_so() {
     4 tool Read file_path="src/lib.rs"
     3 tool Read file_path="Cargo.toml", limit=20
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["find", "library", "-C", "1"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "library", "-C", "1"]), @r#"
     5522c9d  2026-03-14 12:05:00  tool  main:4  Read file_path="src/lib.rs"
         :3      tool      Read file_path="Cargo.toml", limit=20 → [package] name = "tally"
         //! A library.

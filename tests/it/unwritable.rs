@@ -268,7 +268,7 @@ fn a_disk_that_is_full_loses_nothing_and_hides_nothing() {
             &["status"],
             &["compile"],
             &["show"],
-            &["find", "one"],
+            &["find", "-F", "one"],
         ] {
             let output = limited(&sandbox, 64, look);
             assert!(output.status.success(), "{look:?} {}", self::said(&output));

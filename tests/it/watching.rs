@@ -237,7 +237,7 @@ fn a_change_that_only_a_full_reading_finds_is_found_by_it() {
     Looked at 1 file: 562 new commits in 1
     ");
     assert_eq!(count(&sandbox), 602, "what was here stays");
-    assert!(sandbox.ok(&["find", "told 40"]).contains("told 40"));
+    assert!(sandbox.ok(&["find", "-F", "told 40"]).contains("told 40"));
 }
 
 #[test]
@@ -425,8 +425,8 @@ fn a_home_is_told_by_tool_directory_and_what_is_gone() {
         ("here", &["branch", "--here"]),
         ("gone", &["branch", "--gone"]),
         ("of another tool", &["branch", "--tool", "codex"]),
-        ("found", &["find", "SAID 2"]),
-        ("found here", &["find", "SAID 2", "--here"]),
+        ("found", &["find", "-F", "SAID 2"]),
+        ("found here", &["find", "-F", "SAID 2", "--here"]),
     ] {
         insta::assert_snapshot!(name, sandbox.tract(args).replace(&here, "[WORK]"));
     }

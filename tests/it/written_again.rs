@@ -51,7 +51,7 @@ fn what_is_typed_again_after_a_purge_is_sent() {
     assert_eq!(texts(&sandbox, "HEAD"), [ERASED; 5]);
     // What was erased is as it was.
     assert_eq!(texts(&sandbox, erased.trim()), ["[purged]"]);
-    insta::assert_snapshot!(sandbox.ok(&["find", "hunter2"]), @r"
+    insta::assert_snapshot!(sandbox.ok(&["find", "-F", "hunter2"]), @r"
     368292c  2026-03-14 12:10:00  user (edit)  main:5
         My password is hunter2.
     6a8f082  2026-03-14 12:08:00  user         main:4

@@ -1,10 +1,14 @@
 //! `tract find`: messages by their text.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use tract::history::{FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern, Repo};
+use tract::history::{
+    FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern, RankedOptions, Repo,
+};
+use tract::model::query::Query;
 use tract::model::{EntryId, HideKind, Operation, RefName, Role};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
@@ -14,32 +18,40 @@ use crate::cli::{App, Exit, Failure, Result, Ui, moment, progress};
 
 /// Search all messages, hidden ones too
 ///
-/// Searches the history of all branches, tags and sessions, newest first: text, thinking, tool calls
-/// and their results, in hidden messages as well, and in what edits replaced. A message that several
-/// branches share is listed once. Each match starts with its hash, time, role and place (main:12, or
-/// what hides it); `tract show HASH` prints it in full. For a hidden message, the last line says what
-/// brings it back. Matches are grouped by session, the one with the newest match first; the heading
-/// says where the session ran, its title, and what it continued.
+/// Finds messages by their words, the best answer first, over the history of all branches, tags and sessions: in
+/// text, thinking, tool calls and their results, in hidden messages as well, and in what edits replaced. The words
+/// may stand in any order and form ("proposals" finds "proposal"), and the more of them a message has, the better. A
+/// word with a part of an identifier finds the whole of it. What a result of tract itself repeats comes last.
 ///
-/// TEXT is searched for as it is, in upper or lower case; no character is special. With --regex it is a
-/// regular expression, in which (?-i) makes case matter. The exit code is 1 if nothing matches, as with
-/// grep.
+/// "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what has -WORD in it is left
+/// out. With --exact TEXT is searched for as it is, with --regex as a regular expression, in which (?-i) makes
+/// case matter: then no match is missed, and the newest comes first.
+///
+/// Each match starts with its hash, time, role and place (main:12, or what hides it); `tract show HASH` prints it
+/// in full. For a hidden message, the last line says what brings it back. Matches stand below their session: where
+/// it ran, its title, and what it continued. The exit code is 1 if nothing matches, as with grep.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  tract find parse_conf                     the newest 20 messages with it
-  tract find 'read the config'              several words go in quotes
+  tract find 'website proposals redesign'   the best 20 answers
+  tract find '\"read the config\" pars*'     a phrase, and words that begin so
+  tract find 'config -test' --hidden        what is in no context any more
   tract find parse_conf main                only in main's history
   tract find parse_conf --here              only in this directory's sessions
+  tract find -F 'parse_conf('               these characters, the newest first
   tract find 'fn \\w+_config' --regex -C 1  with a message before and after
   tract find error --tool bash --since 3w   in bash's input and output of the last three weeks
-  tract find TODO --role user -n 0          in all that users wrote
-  tract find -- --force                     a text that begins with a dash")]
+  tract find config --path src/lib.rs       in what was done with a file
+  tract find -F TODO --role user -n 0       in all that users wrote
+  tract find -F -- --force                  a text that begins with a dash")]
 pub struct Args {
-    /// The text to find
+    /// The words to find
     text: String,
     /// Only in the history of this commit or branch
     rev: Option<String>,
+    /// Find TEXT as it is, letter by letter
+    #[arg(short = 'F', long, conflicts_with = "regex")]
+    exact: bool,
     /// TEXT is a regular expression
     #[arg(short = 'E', long)]
     regex: bool,
@@ -47,9 +59,18 @@ pub struct Args {
     #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
     #[arg(hide_default_value = true)]
     neighbours: usize,
+    /// Only what is hidden
+    #[arg(long)]
+    hidden: bool,
+    /// Only in this session, by its name in `tract branch --all`
+    #[arg(long, value_name = "NAME", conflicts_with = "rev")]
+    session: Option<String>,
     /// Only in sessions that ran in this directory or below it
-    #[arg(long, conflicts_with = "rev")]
+    #[arg(long, conflicts_with_all = ["rev", "directory"])]
     here: bool,
+    /// Only in sessions that ran in DIR or below it
+    #[arg(long, value_name = "DIR", conflicts_with = "rev")]
+    directory: Option<PathBuf>,
     /// Only messages of this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
@@ -59,6 +80,9 @@ pub struct Args {
     /// Only calls of this tool, and their results
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
+    /// Only calls that name this file, or the end of its path, and their results
+    #[arg(long, value_name = "FILE")]
+    path: Option<String>,
     /// Only from then on: a date, or an age such as 3w
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -82,33 +106,43 @@ const INDENT: &str = "    ";
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     known_operations(&args.op)?;
     let (repo, on) = (app.repo()?, app.on()?);
-    let pattern = if args.regex {
-        Pattern::regex(&args.text)?
-    } else {
-        Pattern::text(&args.text)?
-    };
-    let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
-    let calendar = app.calendar();
     let limit = args.limit.unwrap_or(LIMIT);
-    let options = FindOptions {
-        within: within.transpose()?,
-        directory: args.here.then(|| app.cwd()).transpose()?,
-        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
-        operations: args.op.clone(),
-        tool: args.tool.clone(),
-        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
-        until: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
-        // One more tells whether there are more.
-        limit: if limit == 0 { 0 } else { limit + 1 },
-        neighbours: args.neighbours,
-        ..FindOptions::new(pattern)
-    };
+    // One more tells whether there are more.
+    let asked = if limit == 0 { 0 } else { limit + 1 };
     let bar = progress::bar(app, "[{bar:30}] {msg}");
-    let found = repo.find_messages(&on, &options, &mut |progress| {
+    let mut progress = |progress| {
         if bar.elapsed() > QUICK {
             draw(&bar, progress);
         }
-    });
+    };
+    let found = if args.exact || args.regex {
+        let options = exact(args, asked, &repo, app)?;
+        repo.find_messages(&on, &options, &mut progress)
+    } else {
+        let query = Query::parse(&args.text).map_err(|error| {
+            let hint = "tract find -F TEXT finds any text as it is";
+            Failure::from(error).with_hint(hint)
+        })?;
+        let exact = exact(args, asked, &repo, app)?;
+        let options = RankedOptions {
+            query,
+            within: exact.within,
+            session: exact.session,
+            directory: exact.directory,
+            role: exact.role,
+            operations: exact.operations,
+            tool: exact.tool,
+            path: exact.path,
+            since: exact.since,
+            until: exact.until,
+            hidden: exact.hidden,
+            offset: 0,
+            limit: asked,
+            neighbours: exact.neighbours,
+            lines: LINES,
+        };
+        repo.find_ranked(&on, &options, &mut progress)
+    };
     bar.finish_and_clear();
     let found = found?;
     if found.is_empty() {
@@ -119,9 +153,52 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let here = repo.head(&on)?.branch().cloned();
     list(&found[..shown.min(found.len())], here.as_ref(), args, app)?;
     if found.len() > shown {
-        app.ui.hint("there are more, older ones: -n 0 lists all");
+        app.ui.hint(if args.exact || args.regex {
+            "there are more, older ones: -n 0 lists all"
+        } else {
+            "there are more, worse ones: -n 0 lists all"
+        });
     }
     Ok(())
+}
+
+/// What is asked for, as an exact search takes it.
+fn exact(args: &Args, limit: usize, repo: &Repo, app: &mut App) -> Result<FindOptions> {
+    let on = app.on()?;
+    let calendar = app.calendar();
+    let pattern = if args.regex {
+        Pattern::regex(&args.text)?
+    } else {
+        Pattern::text(&args.text)?
+    };
+    let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
+    let directory = match &args.directory {
+        Some(directory) => Some(app.cwd()?.join(directory)),
+        None => args.here.then(|| app.cwd()).transpose()?,
+    };
+    Ok(FindOptions {
+        within: within.transpose()?,
+        session: args.session.as_deref().map(session_named).transpose()?,
+        directory,
+        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
+        operations: args.op.clone(),
+        tool: args.tool.clone(),
+        path: args.path.clone(),
+        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
+        until: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
+        hidden: args.hidden,
+        limit,
+        neighbours: args.neighbours,
+        ..FindOptions::new(pattern)
+    })
+}
+
+/// The session of this name, with or without what all of them begin with.
+fn session_named(name: &str) -> Result<RefName> {
+    let own = name
+        .trim_start_matches("refs/")
+        .trim_start_matches("sessions/");
+    Ok(format!("{}{own}", RefName::SESSIONS).parse()?)
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {
@@ -136,12 +213,12 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
     bar.set_message(what);
 }
 
-/// Draws the messages, each under a heading; those of several sessions by session, the one with the newest match
-/// first.
+/// Draws the messages, each under a heading; those of several sessions by session: of an exact search the one with
+/// the newest match first, of a ranked one in the order of the matches, so that a session may come again.
 fn list(found: &[Found], here: Option<&RefName>, args: &Args, app: &mut App) -> Result<()> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
-    let groups = groups(found);
+    let groups = groups(found, !args.exact && !args.regex);
     let is_of_many = groups.len() > 1;
     let in_order: Vec<&Found> = groups.iter().flatten().copied().collect();
     let cells: Vec<Vec<Line>> = in_order.iter().map(|one| cells(one, &calendar)).collect();
@@ -168,6 +245,9 @@ fn list(found: &[Found], here: Option<&RefName>, args: &Args, app: &mut App) -> 
                 head.fit(Label::Dim.of(format!("\"{title}\"")), room);
             }
             ui.print(head.within(room))?;
+            if one.is_own {
+                ui.print(Label::Dim.of(format!("{INDENT}(told by tract itself)")))?;
+            }
             below(one, here, &repo, ui)?;
         }
     }
@@ -194,11 +274,16 @@ fn below(one: &Found, here: Option<&RefName>, repo: &Repo, ui: &mut Ui) -> Resul
 }
 
 /// What was found, by the session that it is of, or the branch, where that came from none.
-fn groups(found: &[Found]) -> Vec<Vec<&Found>> {
+fn groups(found: &[Found], in_order: bool) -> Vec<Vec<&Found>> {
     let key = |one: &Found| one.session.name.clone().or_else(|| one.branch.clone());
     let mut groups: Vec<Vec<&Found>> = Vec::new();
     let mut places: HashMap<Option<RefName>, usize> = HashMap::new();
+    let mut last = None;
     for one in found {
+        if in_order && last != Some(key(one)) {
+            places.clear();
+        }
+        last = Some(key(one));
         let at = *places.entry(key(one)).or_insert(groups.len());
         if at == groups.len() {
             groups.push(Vec::new());

@@ -4,13 +4,16 @@
 //! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), what "newest" means
 //! across branches, and where a found message stands in its branch's context.
 
+mod looked;
 mod merge;
+mod own;
 mod pattern;
+mod ranked;
 #[cfg(test)]
 mod tests;
 mod visibility;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -21,10 +24,12 @@ use crate::history::log::wanted;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
 use crate::model::{Commit, EntryId, Millis, Operation, RefName, Role};
-use crate::store::{CommitRow, View};
+use crate::store::{CommitRow, SessionRow, View};
 
 use merge::Merge;
+use own::Own;
 pub use pattern::{MatchedLine, Pattern};
+pub use ranked::RankedOptions;
 pub use visibility::{HiddenBy, Neighbour, Origin};
 use visibility::{Tip, Visibility};
 
@@ -41,6 +46,8 @@ pub struct FindOptions {
     pub pattern: Pattern,
     /// Only in the history of this commit; none: in that of every branch, tag and session.
     pub within: Option<CommitHash>,
+    /// Only in this session, and on branches that came from it.
+    pub session: Option<RefName>,
     /// Only on branches, tags and sessions whose session ran in this directory or below it.
     pub directory: Option<PathBuf>,
     /// Only messages of this role.
@@ -50,10 +57,14 @@ pub struct FindOptions {
     pub operations: Vec<String>,
     /// Only calls of this tool and their results.
     pub tool: Option<String>,
+    /// Only calls of tools that name this file or directory, or the end of its path, and their results.
+    pub path: Option<String>,
     /// Only from this time on; what bears no time is left out.
     pub since: Option<Millis>,
     /// Only up to this time; likewise.
     pub until: Option<Millis>,
+    /// Only what is in no context any more where it stands.
+    pub hidden: bool,
     /// At most so many messages; 0: all.
     pub limit: usize,
     /// How many neighbours to give on each side of a message.
@@ -66,12 +77,15 @@ impl FindOptions {
         Self {
             pattern,
             within: None,
+            session: None,
             directory: None,
             role: None,
             operations: Vec::new(),
             tool: None,
+            path: None,
             since: None,
             until: None,
+            hidden: false,
             limit: 0,
             neighbours: 0,
         }
@@ -98,6 +112,11 @@ pub struct Found {
     pub number: Option<usize>,
     /// Why the text is not in the context there.
     pub hidden_by: Option<HiddenBy>,
+    /// How well it answers a ranked search, only to be compared with others of the same one; 0 where an exact
+    /// one found it.
+    pub score: f32,
+    /// Whether what answers is what tract itself was asked or told, as far as a ranked search says.
+    pub is_own: bool,
     /// The lines that match, in order.
     pub lines: Vec<MatchedLine>,
     /// The messages before it, oldest first, hidden ones included.
@@ -159,16 +178,13 @@ impl Repo {
     ) -> Result<Vec<Found>> {
         self.fill_index(progress)?;
         let mut view = self.store.read()?;
-        let mut tips = tips(&*view, on, options.within)?;
-        if let Some(directory) = &options.directory {
-            let mut all = Vec::new();
-            for (name, commit) in tips {
-                if ran_in(&*view, &commit, directory)? {
-                    all.push((name, commit));
-                }
-            }
-            tips = all;
-        }
+        let tips = tips(&*view, on, options.within)?;
+        let tips = narrowed(
+            &*view,
+            tips,
+            options.session.as_ref(),
+            options.directory.as_deref(),
+        )?;
         let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
         let hits = view.search(options.pattern.literals(), &commits)?;
         let total = hits.len();
@@ -191,6 +207,9 @@ impl Repo {
             let entry = entry_of(&*view, &hit.commit, &content, &row.commit.operation)?;
             let parts: HashSet<usize> = lines.iter().map(|line| line.part).collect();
             let (number, hidden_by) = visibility.of(&*view, hit.tip, entry, &content, &parts)?;
+            if options.hidden && hidden_by.is_none() {
+                continue;
+            }
             let (before, after) = match options.neighbours {
                 0 => Default::default(),
                 around => visibility.neighbours(&*view, hit.tip, &entry, around)?,
@@ -204,6 +223,8 @@ impl Repo {
                 session: visibility.session(&*view, hit.tip)?.clone(),
                 number,
                 hidden_by,
+                score: 0.0,
+                is_own: false,
                 lines,
                 before,
                 after,
@@ -283,10 +304,38 @@ fn tips(view: &dyn View, on: &On, within: Option<CommitHash>) -> Result<Vec<Tip>
     Ok(tips.map(|(name, commit)| (Some(name), commit)).collect())
 }
 
-/// Whether the session that a commit came from ran in this directory or below it.
-fn ran_in(view: &dyn View, commit: &CommitHash, directory: &Path) -> Result<bool> {
-    let cwd = path::session_of(view, commit)?.and_then(|(_, session)| session.cwd);
-    Ok(cwd.is_some_and(|cwd| Path::new(&cwd).starts_with(directory)))
+/// Those of the tips that come from a session, if one is asked for, and whose session ran in a directory or
+/// below it.
+fn narrowed(
+    view: &dyn View,
+    tips: Vec<Tip>,
+    session: Option<&RefName>,
+    directory: Option<&Path>,
+) -> Result<Vec<Tip>> {
+    if session.is_none() && directory.is_none() {
+        return Ok(tips);
+    }
+    let known: HashMap<RefName, SessionRow> = view.sessions()?.into_iter().collect();
+    let mut left = Vec::new();
+    for (name, commit) in tips {
+        let own = name.as_ref().filter(|name| name.as_session().is_some());
+        let (from, row) = match own.and_then(|name| known.get_key_value(name)) {
+            Some((name, row)) => (name.clone(), row.clone()),
+            None => match path::session_of(view, &commit)? {
+                Some(found) => found,
+                None => continue,
+            },
+        };
+        let is_in = |directory| {
+            row.cwd
+                .as_deref()
+                .is_some_and(|cwd| Path::new(cwd).starts_with(directory))
+        };
+        if session.is_none_or(|session| from == *session) && directory.is_none_or(is_in) {
+            left.push((name, commit));
+        }
+    }
+    Ok(left)
 }
 
 /// Who speaks and the lines that match, if this is what was asked for. Reads the body last.
@@ -316,6 +365,14 @@ fn read(
     let wanted = !lines.is_empty()
         && match &options.tool {
             Some(tool) => Callers::new(view).has_to_do_with(tool, row.commit.parent, content)?,
+            None => true,
+        }
+        && match &options.path {
+            Some(path) => {
+                let mut own = Own::of(&message);
+                own.answered(&Callers::new(view).of(row.commit.parent, content)?);
+                own.names(path)
+            }
             None => true,
         };
     Ok(wanted.then_some((message.role, lines)))

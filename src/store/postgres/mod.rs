@@ -24,6 +24,7 @@ mod session;
 mod sources;
 mod verify;
 mod waiting;
+mod words;
 
 #[cfg(all(test, unix))]
 mod crashes;

@@ -276,16 +276,18 @@ impl ObjectsMut for Session<'_> {
             None => {
                 let (encoding, body) = pack(bytes);
                 let shown = Shown::of(message);
-                self.insert_content(name, shown, (encoding, &body))
+                let is_new = self.insert_content(name, shown, (encoding, &body))?;
+                self.gather(name, message, None, is_new)
             }
-            Some(Prepared { shown, body }) => {
+            Some(Prepared { shown, words, body }) => {
                 // Another engine's dictionary is not here.
                 let alone = body.filter(|body| body.dictionary.is_none());
                 let body = match &alone {
                     Some(body) => (ZSTD, body.bytes.as_slice()),
                     None => (RAW, bytes),
                 };
-                self.insert_content(name, shown, body)
+                let is_new = self.insert_content(name, shown, body)?;
+                self.gather(name, message, Some(words), is_new)
             }
         }
     }

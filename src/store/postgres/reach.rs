@@ -117,16 +117,16 @@ impl ReachabilityMut for Session<'_> {
         let sql = "WITH gone AS (
                  DELETE FROM contents AS c WHERE hash <> ALL ($1)
                      AND NOT EXISTS (SELECT 1 FROM commits WHERE content = c.id)
-                 RETURNING size_bytes
-             ) SELECT count(*), coalesce(sum(size_bytes), 0)::bigint FROM gone";
-        let gone = self.first(sql, &[&keys(&named)], |row| {
-            Ok((row.unsigned(0)?, row.unsigned(1)?))
+                 RETURNING id, size_bytes
+             ) SELECT id, size_bytes FROM gone";
+        let gone = self.all(sql, &[&keys(&named)], |row| {
+            Ok((get::<i64>(row, 0)?, row.unsigned(1)?))
         })?;
-        let (contents, size_bytes) = gone.unwrap_or_default();
+        self.forget_words(gone.iter().map(|(id, _)| *id).collect())?;
         Ok(Dropped {
             commits,
-            contents,
-            size_bytes,
+            contents: gone.len() as u64,
+            size_bytes: gone.iter().map(|(_, size_bytes)| size_bytes).sum(),
         })
     }
 }

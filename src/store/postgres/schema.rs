@@ -8,16 +8,19 @@ use super::session::LOCK;
 use crate::error::{Error, Result};
 
 /// All tables, as [`UPGRADED`] has them.
-const TABLES: &str = include_str!("../../../migrations/postgres/0001_repository.sql");
+const TABLES: [&str; 2] = [
+    include_str!("../../../migrations/postgres/0001_repository.sql"),
+    include_str!("../../../migrations/postgres/0002_usage_recordings.sql"),
+];
 
 /// What [`FORMAT`] has beyond those.
-const ADDED: &str = include_str!("../../../migrations/postgres/0002_usage_recordings.sql");
+const ADDED: &str = include_str!("../../../migrations/postgres/0003_words.sql");
 
 /// The format that this program reads and writes.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 
 /// The one before it, which becomes [`FORMAT`] where it is opened.
-const UPGRADED: u32 = 3;
+const UPGRADED: u32 = 4;
 
 /// What is in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +125,8 @@ fn make_all(link: &Link, address: &Address) -> Result<()> {
     if link.query(is_there, &[&address.schema])?.is_empty() {
         link.batch(&format!("CREATE SCHEMA {name}"))?;
     }
-    link.batch(TABLES)?;
+    for tables in TABLES {
+        link.batch(tables)?;
+    }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::model::searched::Literals;
 use crate::store::columns::Columns;
 use crate::store::grams::{Terms, Wanted, wanted};
 use crate::store::search::Found;
-use crate::store::{Hit, Objects, Search, SearchMut, rows};
+use crate::store::{Hit, Objects, Ranked, Ranking, Search, SearchMut, rows};
 
 /// How many contents are taken into the index at once.
 const BATCH: i64 = 1_024;
@@ -23,7 +23,7 @@ impl Session<'_> {
     }
 
     /// The paths to some commits, of which nothing is found yet.
-    fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
+    pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
         let mut found = Found::default();
         let sql = "WITH RECURSIVE path (tip, lineage, last) AS (
                  SELECT n, lineage, depth
@@ -112,6 +112,16 @@ impl Search for Session<'_> {
         }
         Ok(found.hits())
     }
+
+    fn unweighed_bytes(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(sum(size_bytes), 0)::bigint FROM contents
+             WHERE id > (SELECT coalesce(max(last), 0) FROM segments)";
+        Ok(self.first(sql, &[], |row| row.unsigned(0))?.unwrap_or(0))
+    }
+
+    fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked> {
+        self.rank(ranking, tips, is_narrow)
+    }
 }
 
 impl SearchMut for Session<'_> {
@@ -161,6 +171,13 @@ impl SearchMut for Session<'_> {
         // What the index has passed it does not come to again.
         let sql = "UPDATE search SET terms = '{}'
              WHERE content IN (SELECT id FROM contents WHERE hash = ANY ($1))";
-        self.execute(sql, &[&keys(contents)])
+        self.execute(sql, &[&keys(contents)])?;
+        let ids = "SELECT id FROM contents WHERE hash = ANY ($1)";
+        let ids = self.all(ids, &[&keys(contents)], |row| get(row, 0))?;
+        self.forget_words(ids.into_iter().collect())
+    }
+
+    fn weigh(&self, enough_bytes: u64) -> Result<u64> {
+        self.weigh_more(enough_bytes)
     }
 }

@@ -20,6 +20,7 @@ use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
 use crate::store::tables::Table;
+use crate::store::words::Gathering;
 
 /// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
 pub(super) const LOCK: i32 = 0x5452_4354;
@@ -69,6 +70,8 @@ pub(super) struct Session<'a> {
     pub(super) source: Cell<Option<u64>>,
     /// Rows that were put and not sent yet.
     waiting: RefCell<Waiting>,
+    /// The words of what was put here.
+    pub(super) gathering: RefCell<Gathering>,
 }
 
 impl<'a> Session<'a> {
@@ -138,6 +141,7 @@ impl<'a> Session<'a> {
             known: Known::default(),
             source: Cell::new(None),
             waiting: RefCell::default(),
+            gathering: RefCell::default(),
         }
     }
 
@@ -281,6 +285,7 @@ pub(super) fn place_of(row: &Row) -> Result<usize> {
 
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
+        Gathering::keep(&self.gathering, &*self)?;
         self.send()?;
         self.drop_idle_operation()?;
         let trace = self.trace.as_ref().expect("it writes");

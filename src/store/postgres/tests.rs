@@ -131,21 +131,22 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
     ));
 }
 
-/// Nobody wrote down in it which sessions are recorded, and what of a count was in a cache.
+/// It has no index of words.
 #[test]
 fn a_repository_of_the_format_before_gets_what_it_lacks() {
     let address = address!();
     create(&address);
     let mut client = client(&address);
-    let before = "DROP TABLE recordings; ALTER TABLE usage DROP cached_tokens, DROP written_tokens,
-                  DROP written_hour_tokens, DROP reasoning_tokens; UPDATE tract_repository SET format = 3";
+    let before = "DROP TABLE segments, words; UPDATE tract_repository SET format = 4";
     client.batch_execute(before).expect("as it was");
     let store = Postgres::open(&address).expect("opens");
     let hash = put(&store, "hello").expect("kept");
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 4);
+    assert_eq!(format, 5);
+    let tx = store.write().expect("the lock");
+    assert!(tx.weigh(u64::MAX).expect("indexed") > 0);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod session;
 mod sources;
 mod training;
 mod verify;
+mod words;
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, OpenOptions};
@@ -47,6 +48,7 @@ use super::rows::Shown;
 use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
+use crate::model::weighed::weighed;
 use dictionary::Dictionary;
 pub use restore::Successor;
 use session::Session;
@@ -316,6 +318,7 @@ impl Store for Sqlite {
         let with = Session::read(self)?.newest_dictionary()?;
         Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
+            words: weighed(message),
             body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
         }))
     }

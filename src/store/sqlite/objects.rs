@@ -253,9 +253,9 @@ impl ObjectsMut for Session<'_> {
         if let Some(id) = self.memo.content(&hash).filter(|_| is_its_own) {
             return self.heal(id, message).map(|_| false);
         }
-        let (shown, body) = match prepared {
-            Some(Prepared { shown, body }) => (shown, Some(body)),
-            None => (Shown::of(message), None),
+        let (shown, body, words) = match prepared {
+            Some(Prepared { shown, words, body }) => (shown, Some(body), Some(words)),
+            None => (Shown::of(message), None, None),
         };
         // Most that is put here is new: whether it is, the index says on the way.
         let id = self.next_id("contents")?;
@@ -285,6 +285,7 @@ impl ObjectsMut for Session<'_> {
         };
         self.put_body(id, (encoding, &body), shown.uses.as_deref())?;
         self.memo.saw_content(hash, id);
+        self.gather(id, message, words)?;
         self.grew()?;
         Ok(true)
     }

@@ -191,6 +191,7 @@ impl ReachabilityMut for Session<'_> {
             self.execute("DELETE FROM search WHERE rowid = ?1", [id])?;
             self.execute("DELETE FROM contents WHERE id = ?1", [id])?;
         }
+        self.forget_words(contents.iter().copied().collect())?;
         if let Some(first) = contents.iter().min() {
             self.forget_pieces_of(*first)?;
         }

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// The format that this program reads and writes.
-pub(super) const FORMAT: u32 = 21;
+pub(super) const FORMAT: u32 = 22;
 
 /// What the name of a write-ahead journal ends in.
 const WAL: &str = "-wal";

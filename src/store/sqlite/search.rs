@@ -18,7 +18,7 @@ use crate::store::crew::{with_crew, workers};
 use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
 use crate::store::lineage::Lineages;
 use crate::store::search::Found;
-use crate::store::{Hit, Search, SearchMut, rows};
+use crate::store::{Hit, Ranked, Ranking, Search, SearchMut, rows};
 
 /// How many bytes of messages are made into terms at once, and how many of these batches are under
 /// way at most.
@@ -64,8 +64,91 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Reads contents whose numbers lie between two, oldest first, until those read have enough bytes, and
+    /// puts what was made of each; `whole_bytes` is what all of them have, or more. Gives their bytes.
+    pub(super) fn each_batch<T: Send>(
+        &self,
+        (since, before, whole_bytes): (i64, i64, u64),
+        enough_bytes: u64,
+        work: &(dyn Fn(Vec<Body>) -> Vec<(i64, Result<T>)> + Sync),
+        put: &mut dyn FnMut(i64, T) -> Result<()>,
+    ) -> Result<u64> {
+        let mut next = self.prepare(
+            "SELECT id, hash, size_bytes, encoding, body
+             FROM contents LEFT JOIN bodies ON content = id
+             WHERE id > ?1 AND id < ?2 AND intact!(contents) ORDER BY id",
+        )?;
+        let mut next = next.query([since, before]).map_err(engine)?;
+        let mut put = |made: Vec<(i64, Result<T>)>| {
+            let mut made = made.into_iter();
+            made.try_for_each(|(id, made)| put(id, made?))
+        };
+        // For a few messages no thread is worth its start.
+        let workers = if whole_bytes.min(enough_bytes) < BATCH_BYTES {
+            0
+        } else {
+            workers()
+        };
+        with_crew(workers, work, |crew| {
+            let (mut done_bytes, mut ahead, mut is_over) = (0, 0, false);
+            while !is_over {
+                let (mut batch, mut bytes) = (Vec::new(), 0);
+                while done_bytes + bytes < enough_bytes && bytes < BATCH_BYTES {
+                    let Some(row) = next.next().map_err(engine)? else {
+                        is_over = true;
+                        break;
+                    };
+                    let body = Body::read(self, &Row(row))?;
+                    bytes += body.size_bytes;
+                    batch.push(body);
+                }
+                done_bytes += bytes;
+                is_over = is_over || done_bytes >= enough_bytes;
+                crew.push(batch);
+                ahead += 1;
+                if ahead > AHEAD_BATCHES {
+                    ahead -= 1;
+                    crew.pop().map_or(Ok(()), &mut put)?;
+                }
+            }
+            while let Some(made) = crew.pop() {
+                put(made)?;
+            }
+            Ok(done_bytes)
+        })
+    }
+
+    /// The paths to some commits, of which nothing is found yet.
+    pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
+        let sql = keyed::<CommitHash>(
+            ", path (tip, lineage, last, parent, fork) AS (
+                 SELECT n, lineage, depth, l.parent, l.fork_depth
+                 FROM keys CROSS JOIN commits ON hash = key AND intact!(commits, hash = key)
+                 CROSS JOIN lineages AS l ON l.id = lineage AND intact!(lineages AS l)
+                 UNION ALL
+                 SELECT tip, l.id, fork, l.parent, l.fork_depth
+                 FROM path CROSS JOIN lineages AS l ON l.id = path.parent AND intact!(lineages AS l)
+             ) SELECT tip, lineage, last, parent IS NULL FROM path ORDER BY tip",
+        );
+        let (mut found, mut whole) = (Found::default(), vec![false; tips.len()]);
+        if !tips.is_empty() {
+            self.scan(&sql, [blob(tips)], |row| {
+                let tip = row.unsigned(0)? as usize;
+                found.goes(tip, row.get(1)?, row.get(2)?);
+                whole[tip] |= row.get::<bool>(3)?;
+                Ok(true)
+            })?;
+        }
+        // One that ends too early is asked for by itself, which says what is missing.
+        for (tip, _) in tips.iter().zip(whole).filter(|(_, is_whole)| !is_whole) {
+            self.path(tip)?;
+        }
+        Ok(found)
+    }
+
     /// Takes a content in that the index has passed without its text.
     pub(super) fn index_again(&self, id: i64, message: &Message) -> Result<()> {
+        self.forget_words_from(id)?;
         if id > self.watermark()? {
             return Ok(());
         }
@@ -123,12 +206,7 @@ impl Search for Session<'_> {
     }
 
     fn search(&self, literals: &Literals, tips: &[CommitHash]) -> Result<Vec<Hit>> {
-        let mut found = Found::default();
-        for (at, tip) in tips.iter().enumerate() {
-            for (lineage, last) in self.path(tip)?.iter() {
-                found.goes(at, *lineage, *last);
-            }
-        }
+        let mut found = self.paths(tips)?;
         // The ids of all contents that may match. Their names are not asked for: there may be many, and few are
         // read.
         let (mut contents, mut known) = (Vec::new(), 0);
@@ -149,57 +227,31 @@ impl Search for Session<'_> {
         }
         Ok(found.hits())
     }
+
+    fn unweighed_bytes(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(sum(size_bytes), 0) FROM contents WHERE id > ?1";
+        let bytes = self.first(sql, [self.last_weighed()?], |row| row.unsigned(0))?;
+        Ok(bytes.unwrap_or(0))
+    }
+
+    fn ranked(&self, ranking: Ranking<'_>, tips: &[CommitHash], is_narrow: bool) -> Result<Ranked> {
+        self.rank(ranking, tips, is_narrow)
+    }
 }
 
 impl SearchMut for Session<'_> {
     fn index(&self, enough_bytes: u64) -> Result<u64> {
-        let mut next = self.prepare(
-            "SELECT id, hash, size_bytes, encoding, body
-             FROM contents LEFT JOIN bodies ON content = id
-             WHERE id > ?1 AND intact!(contents) ORDER BY id",
-        )?;
-        let mut next = next.query([self.watermark()?]).map_err(engine)?;
-        let put = |terms: Vec<(i64, Result<String>)>| -> Result<()> {
-            for (id, terms) in terms {
-                // A content without text gets its row as well: the watermark passes it.
-                let sql = "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)";
-                self.execute(sql, params![id, terms?])?;
-            }
-            Ok(())
-        };
-        // For a few messages no thread is worth its start.
-        let workers = if self.unindexed_bytes()? < BATCH_BYTES {
-            0
-        } else {
-            workers()
-        };
-        with_crew(workers, &terms_of, |crew| {
-            let (mut done_bytes, mut ahead, mut is_over) = (0, 0, false);
-            while !is_over {
-                let (mut batch, mut bytes) = (Vec::new(), 0);
-                while done_bytes + bytes < enough_bytes && bytes < BATCH_BYTES {
-                    let Some(row) = next.next().map_err(engine)? else {
-                        is_over = true;
-                        break;
-                    };
-                    let body = Body::read(self, &Row(row))?;
-                    bytes += body.size_bytes;
-                    batch.push(body);
-                }
-                done_bytes += bytes;
-                is_over = is_over || done_bytes >= enough_bytes;
-                crew.push(batch);
-                ahead += 1;
-                if ahead > AHEAD_BATCHES {
-                    ahead -= 1;
-                    crew.pop().map_or(Ok(()), put)?;
-                }
-            }
-            while let Some(terms) = crew.pop() {
-                put(terms)?;
-            }
-            Ok(done_bytes)
+        let since = self.watermark()?;
+        let known = (since, i64::MAX, self.unindexed_bytes()?);
+        self.each_batch(known, enough_bytes, &terms_of, &mut |id, terms: String| {
+            // A content without text gets its row as well: the watermark passes it.
+            let sql = "INSERT INTO search (rowid, pieces) VALUES (?1, ?2)";
+            self.execute(sql, params![id, terms])
         })
+    }
+
+    fn weigh(&self, enough_bytes: u64) -> Result<u64> {
+        self.weigh_more(enough_bytes)
     }
 
     fn unindex(&self, contents: &[ContentHash]) -> Result<()> {
@@ -211,7 +263,12 @@ impl SearchMut for Session<'_> {
             [blob(contents)],
         )?;
         // A deleted row's terms stay in the index, marked, until it is merged.
-        self.execute("INSERT INTO search (search) VALUES ('optimize')", [])
+        self.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
+        let ids = "SELECT id FROM keys CROSS JOIN contents ON hash = key";
+        let ids = self.all(&keyed::<ContentHash>(ids), [blob(contents)], |row| {
+            row.get(0)
+        })?;
+        self.forget_words(ids.into_iter().collect())
     }
 }
 
@@ -233,7 +290,7 @@ fn query(wanted: &Wanted) -> String {
 }
 
 /// A content on its way into the index.
-struct Body {
+pub(super) struct Body {
     id: i64,
     hash: ContentHash,
     size_bytes: u64,
@@ -251,17 +308,25 @@ impl Body {
     }
 }
 
-/// The terms of each content, on whatever thread. One whose body was set aside has none, and the index
-/// passes it; a body that is not its name's is an error.
-fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
-    let mut known = Terms::new();
-    let mut terms = |body: Body| -> Result<String> {
+/// What `work` makes of each message, on whatever thread. Of one whose body was set aside, nothing, and
+/// whoever asks passes it; a body that is not its name's is an error.
+pub(super) fn of_each<T: Default>(
+    batch: Vec<Body>,
+    mut work: impl FnMut(&Message) -> T,
+) -> Vec<(i64, Result<T>)> {
+    let mut made = |body: Body| -> Result<T> {
         if body.packed.is_none() {
-            return Ok(String::new());
+            return Ok(T::default());
         }
         let message = message(&body.hash, body.packed, body.size_bytes);
-        Ok(known.line(&message?))
+        Ok(work(&message?))
     };
-    let all = batch.into_iter().map(|body| (body.id, terms(body)));
+    let all = batch.into_iter().map(|body| (body.id, made(body)));
     all.collect()
+}
+
+/// The terms of each content.
+fn terms_of(batch: Vec<Body>) -> Vec<(i64, Result<String>)> {
+    let mut known = Terms::new();
+    of_each(batch, |message| known.line(message))
 }

@@ -17,6 +17,7 @@ use crate::model::Millis;
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
+use crate::store::words::Gathering;
 
 /// A statement about many keys, which stand one after the other in its first parameter: a table
 /// `keys` of their places `n`, from 0, and of each `key`.
@@ -53,6 +54,8 @@ pub(super) struct Session<'a> {
     pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
     /// What this transaction knows already.
     pub(super) memo: Memo,
+    /// The words of what was put here.
+    pub(super) gathering: RefCell<Gathering>,
 }
 
 impl<'a> Session<'a> {
@@ -97,6 +100,7 @@ impl<'a> Session<'a> {
             block: RefCell::new(None),
             newest_dictionary: RefCell::default(),
             memo: Memo::default(),
+            gathering: RefCell::default(),
         }
     }
 
@@ -225,6 +229,7 @@ fn begin(store: &Sqlite, sql: &str) -> Result<()> {
 
 impl Tx for Session<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
+        Gathering::keep(&self.gathering, &*self)?;
         let connection = &self.store.connection;
         let is_in_file = connection.path().is_some_and(|path| !path.is_empty());
         if is_in_file && connection.total_changes() != self.changes_before {

@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 21;
+PRAGMA user_version = 22;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -126,6 +126,20 @@ CREATE VIRTUAL TABLE search USING fts5 (
     detail = none,
     tokenize = 'ascii'
 );
+CREATE TABLE segments (
+    last       INTEGER PRIMARY KEY,
+    since      INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    seal       INTEGER NOT NULL
+) STRICT;
+CREATE TABLE words (
+    id      INTEGER PRIMARY KEY,
+    segment INTEGER NOT NULL,
+    word    BLOB    NOT NULL,
+    data    BLOB    NOT NULL,
+    seal    INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX words_by_place ON words (segment, word);
 CREATE INDEX commits_by_append ON commits (content, parent) WHERE content IS NOT NULL;
 CREATE TABLE tag_notes (
     tag       TEXT    PRIMARY KEY,

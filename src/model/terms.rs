@@ -1,0 +1,409 @@
+//! The words of a text, as a ranked search knows them: without case and accents, English ones by
+//! their stems, identifiers whole and by their parts, Chinese, Japanese and Korean text in pairs of characters.
+//!
+//! `parseConfig`, `parse_config` and `parse-config` are the same whole, with the same parts. Two
+//! words are the same if they come out the same, nothing else: whatever finds by these words may
+//! miss what is there letter by letter, which is what an exact search is for. Deliberately absent:
+//! which words a query asks for, what a word is worth in a message.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization;
+use waken_snowball::SnowballEnv;
+use waken_snowball::algorithms::english_stemmer;
+
+/// A longer word is none: keys, hashes and encoded bytes, which nobody remembers.
+const MOST_BYTES: usize = 64;
+/// What has more parts without a joint between them is no identifier, but encoded bytes as well.
+const MOST_HUMPS: usize = 8;
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// Folded, not yet brought to its stem.
+    pub folded: &'a str,
+    /// Where it stands, in bytes.
+    pub at: Range<usize>,
+    /// Whether this is an identifier as a whole, whose parts come after it.
+    pub is_whole: bool,
+}
+
+/// Memory that is used again from text to text.
+#[derive(Default)]
+pub struct Cutter {
+    folded: String,
+    parts: Vec<Part>,
+}
+
+/// A part of what stands without a gap: where it ends in the folded text, and where it stands.
+struct Part {
+    end: usize,
+    at: Range<usize>,
+    is_cjk: bool,
+}
+
+impl Cutter {
+    /// Tells the words of a text, in their order.
+    pub fn each(&mut self, text: &str, mut found: impl FnMut(Piece<'_>)) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let Some(first) = starts(text, at) else {
+                at += width(bytes[at]);
+                continue;
+            };
+            let mut end = at + first;
+            let mut is_ascii = first == 1;
+            while end < bytes.len() {
+                match starts(text, end) {
+                    Some(1) => end += 1,
+                    Some(wide) => {
+                        is_ascii = false;
+                        end += wide;
+                    }
+                    // What joins two parts, if another one follows.
+                    None => match joint(text, end) {
+                        Some(joint) if starts(text, end + joint).is_some() => {
+                            is_ascii &= joint == 1;
+                            end += joint;
+                        }
+                        _ => break,
+                    },
+                }
+            }
+            self.chunk(text, at..end, is_ascii, &mut found);
+            at = end;
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        text: &str,
+        at: Range<usize>,
+        is_ascii: bool,
+        found: &mut impl FnMut(Piece<'_>),
+    ) {
+        self.folded.clear();
+        self.parts.clear();
+        let joints = if is_ascii {
+            self.fold_ascii(text, &at)
+        } else {
+            self.fold(text, &at)
+        };
+        let is_cjk = self.parts.iter().any(|part| part.is_cjk);
+        let humps = self.parts.len().saturating_sub(1 + joints);
+        let is_one = self.parts.len() == 1;
+        if !is_one && !is_cjk && self.folded.len() <= MOST_BYTES {
+            found(Piece {
+                folded: &self.folded,
+                at,
+                is_whole: true,
+            });
+        }
+        if humps > MOST_HUMPS {
+            return;
+        }
+        let mut start = 0;
+        for part in &self.parts {
+            let folded = &self.folded[start..part.end];
+            start = part.end;
+            if part.is_cjk {
+                pairs(text, part, found);
+            } else if folded.len() > 1 && folded.len() <= MOST_BYTES {
+                found(Piece {
+                    folded,
+                    at: part.at.clone(),
+                    is_whole: false,
+                });
+            }
+        }
+    }
+
+    /// Cuts what is plain ASCII. Says how many joints there are.
+    fn fold_ascii(&mut self, text: &str, at: &Range<usize>) -> usize {
+        let bytes = &text.as_bytes()[at.clone()];
+        let (mut joints, mut start) = (0, 0);
+        for (here, byte) in bytes.iter().enumerate() {
+            let before = here.checked_sub(1).map_or(b'_', |before| bytes[before]);
+            match byte {
+                b'\'' => {
+                    if is_genitive(&bytes[here..]) {
+                        let part = at.start + start..at.start + here;
+                        self.ends(part, false);
+                        return joints;
+                    }
+                    continue;
+                }
+                b'_' | b'-' => {
+                    joints += 1;
+                    self.ends(at.start + start..at.start + here, false);
+                    start = here + 1;
+                    continue;
+                }
+                b'A'..=b'Z' if !before.is_ascii_uppercase() && before.is_ascii_alphanumeric() => {
+                    self.ends(at.start + start..at.start + here, false);
+                    start = here;
+                }
+                // The last capital of several begins the next part: `HTTPServer`.
+                b'A'..=b'Z'
+                    if before.is_ascii_uppercase()
+                        && bytes.get(here + 1).is_some_and(u8::is_ascii_lowercase) =>
+                {
+                    self.ends(at.start + start..at.start + here, false);
+                    start = here;
+                }
+                _ => {}
+            }
+            self.folded.push(char::from(byte.to_ascii_lowercase()));
+        }
+        self.ends(at.start + start..at.end, false);
+        joints
+    }
+
+    /// Cuts any text. Says how many joints there are.
+    fn fold(&mut self, text: &str, at: &Range<usize>) -> usize {
+        let (mut joints, mut start) = (0, at.start);
+        let mut before = None;
+        for (here, c) in text[at.clone()].char_indices() {
+            let here = at.start + here;
+            if joint(text, here).is_some() {
+                if c == '_' || c == '-' {
+                    joints += 1;
+                    self.ends(start..here, before.is_some_and(is_cjk));
+                    (start, before) = (here + c.len_utf8(), None);
+                }
+                continue;
+            }
+            let parts = before.is_some_and(|before: char| {
+                is_cjk(before) != is_cjk(c) || (before.is_lowercase() && c.is_uppercase())
+            });
+            if parts {
+                self.ends(start..here, before.is_some_and(is_cjk));
+                start = here;
+            }
+            // Accents go; what is not one, such as the mark in が, stays with its character.
+            let plain = std::iter::once(c).nfkd().filter(|c| !is_accent(*c));
+            for c in plain.nfc() {
+                self.folded.extend(c.to_lowercase());
+            }
+            before = Some(c);
+        }
+        self.ends(start..at.end, before.is_some_and(is_cjk));
+        joints
+    }
+
+    /// A part ends here.
+    fn ends(&mut self, at: Range<usize>, is_cjk: bool) {
+        let end = self.folded.len();
+        if self.parts.last().map_or(0, |part| part.end) < end {
+            self.parts.push(Part { end, at, is_cjk });
+        }
+    }
+}
+
+/// Pairs of characters; one that stands alone is a word.
+fn pairs(text: &str, part: &Part, found: &mut impl FnMut(Piece<'_>)) {
+    let here = &text[part.at.clone()];
+    let mut told = |range: Range<usize>| {
+        let folded: String = here[range.clone()].nfkc().collect();
+        found(Piece {
+            folded: &folded,
+            at: part.at.start + range.start..part.at.start + range.end,
+            is_whole: false,
+        });
+    };
+    let mut before: Option<usize> = None;
+    for (at, c) in here.char_indices() {
+        if let Some(before) = before {
+            told(before..at + c.len_utf8());
+        }
+        before = Some(at);
+    }
+    if before == Some(0) {
+        told(0..here.len());
+    }
+}
+
+/// How many bytes the character here has, if a word may begin or go on with it.
+fn starts(text: &str, at: usize) -> Option<usize> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return byte.is_ascii_alphanumeric().then_some(1);
+    }
+    let c = text[at..].chars().next()?;
+    (c.is_alphanumeric() || is_accent(c)).then_some(c.len_utf8())
+}
+
+/// How many bytes the character here has, if it joins two parts of one word.
+fn joint(text: &str, at: usize) -> Option<usize> {
+    match text.as_bytes()[at] {
+        b'_' | b'-' | b'\'' => Some(1),
+        _ if text[at..].starts_with('’') => Some('’'.len_utf8()),
+        _ => None,
+    }
+}
+
+/// How many bytes a character has that begins with this one.
+fn width(first: u8) -> usize {
+    match first {
+        0..=0xbf => 1,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        _ => 4,
+    }
+}
+
+fn is_genitive(rest: &[u8]) -> bool {
+    matches!(rest, [b'\'', b's' | b'S'])
+}
+
+/// A mark that changes how a letter is spoken, and that people leave out.
+fn is_accent(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// Whether words of this script may be two characters long and stand without spaces.
+///
+/// # Source
+///
+/// Unicode's blocks: CJK radicals to Hangul syllables, compatibility ideographs, halfwidth kana, and
+/// the ideographic planes.
+pub fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// What inflected forms of a folded word have in common. Only English ones are known.
+///
+/// # Source
+///
+/// Snowball's English stemmer, <https://snowballstem.org/algorithms/english/stemmer.html>.
+pub fn stem(folded: &str) -> Cow<'_, str> {
+    if folded.len() < 3 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(folded);
+    }
+    let mut env = SnowballEnv::create(folded);
+    english_stemmer::stem(&mut env);
+    env.get_current()
+}
+
+/// Whether a folded word stands in so many texts that it tells none from another.
+pub fn is_common(folded: &str) -> bool {
+    COMMON.binary_search(&folded).is_ok()
+}
+
+/// English words that say how others belong together, in the order of the alphabet.
+static COMMON: [&str; 126] = [
+    "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
+    "because", "been", "before", "being", "between", "both", "but", "by", "can", "could", "did",
+    "didnt", "do", "does", "doesnt", "doing", "dont", "down", "during", "each", "few", "for",
+    "from", "further", "get", "had", "has", "have", "having", "he", "her", "here", "hers", "him",
+    "his", "how", "if", "im", "in", "into", "is", "isnt", "it", "its", "ive", "just", "lets",
+    "like", "may", "me", "might", "more", "most", "must", "my", "no", "nor", "not", "now", "of",
+    "off", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "same", "she",
+    "should", "so", "some", "such", "than", "that", "thats", "the", "their", "them", "then",
+    "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up",
+    "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom",
+    "why", "will", "with", "would", "you", "your",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        Cutter::default().each(text, |piece| words.push(stem(piece.folded).into_owned()));
+        words
+    }
+
+    #[test]
+    fn common_words_are_in_order() {
+        assert!(COMMON.is_sorted());
+        assert!(is_common("the") && !is_common("redesign"));
+    }
+
+    #[test]
+    fn words_come_without_case_accents_and_endings() {
+        assert_eq!(
+            words("Website redesign proposals"),
+            ["websit", "redesign", "propos"]
+        );
+        assert_eq!(
+            words("Proposing: the proposed proposal!"),
+            ["propos", "the", "propos", "propos"]
+        );
+        assert_eq!(
+            words("Café, cafe\u{301} ÉCOLE ﬁle"),
+            ["cafe", "cafe", "ecol", "file"]
+        );
+        assert_eq!(
+            words("The user's files don't users’"),
+            ["the", "user", "file", "dont", "user"]
+        );
+        assert_eq!(words("v2 of 12 x utf8"), ["v2", "of", "12", "utf8"]);
+    }
+
+    #[test]
+    fn identifiers_are_words_whole_and_by_their_parts() {
+        let parse = ["parseconfig", "pars", "config"];
+        for text in [
+            "parseConfig",
+            "parse_config",
+            "ParseConfig()",
+            "parse-config",
+        ] {
+            assert_eq!(words(text), parse, "{text}");
+        }
+        assert_eq!(
+            words("src/lib/parse-config.rs"),
+            ["src", "lib", "parseconfig", "pars", "config", "rs"]
+        );
+        assert_eq!(
+            words("HTTPServer2Go"),
+            ["httpserver2go", "http", "server2", "go"]
+        );
+        assert_eq!(words("MAX_LINE_LEN"), ["maxlinelen", "max", "line", "len"]);
+        assert_eq!(words("-- --force _x_ a--b"), ["forc"]);
+    }
+
+    #[test]
+    fn what_is_no_word_is_left_out() {
+        assert!(words(&"x".repeat(65)).is_empty());
+        assert!(words(&"aGVsbG8gd29ybGQsIGhl".repeat(9)).is_empty());
+        assert!(words("… — ' _ - 's").is_empty());
+    }
+
+    #[test]
+    fn text_without_spaces_comes_in_pairs() {
+        assert_eq!(words("東京都 東"), ["東京", "京都", "東"]);
+        assert_eq!(words("가나tower東京"), ["가나", "tower", "東京"]);
+        assert_eq!(words("がぎ ｶﾞ"), ["がぎ", "ガ"]);
+    }
+
+    #[test]
+    fn a_word_says_where_it_stands() {
+        let text = "é parseConfig’s 東京x don't";
+        let mut told = Vec::new();
+        Cutter::default().each(text, |piece| {
+            told.push((text[piece.at.clone()].to_owned(), piece.is_whole))
+        });
+        let told: Vec<(&str, bool)> = told
+            .iter()
+            .map(|(text, whole)| (text.as_str(), *whole))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("parseConfig’s", true),
+                ("parse", false),
+                ("Config’s", false),
+                ("東京", false),
+                ("don't", false),
+            ]
+        );
+    }
+}

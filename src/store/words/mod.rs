@@ -1,0 +1,327 @@
+//! The index of a ranked search: which words stand in which contents, and what each is worth there.
+//!
+//! Contents come in by their numbers, which only grow, and so does the index: a segment holds the
+//! words of all contents between two numbers, in the order of the alphabet, each with the contents
+//! that have it. Whatever writes many contents makes a segment of them; segments that have become many
+//! are made one. What no segment holds yet is read when somebody searches. Derived data: any segment may
+//! be dropped with all behind it. Deliberately absent: statements, and how contents are found and told.
+
+mod blocks;
+pub(super) mod ranking;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
+
+use super::codec::number;
+use super::columns::damaged;
+use crate::error::Result;
+use crate::model::weighed::{Hashed, LEVELS, Weighed};
+pub(super) use blocks::{Block, Reader, Writer};
+
+/// When so many segments of about a size stand one behind the other, they become one.
+const SEVERAL: usize = 8;
+/// The size of the smallest ones; each kind is [`SEVERAL`] times as large as the one before.
+const SMALL_BYTES: i64 = 32 << 10;
+/// No segment becomes larger than this, for it is made in one transaction.
+const MOST_BYTES: i64 = 16 << 20;
+/// How many places are gathered at most before they are kept.
+const MOST_PLACES: usize = 4 << 20;
+/// How many bits of a place in the index say what the word is worth there.
+const LEVEL_BITS: u32 = LEVELS.ilog2();
+
+/// A stretch of contents whose words are kept together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// The number of the last content in it, by which it is known.
+    pub(super) last: i64,
+    /// That of the last one before it.
+    pub(super) since: i64,
+    pub(super) size_bytes: i64,
+}
+
+/// What an engine does for the index.
+pub(super) trait Shelf {
+    /// All segments, oldest first.
+    fn segments(&self) -> Result<Vec<Segment>>;
+
+    /// Tells the blocks that may hold words from one to another one, both included: of each segment,
+    /// oldest first, in their order, by the segment's last content.
+    fn blocks(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(i64, &[u8]) -> Result<()>,
+    ) -> Result<()>;
+
+    /// All blocks of a segment, in their order.
+    fn blocks_of(&self, segment: i64) -> Result<Vec<Vec<u8>>>;
+
+    fn put_segment(&self, segment: Segment, blocks: &[Block]) -> Result<()>;
+
+    fn drop_segment(&self, last: i64) -> Result<()>;
+}
+
+/// The contents that have a word, in the order of their numbers.
+#[derive(Debug, Default)]
+struct Places {
+    last: i64,
+    count: u64,
+    bytes: Vec<u8>,
+}
+
+impl Places {
+    fn since(since: i64) -> Self {
+        Self {
+            last: since,
+            ..Self::default()
+        }
+    }
+
+    fn push(&mut self, id: i64, level: u8) {
+        let step = (id - self.last).cast_unsigned();
+        let mut value = step << LEVEL_BITS | u64::from(level);
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+        (self.last, self.count) = (id, self.count + 1);
+    }
+}
+
+/// Reads [`Places`]: each content with the level.
+struct Placed<'a> {
+    last: i64,
+    bytes: &'a [u8],
+}
+
+impl<'a> Placed<'a> {
+    fn since(since: i64, bytes: &'a [u8]) -> Self {
+        Self { last: since, bytes }
+    }
+}
+
+impl Iterator for Placed<'_> {
+    type Item = (i64, u8);
+
+    fn next(&mut self) -> Option<(i64, u8)> {
+        let (mut value, mut shift) = (0_u64, 0);
+        loop {
+            let (byte, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                break;
+            }
+            shift += 7;
+            if shift > 56 {
+                return None;
+            }
+        }
+        // A damaged step must not lead back.
+        self.last = self.last.saturating_add((value >> LEVEL_BITS) as i64);
+        Some((self.last, value as u8 & (LEVELS - 1)))
+    }
+}
+
+/// A segment that is being made.
+pub(super) struct Gathered {
+    since: i64,
+    last: i64,
+    places: usize,
+    words: HashMap<Box<str>, Places, BuildHasherDefault<Hashed>>,
+}
+
+impl Gathered {
+    /// Of contents that come after this one.
+    pub(super) fn since(since: i64) -> Self {
+        Self {
+            since,
+            last: since,
+            places: 0,
+            words: HashMap::default(),
+        }
+    }
+
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+
+    /// Whether it is time to keep what there is.
+    pub(super) fn is_large(&self) -> bool {
+        self.places >= MOST_PLACES
+    }
+
+    /// Takes the next content in.
+    pub(super) fn add(&mut self, id: i64, words: &Weighed) {
+        for (word, level) in words.words() {
+            if let Some(places) = self.words.get_mut(word) {
+                places.push(id, level);
+            } else {
+                let mut places = Places::since(self.since);
+                places.push(id, level);
+                self.words.insert(word.into(), places);
+            }
+            self.places += 1;
+        }
+        self.last = id;
+    }
+
+    /// Puts it among the others, and makes one of several where they have become many.
+    pub(super) fn keep(self, shelf: &impl Shelf) -> Result<()> {
+        if self.last == self.since {
+            return Ok(());
+        }
+        let mut words: Vec<_> = self.words.iter().collect();
+        words.sort_unstable_by_key(|(word, _)| *word);
+        let mut writer = Writer::default();
+        for (word, places) in words {
+            writer.push(word.as_bytes(), places.count, &places.bytes);
+        }
+        put(shelf, (self.since, self.last), writer)?;
+        join(shelf)
+    }
+}
+
+/// What a transaction does about the words of what comes in.
+#[derive(Default)]
+pub(super) enum Gathering {
+    /// Nothing has come in yet that was prepared.
+    #[default]
+    Open,
+    /// Too much before it is not in the index.
+    Off,
+    /// They are gathered.
+    On(Gathered),
+}
+
+impl Gathering {
+    /// Keeps what was gathered, if anything was.
+    pub(super) fn keep(cell: &RefCell<Self>, shelf: &impl Shelf) -> Result<()> {
+        match cell.take() {
+            Self::On(gathered) => gathered.keep(shelf),
+            Self::Open | Self::Off => Ok(()),
+        }
+    }
+}
+
+fn put(shelf: &impl Shelf, (since, last): (i64, i64), writer: Writer) -> Result<()> {
+    let blocks = writer.finish();
+    let size_bytes = blocks.iter().map(|block| block.data.len() as u64).sum();
+    let segment = Segment {
+        last,
+        since,
+        size_bytes: number(size_bytes),
+    };
+    shelf.put_segment(segment, &blocks)
+}
+
+/// The kind of a segment, by its size.
+fn kind(segment: &Segment) -> u32 {
+    let times = (segment.size_bytes / SMALL_BYTES).max(1);
+    times.ilog2() / SEVERAL.ilog2()
+}
+
+/// Makes one of the newest segments where there are several of a kind.
+fn join(shelf: &impl Shelf) -> Result<()> {
+    let mut segments = shelf.segments()?;
+    for of in 0.. {
+        let newest = segments.iter().rev().take_while(|one| kind(one) <= of);
+        let count = newest.count();
+        let several = segments.split_off(segments.len() - count);
+        let size_bytes: i64 = several.iter().map(|one| one.size_bytes).sum();
+        if count >= SEVERAL && size_bytes <= MOST_BYTES {
+            segments.push(merge(shelf, &several)?);
+            continue;
+        }
+        segments.extend(several);
+        if count == segments.len() || size_bytes > MOST_BYTES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Makes one segment of some that stand one behind the other.
+fn merge(shelf: &impl Shelf, several: &[Segment]) -> Result<Segment> {
+    let (Some(first), Some(end)) = (several.first(), several.last()) else {
+        return Err(damaged("no segment of the index"));
+    };
+    let mut readers = Vec::with_capacity(several.len());
+    for segment in several {
+        let mut reader = Reader::of(shelf.blocks_of(segment.last)?);
+        if reader.next()? {
+            readers.push((segment.since, reader));
+        }
+    }
+    let mut writer = Writer::default();
+    while let Some(word) = readers.iter().map(|(_, reader)| reader.word()).min() {
+        let word = word.to_vec();
+        let mut places = Places::since(first.since);
+        for (since, reader) in &mut readers {
+            if reader.word() == word {
+                for (id, level) in Placed::since(*since, reader.places()) {
+                    places.push(id, level);
+                }
+                reader.next()?;
+            }
+        }
+        readers.retain(|(_, reader)| !reader.is_over());
+        writer.push(&word, places.count, &places.bytes);
+    }
+    for segment in several {
+        shelf.drop_segment(segment.last)?;
+    }
+    put(shelf, (first.since, end.last), writer)?;
+    let size_bytes = several.iter().map(|one| one.size_bytes).sum();
+    Ok(Segment {
+        last: end.last,
+        since: first.since,
+        size_bytes,
+    })
+}
+
+/// Takes contents out, so that nothing of them is left. `newest` is the last content that there is:
+/// numbers behind it are given again.
+pub(super) fn forget(shelf: &impl Shelf, contents: &BTreeSet<i64>, newest: i64) -> Result<()> {
+    for segment in shelf.segments()? {
+        let has_any = contents
+            .range(segment.since + 1..=segment.last)
+            .next()
+            .is_some();
+        let last = segment.last.min(newest);
+        if !has_any && last == segment.last {
+            continue;
+        }
+        let mut reader = Reader::of(shelf.blocks_of(segment.last)?);
+        shelf.drop_segment(segment.last)?;
+        if last <= segment.since {
+            continue;
+        }
+        let mut writer = Writer::default();
+        while reader.next()? {
+            let mut places = Places::since(segment.since);
+            for (id, level) in Placed::since(segment.since, reader.places()) {
+                if id <= last && !contents.contains(&id) {
+                    places.push(id, level);
+                }
+            }
+            if places.count > 0 {
+                writer.push(reader.word(), places.count, &places.bytes);
+            }
+        }
+        put(shelf, (segment.since, last), writer)?;
+    }
+    Ok(())
+}
+
+/// Drops what is known of a content and of all behind it, which is then taken in again.
+pub(super) fn forget_from(shelf: &impl Shelf, content: i64) -> Result<()> {
+    let segments = shelf.segments()?.into_iter();
+    segments
+        .filter(|segment| segment.last >= content)
+        .try_for_each(|segment| shelf.drop_segment(segment.last))
+}

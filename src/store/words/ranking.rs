@@ -1,0 +1,174 @@
+//! Which contents a ranked search asks for first: BM25 over the index.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::{Gathered, Placed, Reader, Shelf};
+use crate::error::Result;
+use crate::model::Role;
+use crate::model::query::{Query, Term};
+use crate::model::weighed::{factor_of, role_word};
+
+/// What is asked of the index.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranking<'q> {
+    /// The words.
+    pub query: &'q Query,
+    /// Only messages of this role.
+    pub role: Option<Role>,
+    /// At most so many contents.
+    pub most: usize,
+}
+
+/// Contents with their scores, best first, the newest first among equals.
+pub(in crate::store) struct Best {
+    pub(in crate::store) contents: Vec<(i64, f32)>,
+    /// How rare each wanted word is: what it adds to a score at most.
+    pub(in crate::store) rarity: Vec<f32>,
+}
+
+/// The contents that are asked for, of which `may_be` holds.
+pub(in crate::store) fn best(
+    shelf: &impl Shelf,
+    tail: &Gathered,
+    ranking: Ranking<'_>,
+    may_be: &dyn Fn(i64) -> bool,
+) -> Result<Best> {
+    let asked = asked(ranking);
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    let mut places: HashMap<i64, usize> = HashMap::new();
+    for segment in shelf.segments()? {
+        places.insert(segment.last, spans.len());
+        spans.push((segment.since, segment.last));
+    }
+    let of_tail = spans.len();
+    spans.push((tail.since, tail.last));
+
+    // By stretch and word, the places of all words that are meant.
+    let mut found: Vec<Vec<Vec<Vec<u8>>>> = vec![vec![Vec::new(); asked.len()]; spans.len()];
+    let mut rarity = Vec::with_capacity(asked.len());
+    let known: i64 = spans.iter().map(|(since, last)| last - since).sum();
+    for (at, one) in asked.iter().enumerate() {
+        let mut count = 0;
+        let (from, to) = one.range();
+        shelf.blocks(&from, &to, &mut |segment, data| {
+            let Some(place) = places.get(&segment) else {
+                return Ok(());
+            };
+            let mut reader = Reader::of(vec![data.to_vec()]);
+            while reader.next()? && reader.word() <= to.as_slice() {
+                if reader.word() >= from.as_slice() {
+                    count += reader.count();
+                    found[*place][at].push(reader.places().to_vec());
+                }
+            }
+            Ok(())
+        })?;
+        for (word, places) in &tail.words {
+            if one.is(word) {
+                count += places.count;
+                found[of_tail][at].push(places.bytes.clone());
+            }
+        }
+        let (all, count) = (known as f32, (count as f32).min(known as f32));
+        rarity.push((1.0 + (all - count + 0.5) / (count + 0.5)).ln());
+    }
+
+    let needed = asked.iter().filter(|one| one.is_needed).count() as u8;
+    let mut best: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
+    for ((since, last), found) in spans.into_iter().zip(&found) {
+        if found.iter().all(Vec::is_empty) {
+            continue;
+        }
+        let mut cells = vec![Cell::default(); (last - since) as usize];
+        for (at, (one, lists)) in asked.iter().zip(found).enumerate() {
+            let worth = one.weight * rarity[at];
+            for (id, level) in lists.iter().flat_map(|list| Placed::since(since, list)) {
+                let Some(cell) = cells.get_mut((id - since - 1) as usize) else {
+                    continue;
+                };
+                let seen = at as u8 + 1;
+                if cell.seen != seen {
+                    cell.seen = seen;
+                    cell.score += worth * factor_of(level);
+                    cell.needed += u8::from(one.is_needed);
+                }
+            }
+        }
+        for (at, cell) in cells.iter().enumerate() {
+            // Scores are not negative, so that their bits are in their order.
+            let key = (cell.score.to_bits(), since + 1 + at as i64);
+            let is_worse = best.len() >= ranking.most
+                && best.peek().is_none_or(|Reverse(worst)| key <= *worst);
+            if cell.score > 0.0 && cell.needed == needed && !is_worse && may_be(key.1) {
+                best.push(Reverse(key));
+                if best.len() > ranking.most {
+                    best.pop();
+                }
+            }
+        }
+    }
+    let mut contents: Vec<(u32, i64)> = best.into_iter().map(|Reverse(key)| key).collect();
+    contents.sort_unstable_by_key(|key| Reverse(*key));
+    rarity.truncate(ranking.query.wanted.len());
+    Ok(Best {
+        contents: contents
+            .into_iter()
+            .map(|(score, id)| (id, f32::from_bits(score)))
+            .collect(),
+        rarity,
+    })
+}
+
+/// What is known of a content while words are looked up.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    score: f32,
+    /// The last word that it has, by its place from 1.
+    seen: u8,
+    /// How many it has of those that must be there.
+    needed: u8,
+}
+
+/// A word that is looked up.
+struct Asked<'q> {
+    term: std::borrow::Cow<'q, Term>,
+    weight: f32,
+    is_needed: bool,
+}
+
+impl Asked<'_> {
+    fn range(&self) -> (Vec<u8>, Vec<u8>) {
+        let from = self.term.text.clone().into_bytes();
+        let mut to = from.clone();
+        if self.term.is_prefix {
+            to.push(0xff);
+        }
+        (from, to)
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.term.is(word, word)
+    }
+}
+
+/// The wanted words in their order, and whatever else must be there.
+fn asked(ranking: Ranking<'_>) -> Vec<Asked<'_>> {
+    use std::borrow::Cow;
+    let query = ranking.query;
+    let in_phrase = |term: &Term| query.phrases.iter().flatten().any(|one| one == term);
+    let wanted = query.wanted.iter().map(|one| Asked {
+        term: Cow::Borrowed(&one.term),
+        weight: one.weight,
+        is_needed: in_phrase(&one.term),
+    });
+    let role = ranking.role.map(|role| Asked {
+        term: Cow::Owned(Term {
+            text: role_word(role),
+            is_prefix: false,
+        }),
+        weight: 0.0,
+        is_needed: true,
+    });
+    wanted.chain(role).collect()
+}
