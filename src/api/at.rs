@@ -161,24 +161,14 @@ impl<'a> At<'a> {
         })
     }
 
-    /// A budget of tokens: a number such as `100k`, or a share of `budget.max` such as `80%`.
+    /// A budget of tokens: a number such as `100k`, or a share of `budget.max` such as `80%`; by the provider's count.
     ///
     /// # Errors
     ///
     /// Where it is neither, or a share of nothing.
-    pub fn budget(&self, text: &str, as_counted: bool) -> Result<TokenBudget, ApiError> {
-        let share: Share = text
-            .parse()
-            .map_err(|_| ApiError::params(format!("'{text}' is not a number of tokens, or P%")))?;
-        let tokens = match (share, self.repo.config()?.budget_max()?) {
-            (Share::Tokens(tokens), _) => tokens,
-            (Share::Percent(percent), Some(max)) => max * percent / 100,
-            (Share::Percent(percent), None) => {
-                let what = format!("{percent}% of what? budget.max is not set");
-                return Err(ApiError::params(what).with_hint("tract config budget.max 128k"));
-            }
-        };
-        Ok(TokenBudget { tokens, as_counted })
+    pub fn budget(&self, text: &str) -> Result<TokenBudget, ApiError> {
+        let wrong = |_| ApiError::params(format!("'{text}' is not a number of tokens, or P%"));
+        token_budget(self.repo, text.parse().map_err(wrong)?, false)
     }
 
     /// The form of a request: as asked, else as configured, else the usual one.
@@ -192,16 +182,33 @@ impl<'a> At<'a> {
             None => Ok(self.repo.config()?.format()?),
         }
     }
+}
 
-    /// The usual prune, by the repository's settings.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn prune(&self) -> Result<Prune, ApiError> {
-        Ok(Prune {
-            keep: self.repo.config()?.kept_tools(),
-            ..Prune::default()
-        })
-    }
+/// A budget of tokens: so many, or a share of `budget.max`; `as_counted`: by tract's own count, not the provider's.
+///
+/// # Errors
+///
+/// Where it is a share of nothing.
+pub fn token_budget(repo: &Repo, share: Share, as_counted: bool) -> Result<TokenBudget, ApiError> {
+    let tokens = match (share, repo.config()?.budget_max()?) {
+        (Share::Tokens(tokens), _) => tokens,
+        (Share::Percent(percent), Some(max)) => max * percent / 100,
+        (Share::Percent(percent), None) => {
+            let what = format!("{percent}% of what? budget.max is not set");
+            return Err(ApiError::params(what).with_hint("tract config budget.max 128k"));
+        }
+    };
+    Ok(TokenBudget { tokens, as_counted })
+}
+
+/// The usual prune, by the repository's settings.
+///
+/// # Errors
+///
+/// The store's.
+pub fn usual_prune(repo: &Repo) -> crate::error::Result<Prune> {
+    Ok(Prune {
+        keep: repo.config()?.kept_tools(),
+        ..Prune::default()
+    })
 }

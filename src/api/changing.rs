@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::types::{Changed, Tokens};
-use super::{ApiError, At, Method, RawJson, Settings};
+use super::{ApiError, At, JsonSettings, Method, RawJson};
 use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
@@ -28,7 +28,7 @@ pub struct CommitParams {
     /// In place of all that: several such messages. All are committed, or none.
     pub messages: Vec<RawJson>,
     /// Request settings that hold from the first of them on: model, temperature, tools, …
-    pub settings: Settings,
+    pub settings: JsonSettings,
     /// A remark for people; no model sees it.
     pub note: Option<String>,
     /// Who says it: a person, or a program in their place. The setting `author.name` unless given.

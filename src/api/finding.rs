@@ -7,21 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use super::looking::pattern;
 use super::{ApiError, At, Method, WorkProgress};
-use crate::history::{FindOptions, FindProgress, Found, HiddenBy};
+use crate::history::{FindOptions, FindProgress, Found, HiddenBy, RankedOptions};
+use crate::model::query::Query;
 use crate::model::{Millis, Role};
 
-/// What to find.
+/// What to find: one of `query`, `text`, `regex`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FindParams {
-    /// A text, whatever its case.
+    /// Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
+    /// what has `-word` in it is left out.
+    pub query: Option<String>,
+    /// A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
     pub text: Option<String>,
     /// A regular expression, in place of the text.
     pub regex: Option<String>,
     /// Only in the history of this commit; in that of every branch, tag and session unless given.
     pub rev: Option<String>,
+    /// Only in this session, and on branches that came from it.
+    pub session: Option<String>,
     /// Only where the session ran in this directory or below it.
     pub directory: Option<String>,
+    /// Only calls that name this file, or the end of its path, and their results.
+    pub path: Option<String>,
+    /// Only what is hidden.
+    pub hidden: bool,
+    /// How many of the best answers to a query to pass over.
+    pub offset: usize,
     /// Only messages of this role.
     pub role: Option<String>,
     /// Only calls of this tool and their results.
@@ -62,7 +74,13 @@ pub struct FoundMessage {
     /// Why the text is not in the context there: the kind of a hide, part, edit, skip or restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_by: Option<&'static str>,
-    /// The lines that match, in order. What somebody else wrote: escape it before it is shown.
+    /// Whether it only repeats what tract told an agent; such answers come last.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
+    /// The title of the session that it stands in. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The lines that match, in order; of a query, the best ones. What somebody else wrote: escape it before it is shown.
     pub lines: Vec<String>,
 }
 
@@ -85,6 +103,8 @@ impl FoundMessage {
                 HiddenBy::Skip => "skip",
                 HiddenBy::Restore => "restore",
             }),
+            is_own: found.is_own,
+            title: found.session.title.clone(),
             lines: found.lines.iter().map(|line| line.text.clone()).collect(),
         }
     }
@@ -92,28 +112,22 @@ impl FoundMessage {
 
 impl Method for FindParams {
     const NAME: &'static str = "find";
-    const ABOUT: &'static str =
-        "Finds messages by their text over all history, hidden ones included.";
+    const ABOUT: &'static str = "Finds messages over all history, hidden ones included: by words, the best first; or by a text or regular expression, the newest first.";
     const CHANGES: bool = false;
     type Answer = FindAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
-        let pattern = pattern(self.text.as_deref(), self.regex.as_deref())?;
-        let pattern =
-            pattern.ok_or_else(|| ApiError::params("a text or a regular expression is needed"))?;
         let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
-        let options = FindOptions {
-            within: within.transpose()?,
-            directory: self.directory.map(PathBuf::from),
-            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
-            tool: self.tool,
-            since: self.since_ms.map(Millis),
-            until: self.until_ms.map(Millis),
-            limit: self.limit.unwrap_or(FOUND),
-            ..FindOptions::new(pattern)
-        };
+        let within = within.transpose()?;
+        let session = self
+            .session
+            .as_deref()
+            .map(|name| at.repo.reference_named(name));
+        let session = session.transpose()?;
+        let role = self.role.as_deref().map(str::parse::<Role>).transpose()?;
+        let limit = self.limit.unwrap_or(FOUND);
         let goes_on = &mut at.goes_on;
-        let found = at.repo.find_messages(&at.on, &options, &mut |progress| {
+        let mut told = |progress: FindProgress| {
             let (done, total) = match progress {
                 FindProgress::Indexing { bytes, total_bytes } => (bytes, total_bytes),
                 FindProgress::Reading { messages, total } => (messages as u64, total as u64),
@@ -122,7 +136,44 @@ impl Method for FindParams {
                 done,
                 total: Some(total),
             });
-        })?;
+        };
+        let (text, regex) = (self.text.as_deref(), self.regex.as_deref());
+        let found = match (&self.query, pattern(text, regex)?) {
+            (Some(words), None) => {
+                let options = RankedOptions {
+                    within,
+                    session,
+                    directory: self.directory.map(PathBuf::from),
+                    role,
+                    tool: self.tool,
+                    path: self.path,
+                    since: self.since_ms.map(Millis),
+                    until: self.until_ms.map(Millis),
+                    hidden: self.hidden,
+                    offset: self.offset,
+                    limit,
+                    ..RankedOptions::new(Query::parse(words)?)
+                };
+                at.repo.find_ranked(&at.on, &options, &mut told)?
+            }
+            (None, Some(pattern)) => {
+                let options = FindOptions {
+                    within,
+                    session,
+                    directory: self.directory.map(PathBuf::from),
+                    role,
+                    tool: self.tool,
+                    path: self.path,
+                    since: self.since_ms.map(Millis),
+                    until: self.until_ms.map(Millis),
+                    hidden: self.hidden,
+                    limit,
+                    ..FindOptions::new(pattern)
+                };
+                at.repo.find_messages(&at.on, &options, &mut told)?
+            }
+            _ => return Err(ApiError::params("one of 'query', 'text', 'regex'")),
+        };
         Ok(FindAnswer {
             found: found.iter().map(FoundMessage::of).collect(),
         })

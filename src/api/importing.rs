@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, WorkProgress};
 use crate::history::On;
-use crate::ingest::tool_dirs::called;
 use crate::ingest::{
-    self, BranchOutcome, ImportReport, ImportRequest, Outcome, Reading, Redaction, adopt,
+    self, BranchOutcome, ImportReport, ImportRequest, Outcome, Reading, Redaction, adopt, called,
 };
 use crate::interop::Format;
 use crate::model::RefName;

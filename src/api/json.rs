@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 pub struct RawJson(pub Box<RawValue>);
 
 /// Request settings by their key, such as `model`, `temperature` and `tools`.
-pub type Settings = BTreeMap<String, RawJson>;
+pub type JsonSettings = BTreeMap<String, RawJson>;
 
 impl RawJson {
     /// A JSON text; what is none becomes null.

@@ -308,8 +308,8 @@ pub struct ContextAnswer {
     /// The messages that were asked for, in their order.
     pub messages: Vec<ContextMessage>,
     /// The request settings in force.
-    #[serde(skip_serializing_if = "super::Settings::is_empty")]
-    pub settings: super::Settings,
+    #[serde(skip_serializing_if = "super::JsonSettings::is_empty")]
+    pub settings: super::JsonSettings,
 }
 
 impl Method for ContextParams {
@@ -328,7 +328,7 @@ impl Method for ContextParams {
                 commit: None,
                 total: 0,
                 messages: Vec::new(),
-                settings: super::Settings::new(),
+                settings: super::JsonSettings::new(),
             });
         };
         let mut context = at.repo.context(&commit)?;

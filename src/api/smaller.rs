@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::at::usual_prune;
 use super::types::Changed;
 use super::{ApiError, At, Method};
 use crate::history::Named;
@@ -37,8 +38,8 @@ impl Method for TruncateParams {
         let reach = match (self.keep, &self.fraction, &self.to_budget) {
             (Some(keep), None, None) => Reach::Keep(keep),
             (None, Some(fraction), None) => Reach::Fraction(fraction.parse()?),
-            (None, None, Some(budget)) => Reach::ToBudget(at.budget(budget, false)?),
-            (None, None, None) => Reach::ToBudget(at.budget("100%", false)?),
+            (None, None, Some(budget)) => Reach::ToBudget(at.budget(budget)?),
+            (None, None, None) => Reach::ToBudget(at.budget("100%")?),
             _ => return Err(ApiError::params("one of 'keep', 'fraction', 'to_budget'")),
         };
         let plan = TruncatePlan {
@@ -78,7 +79,7 @@ impl Method for PruneParams {
     type Answer = Changed;
 
     fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        let budget = self.to_budget.as_deref().map(|text| at.budget(text, false));
+        let budget = self.to_budget.as_deref().map(|text| at.budget(text));
         let budget = budget.transpose()?;
         let usual = Limits::default();
         let least = if budget.is_some() { 0 } else { usual.min };
@@ -96,7 +97,7 @@ impl Method for PruneParams {
             tools: self.tools,
             larger_than: self.larger_than,
             budget,
-            ..at.prune()?
+            ..usual_prune(at.repo)?
         };
         let options = at.surgery(self.dry_run)?;
         let done = at.repo.carry_out(at.call("prune"), &plan, &options)?;

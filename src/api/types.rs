@@ -107,8 +107,8 @@ pub struct LogEntry {
     /// The context's tokens at this commit.
     pub context_tokens: Tokens,
     /// The request settings that it sets.
-    #[serde(skip_serializing_if = "super::Settings::is_empty")]
-    pub settings: super::Settings,
+    #[serde(skip_serializing_if = "super::JsonSettings::is_empty")]
+    pub settings: super::JsonSettings,
     /// A remark for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -166,7 +166,7 @@ impl LogEntry {
 }
 
 /// Request settings as JSON.
-pub(super) fn settings(settings: &crate::model::Settings) -> super::Settings {
+pub(super) fn settings(settings: &crate::model::Settings) -> super::JsonSettings {
     let settings = settings.iter();
     settings
         .map(|(key, value)| (key.clone(), RawJson::of(value.clone())))

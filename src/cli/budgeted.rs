@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tract::Error;
+use tract::api::usual_prune;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::surgery::{Compact, Extent};
@@ -127,7 +128,7 @@ impl Held {
                 let (max, otherwise) = (*max, otherwise.clone());
                 let call = app.call(on, "prune (budget.action)");
                 let options = outcome::options(app, repo, false)?;
-                let done = repo.carry_out(call, &outcome::prune(repo)?, &options)?;
+                let done = repo.carry_out(call, &usual_prune(repo)?, &options)?;
                 self.summed = done.commits.last().map(|last| last.hash);
                 let parts = plural(done.parts() as u64, "output");
                 let pruned = self.summed.map(|_| "the prune");

@@ -2,12 +2,13 @@
 //! change.
 
 use tract::Error;
-use tract::history::surgery::{Plan, Prune, Reach, Truncate};
+use tract::api::usual_prune;
+use tract::history::surgery::{Plan, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::model::{EntryId, ProviderCount, Total};
-use tract::render::{Label, Line, Share, grouped, plural, row, signed, table, tokens};
+use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
 
-use super::{App, Failure, Result, Ui, cache, trace};
+use super::{App, Result, Ui, cache, trace};
 
 /// How many messages of a kind a dry run lists on a terminal.
 const LINES: usize = 20;
@@ -29,19 +30,6 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> 
     })
 }
 
-/// What `--to-budget` and `--by-our-count` ask for.
-pub fn budget(app: &App, repo: &Repo, share: Share, as_counted: bool) -> Result<TokenBudget> {
-    let tokens = match (share, app.budget_max(repo)?) {
-        (Share::Tokens(tokens), _) => tokens,
-        (Share::Percent(percent), Some(max)) => max * percent / 100,
-        (Share::Percent(percent), None) => {
-            let what = format!("{percent}% of what? budget.max is not set");
-            return Err(Failure::usage(what).with_hint("tract config budget.max 128k"));
-        }
-    };
-    Ok(TokenBudget { tokens, as_counted })
-}
-
 /// The tokens that a change leaves, in the budget's own measure.
 pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
     let ours = surgery.after.tokens;
@@ -50,14 +38,6 @@ pub fn left(surgery: &Surgery, budget: TokenBudget) -> u64 {
     } else {
         surgery.provider.total(ours).tokens
     }
-}
-
-/// What `tract prune` does.
-pub fn prune(repo: &Repo) -> Result<Prune> {
-    Ok(Prune {
-        keep: repo.config()?.kept_tools(),
-        ..Prune::default()
-    })
 }
 
 /// `Hid 12 messages`.
@@ -102,7 +82,7 @@ pub fn smaller(app: &App, repo: &Repo, on: &On) -> Result<String> {
         let as_counted = false;
         Truncate::new(Reach::ToBudget(TokenBudget { tokens, as_counted }))
     };
-    let plans: [&dyn Plan; 3] = [&prune(repo)?, &to(max * 80 / 100), &to(max)];
+    let plans: [&dyn Plan; 3] = [&usual_prune(repo)?, &to(max * 80 / 100), &to(max)];
     let would = repo.compare(app.call(on, "…"), &options(app, repo, false)?, &plans)?;
     let does = |would: &Result<Surgery, Error>| would.as_ref().is_ok_and(|it| !it.is_nothing());
     let prunes = does(&would[0]).then_some("tract prune");
@@ -200,7 +180,7 @@ pub fn foresee(
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
-    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &prune(repo)?];
+    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &usual_prune(repo)?];
     let options = options(app, repo, true)?;
     let mut would = repo.compare(call, &options, &plans)?.into_iter();
     let wanted = would.next().expect("one for each plan")?;

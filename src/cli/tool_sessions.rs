@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
 use tract::history::Repo;
-use tract::ingest;
-use tract::ingest::tool_dirs::{SessionFile, called};
+use tract::ingest::tool_dirs::SessionFile;
+use tract::ingest::{self, called};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};

@@ -7,6 +7,7 @@ mod adopt;
 mod agents;
 mod ahead;
 mod bases;
+mod called;
 pub mod database;
 mod export;
 mod file;
@@ -41,6 +42,7 @@ mod wire_form;
 
 pub use adopt::adopt;
 pub use agents::agents;
+pub use called::called;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::{FileInput, stamp};
 pub use growth::{known_stamp, last_taken_in};

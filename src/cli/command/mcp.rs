@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use crate::cli::door::Surroundings;
 use crate::cli::{App, Failure, Result, mcp};
 
-/// Give an agent its memory: six tools, by the Model Context Protocol
+/// Give an agent its memory, by the Model Context Protocol
 ///
 /// A client starts it and talks to it on standard input and output. recall searches what was said and done,
 /// hidden messages too; read gives it word for word; dropped tells what the last compaction removed; did tells

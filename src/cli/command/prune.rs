@@ -1,6 +1,7 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::Error;
+use tract::api::token_budget;
 use tract::history::surgery::{Limits, Plan, Prune, Reach, Truncate};
 use tract::history::{Call, Repo, Surgery, SurgeryOptions, TokenBudget};
 use tract::render::{Share, grouped, plural, read_tokens};
@@ -54,7 +55,7 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let budget = |share| outcome::budget(app, &repo, share, args.as_counted);
+    let budget = |share| token_budget(&repo, share, args.as_counted);
     let budget = args.to_budget.map(budget).transpose()?;
     let usual = Limits::default();
     let least = if budget.is_some() { 0 } else { usual.min };

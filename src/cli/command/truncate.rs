@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use tract::Error;
+use tract::api::{token_budget, usual_prune};
 use tract::history::ProviderSays;
 use tract::history::surgery::{Fraction, Marker, Plan, Reach, Truncate};
 use tract::model::{Message, Role};
@@ -67,7 +68,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let reach = match (args.fraction, args.keep, share) {
         (Some(fraction), ..) => Reach::Fraction(fraction),
         (_, Some(keep), _) => Reach::Keep(keep.get()),
-        (.., Some(share)) => Reach::ToBudget(outcome::budget(app, &repo, share, args.as_counted)?),
+        (.., Some(share)) => Reach::ToBudget(token_budget(&repo, share, args.as_counted)?),
         _ => {
             let failure = Failure::usage("how much? --fraction F, --keep N or --to-budget N");
             let hint = "with `tract config budget.max 128k`, tract truncate alone fits that";
@@ -82,7 +83,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = what(args);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let plans: [&dyn Plan; 2] = [&truncate, &outcome::prune(&repo)?];
+    let plans: [&dyn Plan; 2] = [&truncate, &usual_prune(&repo)?];
     let done = if args.dry_run {
         repo.compare(call, &options, &plans)?
     } else {
@@ -97,7 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
                 _ => ProviderSays::Nothing,
             };
             let newest = Truncate::new(Reach::Keep(1));
-            let plans: [&dyn Plan; 2] = [&newest, &outcome::prune(&repo)?];
+            let plans: [&dyn Plan; 2] = [&newest, &usual_prune(&repo)?];
             let would = repo.compare(call, &options, &plans)?;
             let does = |at: usize| would[at].as_ref().ok().filter(|it| !it.is_nothing());
             let fits = does(0).is_some_and(|it| match reach {

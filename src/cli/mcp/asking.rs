@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tract::api::{ApiError, At, Host};
 use tract::history::Repo;
-use tract::ingest::tool_dirs::{called, changed_by};
-use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction};
+use tract::ingest::tool_dirs::changed_by;
+use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction, called};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 

@@ -157,7 +157,7 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
         };
         for place in places {
             let params = FindParams {
-                text: Some(asked.query.clone()),
+                query: Some(asked.query.clone()),
                 rev: asking.tip.clone().filter(|_| *place == Place::Here),
                 directory: asking
                     .directory
@@ -167,7 +167,9 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
                 limit: Some(telling::FOUND),
                 ..FindParams::default()
             };
-            let found = params.call(at)?.found;
+            let mut found = params.call(at)?.found;
+            // What the agent has asked and was told before says nothing new.
+            found.retain(|one| !one.is_own);
             if !found.is_empty() {
                 let place = match place {
                     Place::Here => "this conversation",
@@ -177,7 +179,7 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
                 return Ok(telling::found(&found, place, &calendar));
             }
         }
-        Ok("Nothing found. Other words may: recall finds words in any order.".to_owned())
+        Ok("Nothing found. Other words may.".to_owned())
     })
 }
 

@@ -1,5 +1,6 @@
 //! What fills the context: kinds of things, the largest messages, and what a prune would give back.
 
+use tract::api::usual_prune;
 use tract::history::surgery::{Limits, Plan, Prune};
 use tract::history::{Large, On, Repo, Stuff, Surgery};
 use tract::model::TokenCount;
@@ -84,9 +85,9 @@ fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) ->
             ..Limits::default()
         },
         whole: true,
-        ..outcome::prune(repo)?
+        ..usual_prune(repo)?
     };
-    let plans: [&dyn Plan; 2] = [&outcome::prune(repo)?, &all];
+    let plans: [&dyn Plan; 2] = [&usual_prune(repo)?, &all];
     let options = outcome::options(app, repo, false)?;
     let would = repo.compare(app.call(on, "…"), &options, &plans)?;
     let gain = |would: &Surgery| {
