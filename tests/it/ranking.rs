@@ -1,5 +1,10 @@
 //! Messages by what they are about.
 
+use std::path::Path;
+
+use tract::history::Repo;
+use tract::model::RefName;
+
 use crate::importing::with_demo;
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
@@ -105,11 +110,12 @@ fn options_narrow_what_is_found_and_never_add() {
             assert_eq!(some == 0, is_nothing, "{arguments:?} {exact:?}");
         }
     }
-    let session = sandbox.ok(&["branch", "--all"]);
-    let name = session
-        .split_whitespace()
-        .find(|word| word.starts_with("claude-code/"));
-    let name = name.unwrap_or_else(|| panic!("{session}"));
+    let repo = Repo::open(Path::new(&sandbox.place())).expect("opens");
+    let sessions = repo.references(RefName::SESSIONS).expect("sessions");
+    let name = sessions[0].0.as_str();
+    let name = name.trim_start_matches(RefName::SESSIONS).to_owned();
+    drop(repo);
+    let name = name.as_str();
     assert_eq!(
         hashes(&sandbox, &["decimal", "-n", "0", "--session", name]),
         all

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::{Gathered, Placed, Reader, Shelf};
-use crate::error::Result;
+use super::{Gathered, Placed, Reader, Shelf, whole};
+use crate::error::{Error, Result};
 use crate::model::Role;
 use crate::model::query::{Query, Term};
 use crate::model::weighed::{factor_of, role_word};
+use crate::store::columns::damaged;
 
 /// What is asked of the index.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub(in crate::store) fn best(
     let asked = asked(ranking);
     let mut spans: Vec<(i64, i64)> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
-    for segment in shelf.segments()? {
+    for segment in whole(shelf.segments()?)? {
         places.insert(segment.last, spans.len());
         spans.push((segment.since, segment.last));
     }
@@ -51,20 +52,34 @@ pub(in crate::store) fn best(
     for (at, one) in asked.iter().enumerate() {
         let mut count = 0;
         let (from, to) = one.range();
+        // With which word the block begins that would be the next of each segment.
+        let mut next: Vec<Option<Vec<u8>>> = vec![None; of_tail];
         shelf.blocks(&from, &to, &mut |segment, data| {
             let Some(place) = places.get(&segment) else {
                 return Ok(());
             };
-            let mut reader = Reader::of(vec![data.to_vec()]);
-            while reader.next()? && reader.word() <= to.as_slice() {
-                if reader.word() >= from.as_slice() {
+            let mut reader = Reader::some(vec![data.to_vec()]);
+            let mut expected = next[*place].take();
+            while reader.next()? {
+                if expected.take().is_some_and(|word| word != reader.word()) {
+                    return Err(lost());
+                }
+                if reader.word() >= from.as_slice() && reader.word() <= to.as_slice() {
                     count += reader.count();
                     found[*place][at].push(reader.places().to_vec());
                 }
             }
+            next[*place] = Some(reader.following().to_vec());
             Ok(())
         })?;
-        for (word, places) in &tail.words {
+        let is_there = |next: &Option<Vec<u8>>| {
+            let next = next.as_deref();
+            next.is_some_and(|next| next.is_empty() || next > to.as_slice())
+        };
+        if !next.iter().all(is_there) {
+            return Err(lost());
+        }
+        for (word, places) in tail.words.values() {
             if one.is(word) {
                 count += places.count;
                 found[of_tail][at].push(places.bytes.clone());
@@ -118,6 +133,10 @@ pub(in crate::store) fn best(
             .collect(),
         rarity,
     })
+}
+
+fn lost() -> Error {
+    damaged("a block of the index of words is missing")
 }
 
 /// What is known of a content while words are looked up.
