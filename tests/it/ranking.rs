@@ -35,7 +35,7 @@ fn the_best_answer_comes_first_in_whatever_form_and_order() {
         The website is down.
     ");
     // What is hidden is in its place, and says what brings it back.
-    sandbox.ok(&["drop", ":1"]);
+    sandbox.ok(&["drop", "--force", ":1"]);
     let first = sandbox.tract(&["find", "redesigned websites proposal", "-n", "1"]);
     assert!(
         first.starts_with("c553dfd  2026-03-14 12:02:00  user  main hidden (dropped by "),
