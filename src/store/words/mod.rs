@@ -229,7 +229,7 @@ fn put(shelf: &impl Shelf, (since, last): (i64, i64), writer: Writer) -> Result<
 
 /// Segments that go on from one another, or an error.
 fn whole(segments: Vec<Segment>) -> Result<Vec<Segment>> {
-    let mut since = 0;
+    let mut since = 0_i64;
     for segment in &segments {
         let is_too_long = segment.last > since.saturating_add(MOST_CONTENTS);
         if segment.since != since || segment.last <= since || is_too_long {
