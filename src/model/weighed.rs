@@ -33,25 +33,25 @@ const KNOWN_WORDS: usize = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weighed {
     text: String,
-    /// Where each word ends, and its level.
-    ends: Vec<(u32, u8)>,
+    /// Where each word ends, its level, and its hash.
+    ends: Vec<(u32, u8, u64)>,
 }
 
 impl Weighed {
-    /// The words and their levels, below [`LEVELS`].
-    pub fn words(&self) -> impl Iterator<Item = (&str, u8)> {
+    /// The words, their levels, below [`LEVELS`], and the hashes by which they are told apart.
+    pub fn words(&self) -> impl Iterator<Item = (&str, u8, u64)> {
         let mut start = 0;
-        self.ends.iter().map(move |(end, level)| {
+        self.ends.iter().map(move |(end, level, hash)| {
             let end = *end as usize;
             let word = &self.text[start..end];
             start = end;
-            (word, *level)
+            (word, *level, *hash)
         })
     }
 
-    fn push(&mut self, word: &str, level: u8) {
+    fn push(&mut self, word: &str, level: u8, hash: u64) {
         self.text += word;
-        self.ends.push((self.text.len() as u32, level));
+        self.ends.push((self.text.len() as u32, level, hash));
     }
 }
 
@@ -86,7 +86,8 @@ pub struct Weigher {
     cutter: Cutter,
     /// By the hash of a folded word, its stem; none for one that is too common.
     known: HashMap<u64, Option<u32>, BuildHasherDefault<Hashed>>,
-    stems: Vec<Box<str>>,
+    /// With their hashes.
+    stems: Vec<(Box<str>, u64)>,
     by_stem: HashMap<Box<str>, u32>,
     /// By stem, how often the message has it; and those that it has, in their order.
     times: Vec<u32>,
@@ -112,12 +113,14 @@ impl Weigher {
             words += self.count(&passage.text, weight);
         }
         let mut weighed = Weighed::default();
-        weighed.push(&role_word(message.role), 0);
+        let role = role_word(message.role);
+        weighed.push(&role, 0, hash(role.as_bytes()));
         for stem in self.here.drain(..) {
             let times = std::mem::take(&mut self.times[stem as usize]);
             let part = factor(times as f32, words as f32);
             let level = (part * f32::from(LEVELS)) as u8;
-            weighed.push(&self.stems[stem as usize], level.min(LEVELS - 1));
+            let (stem, hash) = &self.stems[stem as usize];
+            weighed.push(stem, level.min(LEVELS - 1), *hash);
         }
         weighed
     }
@@ -143,7 +146,7 @@ impl Weigher {
                     let stem = stem(piece.folded);
                     Some(by_stem.get(&*stem).copied().unwrap_or_else(|| {
                         let new = stems.len() as u32;
-                        stems.push((&*stem).into());
+                        stems.push(((&*stem).into(), hash(stem.as_bytes())));
                         times.push(0);
                         by_stem.insert((&*stem).into(), new);
                         new
@@ -187,9 +190,6 @@ impl Hasher for Hashed {
         self.0 = hash(bytes);
     }
 
-    /// What ends a text, which tells nothing.
-    fn write_u8(&mut self, _: u8) {}
-
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
     }
@@ -201,9 +201,8 @@ mod tests {
 
     fn levels(message: &Message) -> Vec<(String, u8)> {
         let weighed = Weigher::default().message(message);
-        let words = weighed
-            .words()
-            .map(|(word, level)| (word.to_owned(), level));
+        let words = weighed.words();
+        let words = words.map(|(word, level, _)| (word.to_owned(), level));
         words.collect()
     }
 

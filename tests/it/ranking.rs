@@ -1,5 +1,10 @@
 //! Messages by what they are about.
 
+use std::path::Path;
+
+use tract::history::Repo;
+use tract::model::RefName;
+
 use crate::importing::with_demo;
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 
@@ -30,7 +35,7 @@ fn the_best_answer_comes_first_in_whatever_form_and_order() {
         The website is down.
     ");
     // What is hidden is in its place, and says what brings it back.
-    sandbox.ok(&["drop", ":1"]);
+    sandbox.ok(&["drop", "--force", ":1"]);
     let first = sandbox.tract(&["find", "redesigned websites proposal", "-n", "1"]);
     assert!(
         first.starts_with("c553dfd  2026-03-14 12:02:00  user  main hidden (dropped by "),
@@ -105,11 +110,12 @@ fn options_narrow_what_is_found_and_never_add() {
             assert_eq!(some == 0, is_nothing, "{arguments:?} {exact:?}");
         }
     }
-    let session = sandbox.ok(&["branch", "--all"]);
-    let name = session
-        .split_whitespace()
-        .find(|word| word.starts_with("claude-code/"));
-    let name = name.unwrap_or_else(|| panic!("{session}"));
+    let repo = Repo::open(Path::new(&sandbox.place())).expect("opens");
+    let sessions = repo.references(RefName::SESSIONS).expect("sessions");
+    let name = sessions[0].0.as_str();
+    let name = name.trim_start_matches(RefName::SESSIONS).to_owned();
+    drop(repo);
+    let name = name.as_str();
     assert_eq!(
         hashes(&sandbox, &["decimal", "-n", "0", "--session", name]),
         all

@@ -62,7 +62,7 @@ pub struct Args {
     /// Only what is hidden
     #[arg(long)]
     hidden: bool,
-    /// Only in this session, by its name in `tract branch --all`
+    /// Only in this session, by its full name: TOOL/ID
     #[arg(long, value_name = "NAME", conflicts_with = "rev")]
     session: Option<String>,
     /// Only in sessions that ran in this directory or below it

@@ -23,7 +23,7 @@ use crate::model::{Message, Millis, RefName, Role};
 use crate::store::{CommitRow, Hit, Ranking, Scored, View};
 
 /// How many contents the index is asked for at first, and how many times as many where these were not enough.
-const FIRST: usize = 256;
+const FIRST: usize = 64;
 const MORE: usize = 8;
 /// How many of them are read and put in order together: the best ones, by the index.
 const TOGETHER: usize = 64;

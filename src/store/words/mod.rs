@@ -27,6 +27,8 @@ const SEVERAL: usize = 8;
 const SMALL_BYTES: i64 = 32 << 10;
 /// No segment becomes larger than this, for it is made in one transaction.
 const MOST_BYTES: i64 = 16 << 20;
+/// No segment has so many contents; whoever says so would have a reader take memory for them.
+const MOST_CONTENTS: i64 = 1 << 26;
 /// How many places are gathered at most before they are kept.
 const MOST_PLACES: usize = 4 << 20;
 /// How many bits of a place in the index say what the word is worth there.
@@ -132,7 +134,8 @@ pub(super) struct Gathered {
     since: i64,
     last: i64,
     places: usize,
-    words: HashMap<Box<str>, Places, BuildHasherDefault<Hashed>>,
+    /// By their hashes.
+    words: HashMap<u64, (Box<str>, Places), BuildHasherDefault<Hashed>>,
 }
 
 impl Gathered {
@@ -157,14 +160,10 @@ impl Gathered {
 
     /// Takes the next content in.
     pub(super) fn add(&mut self, id: i64, words: &Weighed) {
-        for (word, level) in words.words() {
-            if let Some(places) = self.words.get_mut(word) {
-                places.push(id, level);
-            } else {
-                let mut places = Places::since(self.since);
-                places.push(id, level);
-                self.words.insert(word.into(), places);
-            }
+        for (word, level, hash) in words.words() {
+            let places = self.words.entry(hash);
+            let (_, places) = places.or_insert_with(|| (word.into(), Places::since(self.since)));
+            places.push(id, level);
             self.places += 1;
         }
         self.last = id;
@@ -175,8 +174,9 @@ impl Gathered {
         if self.last == self.since {
             return Ok(());
         }
-        let mut words: Vec<_> = self.words.iter().collect();
-        words.sort_unstable_by_key(|(word, _)| *word);
+        let mut words: Vec<_> = self.words.values().collect();
+        // Most words differ in their first bytes, which a number holds.
+        words.sort_by_cached_key(|(word, _)| (beginning(word.as_bytes()), word));
         let mut writer = Writer::default();
         for (word, places) in words {
             writer.push(word.as_bytes(), places.count, &places.bytes);
@@ -208,6 +208,14 @@ impl Gathering {
     }
 }
 
+/// The first bytes of a word, as a number that is in their order.
+fn beginning(word: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = word.len().min(8);
+    bytes[..len].copy_from_slice(&word[..len]);
+    u64::from_be_bytes(bytes)
+}
+
 fn put(shelf: &impl Shelf, (since, last): (i64, i64), writer: Writer) -> Result<()> {
     let blocks = writer.finish();
     let size_bytes = blocks.iter().map(|block| block.data.len() as u64).sum();
@@ -217,6 +225,19 @@ fn put(shelf: &impl Shelf, (since, last): (i64, i64), writer: Writer) -> Result<
         size_bytes: number(size_bytes),
     };
     shelf.put_segment(segment, &blocks)
+}
+
+/// Segments that go on from one another, or an error.
+fn whole(segments: Vec<Segment>) -> Result<Vec<Segment>> {
+    let mut since = 0_i64;
+    for segment in &segments {
+        let is_too_long = segment.last > since.saturating_add(MOST_CONTENTS);
+        if segment.since != since || segment.last <= since || is_too_long {
+            return Err(damaged("a segment of the index of words is missing"));
+        }
+        since = segment.last;
+    }
+    Ok(segments)
 }
 
 /// The kind of a segment, by its size.
