@@ -138,6 +138,9 @@ fn provider_message(text: &str) -> Result<SingleMessage, ApiError> {
     Ok(read)
 }
 
+/// A setting that a response says: of which message, its key, and its value as JSON.
+pub type ServedSetting = (usize, (&'static str, String));
+
 /// What responses say of who answered, as settings: in which of the messages, and what. Which model it is was asked
 /// for, and is only said where nobody has named one; a tier is only said where another was in force.
 ///
@@ -149,7 +152,7 @@ pub fn served_settings(
     messages: &[SingleMessage],
     names_model: bool,
     tip: Option<CommitHash>,
-) -> Result<Vec<(usize, (&'static str, String))>, Error> {
+) -> Result<Vec<ServedSetting>, Error> {
     let mut found = Vec::new();
     let mut of_model = messages.iter().map(|it| &it.model).enumerate();
     if !names_model

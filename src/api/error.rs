@@ -1,10 +1,11 @@
 //! An error as data.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::advice::{Exit, exit, hint, sentence};
 use crate::error::Error;
@@ -23,9 +24,8 @@ pub struct ApiError {
     /// was first.
     pub exit_code: u8,
     /// What the error knows: the nearest name, the candidates, the budget.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    #[schemars(with = "std::collections::BTreeMap<String, Value>")]
-    pub facts: Map<String, Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, Value>,
 }
 
 impl ApiError {
@@ -36,7 +36,7 @@ impl ApiError {
             message: message.into(),
             hint: None,
             exit_code: exit as u8,
-            facts: Map::new(),
+            facts: BTreeMap::new(),
         }
     }
 
@@ -93,7 +93,7 @@ fn kind(error: &Error) -> String {
 }
 
 /// What a program may want to go on with.
-fn facts(error: &Error) -> Map<String, Value> {
+fn facts(error: &Error) -> BTreeMap<String, Value> {
     let facts = match error {
         Error::UnknownRevision { text, nearest } => json!({ "text": text, "nearest": nearest }),
         Error::AmbiguousRevision { text, candidates } => {
@@ -113,8 +113,8 @@ fn facts(error: &Error) -> Map<String, Value> {
         _ => Value::Null,
     };
     match facts {
-        Value::Object(facts) => facts,
-        _ => Map::new(),
+        Value::Object(facts) => facts.into_iter().collect(),
+        _ => BTreeMap::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was said and done before, word for word, hidden or not.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
@@ -239,13 +240,15 @@ impl DroppedAnswer {
         let message = &read.message;
         for part in &message.parts {
             match part {
-                Part::Text { text } if message.role == Role::User && !message.is_attached() => {
-                    if reads_as_typed(text) {
-                        self.prompts.push(DroppedText {
-                            id: read.id.clone(),
-                            text: text.clone(),
-                        });
-                    }
+                Part::Text { text }
+                    if message.role == Role::User
+                        && !message.is_attached()
+                        && reads_as_typed(text) =>
+                {
+                    self.prompts.push(DroppedText {
+                        id: read.id.clone(),
+                        text: text.clone(),
+                    });
                 }
                 Part::ToolCall {
                     name, arguments, ..
@@ -389,10 +392,10 @@ impl Method for DidParams {
                 (None, Some(name)) => at.resolve(Some(name.as_str()))?,
                 (None, None) => continue,
             };
-            if !conversations.contains_key(&tip) {
-                conversations.insert(tip, Conversation::at(at, &tip)?);
-            }
-            let conversation = &conversations[&tip];
+            let conversation = match conversations.entry(tip) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(Conversation::at(at, &tip)?),
+            };
             let Some(place) = conversation.places.get(&found.entry).copied() else {
                 continue;
             };
