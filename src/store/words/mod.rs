@@ -27,6 +27,8 @@ const SEVERAL: usize = 8;
 const SMALL_BYTES: i64 = 32 << 10;
 /// No segment becomes larger than this, for it is made in one transaction.
 const MOST_BYTES: i64 = 16 << 20;
+/// No segment has so many contents; whoever says so would have a reader take memory for them.
+const MOST_CONTENTS: i64 = 1 << 26;
 /// How many places are gathered at most before they are kept.
 const MOST_PLACES: usize = 4 << 20;
 /// How many bits of a place in the index say what the word is worth there.
@@ -227,9 +229,10 @@ fn put(shelf: &impl Shelf, (since, last): (i64, i64), writer: Writer) -> Result<
 
 /// Segments that go on from one another, or an error.
 fn whole(segments: Vec<Segment>) -> Result<Vec<Segment>> {
-    let mut since = 0;
+    let mut since = 0_i64;
     for segment in &segments {
-        if segment.since != since || segment.last <= since {
+        let is_too_long = segment.last > since.saturating_add(MOST_CONTENTS);
+        if segment.since != since || segment.last <= since || is_too_long {
             return Err(damaged("a segment of the index of words is missing"));
         }
         since = segment.last;

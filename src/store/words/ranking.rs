@@ -42,47 +42,22 @@ pub(in crate::store) fn best(
         places.insert(segment.last, spans.len());
         spans.push((segment.since, segment.last));
     }
-    let of_tail = spans.len();
     spans.push((tail.since, tail.last));
+    let known: i64 = spans.iter().map(|(since, last)| last - since).sum();
 
     // By stretch and word, the places of all words that are meant.
     let mut found: Vec<Vec<Vec<Vec<u8>>>> = vec![vec![Vec::new(); asked.len()]; spans.len()];
     let mut rarity = Vec::with_capacity(asked.len());
-    let known: i64 = spans.iter().map(|(since, last)| last - since).sum();
     for (at, one) in asked.iter().enumerate() {
         let mut count = 0;
-        let (from, to) = one.range();
-        // With which word the block begins that would be the next of each segment.
-        let mut next: Vec<Option<Vec<u8>>> = vec![None; of_tail];
-        shelf.blocks(&from, &to, &mut |segment, data| {
-            let Some(place) = places.get(&segment) else {
-                return Ok(());
-            };
-            let mut reader = Reader::some(vec![data.to_vec()]);
-            let mut expected = next[*place].take();
-            while reader.next()? {
-                if expected.take().is_some_and(|word| word != reader.word()) {
-                    return Err(lost());
-                }
-                if reader.word() >= from.as_slice() && reader.word() <= to.as_slice() {
-                    count += reader.count();
-                    found[*place][at].push(reader.places().to_vec());
-                }
-            }
-            next[*place] = Some(reader.following().to_vec());
-            Ok(())
-        })?;
-        let is_there = |next: &Option<Vec<u8>>| {
-            let next = next.as_deref();
-            next.is_some_and(|next| next.is_empty() || next > to.as_slice())
+        let mut take = |stretch: usize, of_it: u64, places: &[u8]| {
+            count += of_it;
+            found[stretch][at].push(places.to_vec());
         };
-        if !next.iter().all(is_there) {
-            return Err(lost());
-        }
+        look_up(shelf, one, &places, &mut take)?;
         for (word, places) in tail.words.values() {
             if one.is(word) {
-                count += places.count;
-                found[of_tail][at].push(places.bytes.clone());
+                take(spans.len() - 1, places.count, &places.bytes);
             }
         }
         let (all, count) = (known as f32, (count as f32).min(known as f32));
@@ -133,6 +108,44 @@ pub(in crate::store) fn best(
             .collect(),
         rarity,
     })
+}
+
+/// Tells where a word stands: the segment by its place, in how many contents, and these. Each block says with which word the
+/// next one begins, so that one which is not there is missed.
+fn look_up(
+    shelf: &impl Shelf,
+    one: &Asked<'_>,
+    segments: &HashMap<i64, usize>,
+    take: &mut dyn FnMut(usize, u64, &[u8]),
+) -> Result<()> {
+    let (from, to) = one.range();
+    let mut next: Vec<Option<Vec<u8>>> = vec![None; segments.len()];
+    shelf.blocks(&from, &to, &mut |segment, data| {
+        let Some(place) = segments.get(&segment) else {
+            return Ok(());
+        };
+        let mut reader = Reader::some(vec![data.to_vec()]);
+        let mut expected = next[*place].take();
+        while reader.next()? {
+            if expected.take().is_some_and(|word| word != reader.word()) {
+                return Err(lost());
+            }
+            if reader.word() >= from.as_slice() && reader.word() <= to.as_slice() {
+                take(*place, reader.count(), reader.places());
+            }
+        }
+        next[*place] = Some(reader.following().to_vec());
+        Ok(())
+    })?;
+    let is_there = |next: &Option<Vec<u8>>| {
+        let next = next.as_deref();
+        next.is_some_and(|next| next.is_empty() || next > to.as_slice())
+    };
+    if next.iter().all(is_there) {
+        Ok(())
+    } else {
+        Err(lost())
+    }
 }
 
 fn lost() -> Error {
