@@ -123,7 +123,7 @@ pub fn serve(
             scope.spawn(|| desk.work());
         }
         let is_over = AtomicBool::new(false);
-        let read = thread::scope(|inner| {
+        thread::scope(|inner| {
             let mut lines = Lines::new(input);
             let mut is_watched = false;
             let read = loop {
@@ -146,8 +146,7 @@ pub fn serve(
             desk.changed.notify_all();
             is_over.store(true, Ordering::Relaxed);
             read
-        });
-        read
+        })
     })
 }
 

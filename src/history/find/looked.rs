@@ -149,7 +149,7 @@ impl<'q> Looking<'q> {
     }
 
     /// Whether words stand somewhere one behind the other.
-    fn stands(&self, row: &Vec<Term>, places: &[Place]) -> bool {
+    fn stands(&self, row: &[Term], places: &[Place]) -> bool {
         let of = |term: &Term| {
             let at = self.terms.iter().position(|one| *one == term);
             let places = places.iter().filter(move |one| Some(one.term) == at);

@@ -11,7 +11,10 @@ use crate::model::{Message, Role};
 
 /// The index in memory.
 #[derive(Default)]
-struct Memory(RefCell<BTreeMap<i64, (Segment, Vec<(Vec<u8>, Vec<u8>)>)>>);
+struct Memory(RefCell<BTreeMap<i64, (Segment, Vec<Kept>)>>);
+
+/// The first word of a block, and the block.
+type Kept = (Vec<u8>, Vec<u8>);
 
 impl Shelf for Memory {
     fn segments(&self) -> Result<Vec<Segment>> {
