@@ -34,7 +34,7 @@ impl Term {
 
 /// A word that makes a message better, the rarer the word.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct SoughtTerm {
     /// The word.
     pub term: Term,
     /// What it is worth beside the others.
@@ -45,7 +45,7 @@ pub struct Wanted {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     /// One of these must be there; those of phrases are among them.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<SoughtTerm>,
     /// Each of these must stand in a message, word behind word.
     pub phrases: Vec<Vec<Term>>,
     /// None of these may.
@@ -153,7 +153,7 @@ impl Query {
         if let Some(at) = same {
             self.wanted[at].weight = self.wanted[at].weight.max(weight);
         } else if self.wanted.len() < MOST_WORDS {
-            self.wanted.push(Wanted { term, weight });
+            self.wanted.push(SoughtTerm { term, weight });
         }
     }
 }

@@ -20,7 +20,7 @@ const MOST_HUMPS: usize = 8;
 
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct WordPiece<'a> {
     /// Folded, not yet brought to its stem.
     pub folded: &'a str,
     /// Where it stands, in bytes.
@@ -45,7 +45,7 @@ struct Part {
 
 impl Cutter {
     /// Tells the words of a text, in their order.
-    pub fn each(&mut self, text: &str, mut found: impl FnMut(Piece<'_>)) {
+    pub fn each(&mut self, text: &str, mut found: impl FnMut(WordPiece<'_>)) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -82,7 +82,7 @@ impl Cutter {
         text: &str,
         at: Range<usize>,
         is_ascii: bool,
-        found: &mut impl FnMut(Piece<'_>),
+        found: &mut impl FnMut(WordPiece<'_>),
     ) {
         self.folded.clear();
         self.parts.clear();
@@ -95,7 +95,7 @@ impl Cutter {
         let humps = self.parts.len().saturating_sub(1 + joints);
         let is_one = self.parts.len() == 1;
         if !is_one && !is_cjk && self.folded.len() <= MOST_BYTES {
-            found(Piece {
+            found(WordPiece {
                 folded: &self.folded,
                 at,
                 is_whole: true,
@@ -111,7 +111,7 @@ impl Cutter {
             if part.is_cjk {
                 pairs(text, part, found);
             } else if folded.len() > 1 && folded.len() <= MOST_BYTES {
-                found(Piece {
+                found(WordPiece {
                     folded,
                     at: part.at.clone(),
                     is_whole: false,
@@ -203,11 +203,11 @@ impl Cutter {
 }
 
 /// Pairs of characters; one that stands alone is a word.
-fn pairs(text: &str, part: &Part, found: &mut impl FnMut(Piece<'_>)) {
+fn pairs(text: &str, part: &Part, found: &mut impl FnMut(WordPiece<'_>)) {
     let here = &text[part.at.clone()];
     let mut told = |range: Range<usize>| {
         let folded: String = here[range.clone()].nfkc().collect();
-        found(Piece {
+        found(WordPiece {
             folded: &folded,
             at: part.at.start + range.start..part.at.start + range.end,
             is_whole: false,

@@ -99,7 +99,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
     Send, for programs
       compile      Print the request that a model would be sent
       api          Answer programs: requests and answers as JSON Lines
-      mcp          Give an agent its memory: six tools, by the Model Context Protocol
+      mcp          Give an agent its memory, by the Model Context Protocol
     Share
       clone        Copy a repository from somewhere else
       push         Send commits to another repository

@@ -278,7 +278,12 @@ fn a_template_can_be_json() {
     assert_eq!(row["said"], "say \"x\"\\ and more");
     assert_eq!(row["hash"].as_str().map(str::len), Some(64));
     assert_eq!(row["parent"], "");
-    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "hash"]), @"");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "hash"]), @"
+    exit code: 2
+    --- stderr
+    error: the template 'hash' has no field
+    hint: such as '%h %r %s'; see tract log --help
+    ");
 }
 
 #[test]
@@ -295,11 +300,11 @@ fn templates_are_stable() {
         sandbox.ok(&["log", "-n", "2", "-z", "--format", "%o%x09%i"]),
         "hide\t3\0append\t6\0"
     );
-    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%q"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%q"]), @"
     exit code: 2
     --- stderr
     error: '%q' is not a field of a template
-    hint: %H %h %P %r %o %k %t %T %s %d %i %c, %n, %xNN and %%; see tract log --help
+    hint: %H %h %P %r %o %k %t %T %s %d %i %c %a, %j before each, %n, %xNN and %%; see tract log --help
     ");
     insta::assert_snapshot!(sandbox.tract(&["log", "--op", "edit"]), @r"
     --- stderr
