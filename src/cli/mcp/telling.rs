@@ -75,26 +75,36 @@ fn within(head: String, pieces: impl IntoIterator<Item = String>, more: &str) ->
     told
 }
 
-/// What a search found.
-pub fn found(found: &[FoundMessage], place: &str, calendar: &Calendar) -> String {
-    let head = format!("In {place}; read an id for more:");
-    let pieces = found.iter().map(|one| {
-        let hidden = match one.hidden_by {
-            Some(by) => format!(", hidden ({by})"),
-            None => String::new(),
-        };
-        let mut piece = format!(
-            "\n{}  {}  {}{hidden}",
-            name(&one.id),
-            time(one.time_ms, calendar),
-            one.role
-        );
-        for text in one.lines.iter().take(2) {
-            let _ = write!(piece, "\n  {}", line(text, LINE_CHARS));
-        }
-        piece
-    });
-    within(head, pieces, "; narrow it with other words or since")
+/// What a search found, by where it stands.
+pub fn found(groups: &[(&str, Vec<FoundMessage>)], calendar: &Calendar) -> String {
+    let mut pieces = Vec::new();
+    for (place, found) in groups.iter().filter(|(_, found)| !found.is_empty()) {
+        let end = if pieces.is_empty() { "" } else { "\n" };
+        pieces.push(format!("{end}In {place}; read an id for more:"));
+        pieces.extend(found.iter().map(|one| one_found(one, calendar)));
+    }
+    within(
+        String::new(),
+        pieces,
+        "; narrow it with other words or since",
+    )
+}
+
+fn one_found(one: &FoundMessage, calendar: &Calendar) -> String {
+    let hidden = match one.hidden_by {
+        Some(by) => format!(", hidden ({by})"),
+        None => String::new(),
+    };
+    let mut piece = format!(
+        "\n{}  {}  {}{hidden}",
+        name(&one.id),
+        time(one.time_ms, calendar),
+        one.role
+    );
+    for text in one.lines.iter().take(2) {
+        let _ = write!(piece, "\n  {}", line(text, LINE_CHARS));
+    }
+    piece
 }
 
 /// Messages word for word, a page of them.

@@ -1,5 +1,7 @@
 //! The six tools, the resources and the prompt: what each takes, and what it does.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -138,6 +140,19 @@ enum Place {
     All,
 }
 
+impl Place {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Here => "this conversation",
+            Self::Project => "conversations of this directory",
+            Self::All => "all conversations",
+        }
+    }
+}
+
+/// How many messages are enough not to look any further.
+const ENOUGH: usize = 4;
+
 fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
     let asked: Recall = taken(arguments)?;
     let calendar = server.worker.calendar();
@@ -149,12 +164,13 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
     });
     let since = since.transpose()?;
     server.with(|at, asking| {
-        // Where nothing is here, it may be elsewhere: that is said, and saves a second question.
+        // Where little is here, it may be elsewhere: that is told as well, and saves a second question.
         let places = match asked.place {
             Place::Here => &[Place::Here, Place::Project, Place::All][..],
             Place::Project => &[Place::Project, Place::All],
             Place::All => &[Place::All],
         };
+        let (mut groups, mut known) = (Vec::new(), HashSet::new());
         for place in places {
             let params = FindParams {
                 query: Some(asked.query.clone()),
@@ -169,15 +185,14 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
             };
             let mut found = params.call(at)?.found;
             // What the agent has asked and was told before says nothing new.
-            found.retain(|one| !one.is_own);
-            if !found.is_empty() {
-                let place = match place {
-                    Place::Here => "this conversation",
-                    Place::Project => "conversations of this directory",
-                    Place::All => "all conversations",
-                };
-                return Ok(telling::found(&found, place, &calendar));
+            found.retain(|one| !one.is_own && known.insert(one.id.clone()));
+            groups.push((place.name(), found));
+            if known.len() >= ENOUGH {
+                break;
             }
+        }
+        if !known.is_empty() {
+            return Ok(telling::found(&groups, &calendar));
         }
         Ok("Nothing found. Other words may.".to_owned())
     })
