@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Counted, Method};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::history::{Bearer, Bill, BillShare, BilledReply, Repo};
+use crate::history::{Bearer, Bill, BillShare, BilledReply, CacheUse, Repo};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
 
@@ -42,15 +42,13 @@ pub struct CacheState {
 /// The last use of the provider's cache on the path to a commit, where the newest reply was counted with one.
 pub(super) fn cache_state(at: &At<'_>, tip: &CommitHash) -> Result<Option<CacheState>, ApiError> {
     let last = at.repo.cache_use(tip, at.host.now())?;
-    Ok(last.and_then(|last| {
-        let usage = last.usage.filter(|usage| usage.kept_tokens() > 0)?;
-        Some(CacheState {
-            is_cold: last.is_cold(),
-            age_ms: last.age_ms,
-            life_ms: last.life_ms(),
-            reply: last.reply.to_string(),
-            counted: usage.into(),
-        })
+    let last = last.filter(CacheUse::has_cache);
+    Ok(last.map(|last| CacheState {
+        is_cold: last.is_cold(),
+        age_ms: last.age_ms,
+        life_ms: last.life_ms(),
+        reply: last.reply.to_string(),
+        counted: last.usage.unwrap_or_default().into(),
     }))
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::looking::pattern;
 use super::{ApiError, At, Method, WorkProgress};
-use crate::history::{FindOptions, FindProgress, Found, HiddenBy, RankedOptions};
+use crate::history::{FindProgress, Found, HiddenBy, RankedQuery, SearchOptions};
 use crate::model::query::Query;
 use crate::model::{Millis, Role};
 
@@ -118,14 +118,21 @@ impl Method for FindParams {
 
     fn call(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
         let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
-        let within = within.transpose()?;
-        let session = self
-            .session
-            .as_deref()
-            .map(|name| at.repo.reference_named(name));
-        let session = session.transpose()?;
-        let role = self.role.as_deref().map(str::parse::<Role>).transpose()?;
-        let limit = self.limit.unwrap_or(FOUND);
+        let session = self.session.as_deref();
+        let session = session.map(|name| at.repo.reference_named(name));
+        let places = SearchOptions {
+            within: within.transpose()?,
+            session: session.transpose()?,
+            directory: self.directory.map(PathBuf::from),
+            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            tool: self.tool,
+            path: self.path,
+            since: self.since_ms.map(Millis),
+            until: self.until_ms.map(Millis),
+            hidden: self.hidden,
+            limit: self.limit.unwrap_or(FOUND),
+            ..SearchOptions::of(())
+        };
         let goes_on = &mut at.goes_on;
         let mut told = |progress: FindProgress| {
             let (done, total) = match progress {
@@ -140,37 +147,16 @@ impl Method for FindParams {
         let (text, regex) = (self.text.as_deref(), self.regex.as_deref());
         let found = match (&self.query, pattern(text, regex)?) {
             (Some(words), None) => {
-                let options = RankedOptions {
-                    within,
-                    session,
-                    directory: self.directory.map(PathBuf::from),
-                    role,
-                    tool: self.tool,
-                    path: self.path,
-                    since: self.since_ms.map(Millis),
-                    until: self.until_ms.map(Millis),
-                    hidden: self.hidden,
+                let asked = RankedQuery {
                     offset: self.offset,
-                    limit,
-                    ..RankedOptions::new(Query::parse(words)?)
+                    ..RankedQuery::new(Query::parse(words)?)
                 };
-                at.repo.find_ranked(&at.on, &options, &mut told)?
+                at.repo
+                    .find_ranked(&at.on, &places.asking(asked), &mut told)?
             }
             (None, Some(pattern)) => {
-                let options = FindOptions {
-                    within,
-                    session,
-                    directory: self.directory.map(PathBuf::from),
-                    role,
-                    tool: self.tool,
-                    path: self.path,
-                    since: self.since_ms.map(Millis),
-                    until: self.until_ms.map(Millis),
-                    hidden: self.hidden,
-                    limit,
-                    ..FindOptions::new(pattern)
-                };
-                at.repo.find_messages(&at.on, &options, &mut told)?
+                at.repo
+                    .find_messages(&at.on, &places.asking(pattern), &mut told)?
             }
             _ => return Err(ApiError::params("one of 'query', 'text', 'regex'")),
         };

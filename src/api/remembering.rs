@@ -129,6 +129,9 @@ impl Method for ReadParams {
     }
 }
 
+/// How many hidden messages are read together.
+const TOGETHER: usize = 256;
+
 /// Which compaction.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -224,10 +227,13 @@ impl Method for DroppedParams {
         let parent = shown.row.commit.parent.unwrap_or(hide);
         let conversation = Conversation::at(at, &parent)?;
         let mut files: BTreeMap<String, DroppedFile> = BTreeMap::new();
-        for one in &shown.hidden {
-            let place = conversation.place(&one.id)?;
-            for read in conversation.read(at, place..place + 1)? {
-                answer.take(&read, &mut files);
+        for some in shown.hidden.chunks(TOGETHER) {
+            let places = some.iter().map(|one| conversation.place(&one.id));
+            let places = places.collect::<Result<Vec<_>, _>>()?;
+            let contents = places.iter().map(|at| conversation.entries[*at].content);
+            let messages = at.repo.contents(&contents.collect::<Vec<_>>())?;
+            for (one, message) in some.iter().zip(messages) {
+                answer.take(&one.id.to_string(), &message, &mut files);
             }
         }
         answer.files = files.into_values().collect();
@@ -236,8 +242,8 @@ impl Method for DroppedParams {
 }
 
 impl DroppedAnswer {
-    fn take(&mut self, read: &ReadMessage, files: &mut BTreeMap<String, DroppedFile>) {
-        let message = &read.message;
+    /// Takes down what a hidden message holds.
+    fn take(&mut self, id: &str, message: &Message, files: &mut BTreeMap<String, DroppedFile>) {
         for part in &message.parts {
             match part {
                 Part::Text { text }
@@ -246,7 +252,7 @@ impl DroppedAnswer {
                         && reads_as_typed(text) =>
                 {
                     self.prompts.push(DroppedText {
-                        id: read.id.clone(),
+                        id: id.to_owned(),
                         text: text.clone(),
                     });
                 }
@@ -254,7 +260,7 @@ impl DroppedAnswer {
                     name, arguments, ..
                 } => {
                     if let Some(text) = command(arguments) {
-                        let id = read.id.clone();
+                        let id = id.to_owned();
                         self.commands.push(DroppedText { id, text });
                     }
                     let edits = Edits::of_call(name, arguments);
@@ -265,7 +271,7 @@ impl DroppedAnswer {
                     for path in changed.iter().chain(&named) {
                         let file = files.entry(path.clone()).or_default();
                         file.path.clone_from(path);
-                        file.id.clone_from(&read.id);
+                        id.clone_into(&mut file.id);
                         if named.as_ref() == Some(path) {
                             file.read += 1;
                         } else {

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, SecretsLeave, WorkProgress};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::history::sync::{
-    Carried, FetchOptions, Follow, Landed, LandedRef, PushOptions, PushRef,
+    Carried, FetchOptions, Follow, Landed, LandedRef, Peer, PushOptions, PushRef,
 };
-use crate::history::{On, Repo};
+use crate::history::{Call, On, Repo};
 use crate::model::{Head, RefName, RefValue};
 
 /// Which refs a push means: those that are named, or else the branch that HEAD is on and its session; all branches, tags
@@ -120,16 +120,7 @@ impl CarriedAnswer {
     fn of(carried: &Carried, refs: &[LandedRef]) -> Self {
         let refs = refs.iter().map(|row| LandedFacts {
             name: row.name.to_string(),
-            landed: match row.landed {
-                Landed::New => "new",
-                Landed::Grown => "grown",
-                Landed::Known => "known",
-                Landed::Further => "further",
-                Landed::Replaced => "replaced",
-                Landed::Deleted => "deleted",
-                Landed::Parted => "parted",
-                Landed::Unseen => "unseen",
-            },
+            landed: row.landed.as_str(),
             old: row.old.map(|commit| commit.to_string()),
             new: row.new.map(|commit| commit.to_string()),
         });
@@ -156,6 +147,27 @@ fn remote(repo: &Repo, named: Option<&str>) -> Result<(String, String), ApiError
     };
     let found = found.ok_or_else(|| missing().with_hint("tract remote add origin URL"))?;
     Ok((found.name.clone(), found.url.clone()))
+}
+
+/// Works with the repository at an address: as a call that `what` names, telling how far it is.
+fn at_peer<T>(
+    at: &mut At<'_>,
+    url: &str,
+    what: &str,
+    mut work: impl FnMut(Call<'_>, &mut dyn Peer, &mut dyn FnMut(u64, u64)) -> Result<T>,
+) -> Result<T, ApiError> {
+    let (repo, host, on) = (at.repo, at.host, at.on.clone());
+    let goes_on = &mut at.goes_on;
+    let mut done = None;
+    host.with_peer(url, repo, &mut |peer| {
+        let mut told = |done, total| {
+            let total = Some(total);
+            goes_on(WorkProgress { done, total });
+        };
+        done = Some(work(Call::at(host.now(), what).on(&on), peer, &mut told)?);
+        Ok(())
+    })?;
+    done.ok_or_else(|| ApiError::refused("nobody was reached"))
 }
 
 /// Which, and where to.
@@ -198,20 +210,10 @@ impl Method for PushParams {
             with_lease: false,
             leaving,
         };
-        let (repo, host, on) = (at.repo, at.host, at.on.clone());
-        let what = format!("push {name}");
-        let mut done = None;
-        let goes_on = &mut at.goes_on;
-        host.with_peer(&url, repo, &mut |peer| {
-            let call = crate::history::Call::at(host.now(), &what).on(&on);
-            let mut told = |done, total| {
-                let total = Some(total);
-                goes_on(WorkProgress { done, total });
-            };
-            done = Some(repo.push(call, peer, &wanted, &options, &mut told)?);
-            Ok(())
+        let repo = at.repo;
+        let done = at_peer(at, &url, &format!("push {name}"), |call, peer, told| {
+            repo.push(call, peer, &wanted, &options, told)
         })?;
-        let done = done.ok_or_else(|| ApiError::refused("nobody was reached"))?;
         Ok(CarriedAnswer::of(&done.carried, &done.refs))
     }
 }
@@ -247,26 +249,16 @@ impl Method for PullParams {
             },
             ..FetchOptions::default()
         };
-        let (repo, host, on) = (at.repo, at.host, at.on.clone());
-        let what = format!("pull {name}");
-        let mut done = None;
-        let goes_on = &mut at.goes_on;
-        host.with_peer(&url, repo, &mut |peer| {
-            let call = crate::history::Call::at(host.now(), &what).on(&on);
-            let mut told = |done, total| {
-                let total = Some(total);
-                goes_on(WorkProgress { done, total });
-            };
-            done = Some(repo.fetch(call, peer, &options, &mut told)?);
-            Ok(())
+        let repo = at.repo;
+        let done = at_peer(at, &url, &format!("pull {name}"), |call, peer, told| {
+            repo.fetch(call, peer, &options, told)
         })?;
-        let done = done.ok_or_else(|| ApiError::refused("nobody was reached"))?;
         let mut answer = CarriedAnswer::of(&done.carried, &done.refs);
         answer
             .refs
             .extend(done.parted.iter().map(|parted| LandedFacts {
                 name: parted.name.to_string(),
-                landed: "parted",
+                landed: Landed::Parted.as_str(),
                 old: None,
                 new: None,
             }));

@@ -25,8 +25,7 @@ pub fn duration(millis: i64) -> String {
 /// The last use of the provider's cache on the path to a commit, where the newest reply was counted with one.
 fn last_use(repo: &Repo, tip: &CommitHash, app: &App) -> Result<Option<CacheUse>> {
     let last = repo.cache_use(tip, app.now())?;
-    let has_cache = |last: &CacheUse| last.usage.is_some_and(|usage| usage.kept_tokens() > 0);
-    Ok(last.filter(has_cache))
+    Ok(last.filter(CacheUse::has_cache))
 }
 
 /// `cold: the newest reply is 3 days old, and the cache lasts 5 min`.

@@ -30,6 +30,11 @@ pub struct CacheUse {
 }
 
 impl CacheUse {
+    /// Whether the newest reply was counted with a cache at all.
+    pub fn has_cache(&self) -> bool {
+        self.usage.is_some_and(|usage| usage.kept_tokens() > 0)
+    }
+
     /// How long the cache keeps what it has.
     pub fn life_ms(&self) -> i64 {
         self.usage.unwrap_or_default().cache_life_ms()

@@ -76,7 +76,7 @@ pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
 pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
-    RankedOptions,
+    RankedOptions, RankedQuery, SearchOptions,
 };
 pub use fsck::Fsck;
 pub use gc::{Collected, Expire, GcStep};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use tract::history::{
-    FindOptions, FindProgress, Found, HiddenBy, Neighbour, Pattern, RankedOptions, Repo,
+    FindProgress, Found, HiddenBy, Neighbour, Pattern, RankedQuery, Repo, SearchOptions,
 };
 use tract::model::query::Query;
 use tract::model::{EntryId, HideKind, Operation, RefName, Role};
@@ -115,33 +115,24 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             draw(&bar, progress);
         }
     };
+    let places = places(args, asked, &repo, app)?;
     let found = if args.exact || args.regex {
-        let options = exact(args, asked, &repo, app)?;
-        repo.find_messages(&on, &options, &mut progress)
+        let pattern = if args.regex {
+            Pattern::regex(&args.text)?
+        } else {
+            Pattern::text(&args.text)?
+        };
+        repo.find_messages(&on, &places.asking(pattern), &mut progress)
     } else {
         let query = Query::parse(&args.text).map_err(|error| {
             let hint = "tract find -F TEXT finds any text as it is";
             Failure::from(error).with_hint(hint)
         })?;
-        let exact = exact(args, asked, &repo, app)?;
-        let options = RankedOptions {
-            query,
-            within: exact.within,
-            session: exact.session,
-            directory: exact.directory,
-            role: exact.role,
-            operations: exact.operations,
-            tool: exact.tool,
-            path: exact.path,
-            since: exact.since,
-            until: exact.until,
-            hidden: exact.hidden,
-            offset: 0,
-            limit: asked,
-            neighbours: exact.neighbours,
+        let asked = RankedQuery {
             lines: LINES,
+            ..RankedQuery::new(query)
         };
-        repo.find_ranked(&on, &options, &mut progress)
+        repo.find_ranked(&on, &places.asking(asked), &mut progress)
     };
     bar.finish_and_clear();
     let found = found?;
@@ -162,21 +153,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// What is asked for, as an exact search takes it.
-fn exact(args: &Args, limit: usize, repo: &Repo, app: &mut App) -> Result<FindOptions> {
+/// Where to search.
+fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOptions<()>> {
     let on = app.on()?;
     let calendar = app.calendar();
-    let pattern = if args.regex {
-        Pattern::regex(&args.text)?
-    } else {
-        Pattern::text(&args.text)?
-    };
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
     let directory = match &args.directory {
         Some(directory) => Some(app.cwd()?.join(directory)),
         None => args.here.then(|| app.cwd()).transpose()?,
     };
-    Ok(FindOptions {
+    Ok(SearchOptions {
         within: within.transpose()?,
         session: args.session.as_deref().map(session_named).transpose()?,
         directory,
@@ -189,7 +175,7 @@ fn exact(args: &Args, limit: usize, repo: &Repo, app: &mut App) -> Result<FindOp
         hidden: args.hidden,
         limit,
         neighbours: args.neighbours,
-        ..FindOptions::new(pattern)
+        ..SearchOptions::of(())
     })
 }
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tract::api::{ApiError, At, Host};
 use tract::history::Repo;
-use tract::ingest::tool_dirs::changed_by;
 use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction, called};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
@@ -113,12 +112,7 @@ impl Asking {
 fn import(at: &At<'_>, file: &std::path::Path) -> Result<ingest::ImportReport, ApiError> {
     let repo: &Repo = at.repo;
     let secrets = at.host.secrets()?;
-    let what = format!(
-        "mcp {}",
-        changed_by(file)
-            .unwrap_or_else(|| file.to_owned())
-            .display()
-    );
+    let what = format!("mcp {}", file.display());
     let request = ImportRequest {
         counter: Some(Counter::of(at.encoding()?)),
         secrets: Some(&secrets),

@@ -161,14 +161,10 @@ pub fn contents([commits, messages, sources]: [u64; 3]) -> String {
 
 /// What became of a ref, on a line.
 pub fn landed(name: &RefName, landed: Landed, place: Option<String>) -> Line {
-    let became = match landed {
-        Landed::New => "new",
-        Landed::Grown => "grown",
-        Landed::Known => "known",
-        Landed::Further => "further",
-        Landed::Replaced => "replaced",
-        Landed::Deleted => "deleted",
-        Landed::Parted | Landed::Unseen => "refused",
+    let became = if landed.is_refused() {
+        "refused"
+    } else {
+        landed.as_str()
     };
     let place = place.unwrap_or_default();
     let line = Line::from(format!("  {became:<8} ")) + Label::Hash.of(place) + "  ";

@@ -6,6 +6,7 @@
 
 mod looked;
 mod merge;
+mod options;
 mod own;
 mod pattern;
 mod ranked;
@@ -14,22 +15,21 @@ mod tests;
 mod visibility;
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::On;
 use crate::history::called::Callers;
-use crate::history::log::wanted;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
-use crate::model::{Commit, EntryId, Millis, Operation, RefName, Role};
+use crate::model::{Commit, EntryId, Operation, RefName, Role};
 use crate::store::{CommitRow, SessionRow, View};
 
 use merge::Merge;
+pub use options::{FindOptions, RankedOptions, RankedQuery, SearchOptions};
 use own::Own;
 pub use pattern::{MatchedLine, Pattern};
-pub use ranked::RankedOptions;
 pub use visibility::{HiddenBy, Neighbour, Origin};
 use visibility::{Tip, Visibility};
 
@@ -38,59 +38,6 @@ const INDEX_BYTES: u64 = 2 << 20;
 /// After how many messages a search looks at the repository anew, so that its view doesn't hold the
 /// journal back for as long as it takes.
 const VIEW_HITS: usize = 256;
-
-/// What to find.
-#[derive(Clone, Debug)]
-pub struct FindOptions {
-    /// In the text.
-    pub pattern: Pattern,
-    /// Only in the history of this commit; none: in that of every branch, tag and session.
-    pub within: Option<CommitHash>,
-    /// Only in this session, and on branches that came from it.
-    pub session: Option<RefName>,
-    /// Only on branches, tags and sessions whose session ran in this directory or below it.
-    pub directory: Option<PathBuf>,
-    /// Only messages of this role.
-    pub role: Option<Role>,
-    /// Only what these operations brought, by the words of [`crate::history::LogOptions`]; empty:
-    /// all.
-    pub operations: Vec<String>,
-    /// Only calls of this tool and their results.
-    pub tool: Option<String>,
-    /// Only calls of tools that name this file or directory, or the end of its path, and their results.
-    pub path: Option<String>,
-    /// Only from this time on; what bears no time is left out.
-    pub since: Option<Millis>,
-    /// Only up to this time; likewise.
-    pub until: Option<Millis>,
-    /// Only what is in no context any more where it stands.
-    pub hidden: bool,
-    /// At most so many messages; 0: all.
-    pub limit: usize,
-    /// How many neighbours to give on each side of a message.
-    pub neighbours: usize,
-}
-
-impl FindOptions {
-    /// All messages with the pattern in them.
-    pub fn new(pattern: Pattern) -> Self {
-        Self {
-            pattern,
-            within: None,
-            session: None,
-            directory: None,
-            role: None,
-            operations: Vec::new(),
-            tool: None,
-            path: None,
-            since: None,
-            until: None,
-            hidden: false,
-            limit: 0,
-            neighbours: 0,
-        }
-    }
-}
 
 /// A message that was found.
 #[derive(Clone, Debug)]
@@ -186,7 +133,7 @@ impl Repo {
             options.directory.as_deref(),
         )?;
         let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
-        let hits = view.search(options.pattern.literals(), &commits)?;
+        let hits = view.search(options.asked.literals(), &commits)?;
         let total = hits.len();
         let mut hits = Merge::of(&*view, hits)?;
         let mut visibility = Visibility::new(tips.clone());
@@ -345,13 +292,7 @@ fn read(
     row: &CommitRow,
     options: &FindOptions,
 ) -> Result<Option<(Role, Vec<MatchedLine>)>> {
-    let time = row.commit.time;
-    let early = options.since.is_some_and(|since| time < Some(since));
-    let late = |until| time.is_none_or(|time| time > until);
-    if early
-        || options.until.is_some_and(late)
-        || !wanted(&row.commit.operation, &options.operations)
-    {
+    if !options.takes(&row.commit) {
         return Ok(None);
     }
     if options.role.is_some() {
@@ -361,7 +302,7 @@ fn read(
         }
     }
     let message = load::content(view, content)?;
-    let lines = options.pattern.lines(&message);
+    let lines = options.asked.lines(&message);
     let wanted = !lines.is_empty()
         && match &options.tool {
             Some(tool) => Callers::new(view).has_to_do_with(tool, row.commit.parent, content)?,

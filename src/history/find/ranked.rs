@@ -6,9 +6,9 @@
 //! judged (`looked`), and where it stands in its branch's context (`visibility`).
 
 use std::cmp::Reverse;
-use std::path::PathBuf;
 
 use super::looked::{Looked, Looking};
+use super::options::RankedOptions;
 use super::own::Own;
 use super::visibility::{Tip, Visibility};
 use super::{FindProgress, Found, entry_of, narrowed, tips};
@@ -16,10 +16,8 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::called::Callers;
-use crate::history::log::wanted;
 use crate::history::repo::Repo;
-use crate::model::query::Query;
-use crate::model::{Message, Millis, RefName, Role};
+use crate::model::{Message, Role};
 use crate::store::{CommitRow, Hit, Ranking, Scored, View};
 
 /// How many contents the index is asked for at first, and how many times as many where these were not enough.
@@ -31,68 +29,6 @@ const TOGETHER: usize = 64;
 const TAIL_BYTES: u64 = 1 << 20;
 /// How many bytes of contents one transaction takes in.
 const SLICE_BYTES: u64 = 8 << 20;
-/// How many lines of a message are told.
-const LINES: usize = 5;
-
-/// What to find, best first.
-#[derive(Clone, Debug)]
-pub struct RankedOptions {
-    /// The words.
-    pub query: Query,
-    /// Only in the history of this commit; none: in that of every branch, tag and session.
-    pub within: Option<CommitHash>,
-    /// Only in this session, and on branches that came from it.
-    pub session: Option<RefName>,
-    /// Only on branches, tags and sessions whose session ran in this directory or below it.
-    pub directory: Option<PathBuf>,
-    /// Only messages of this role.
-    pub role: Option<Role>,
-    /// Only what these operations brought, by the words of [`crate::history::LogOptions`]; empty:
-    /// all.
-    pub operations: Vec<String>,
-    /// Only calls of this tool and their results.
-    pub tool: Option<String>,
-    /// Only calls of tools that name this file or directory, or the end of its path, and their results.
-    pub path: Option<String>,
-    /// Only from this time on; what bears no time is left out.
-    pub since: Option<Millis>,
-    /// Only up to this time; likewise.
-    pub until: Option<Millis>,
-    /// Only what is in no context any more where it stands.
-    pub hidden: bool,
-    /// How many of the best ones to pass over.
-    pub offset: usize,
-    /// At most so many messages; 0: all.
-    pub limit: usize,
-    /// How many neighbours to give on each side of a message.
-    pub neighbours: usize,
-    /// At most so many lines of each message, the best ones; 0: all with a word in them.
-    pub lines: usize,
-}
-
-impl RankedOptions {
-    /// The best 20 messages for what is asked for.
-    pub fn new(query: Query) -> Self {
-        Self {
-            query,
-            within: None,
-            session: None,
-            directory: None,
-            role: None,
-            operations: Vec::new(),
-            tool: None,
-            path: None,
-            since: None,
-            until: None,
-            hidden: false,
-            offset: 0,
-            limit: 20,
-            neighbours: 0,
-            lines: LINES,
-        }
-    }
-}
-
 impl Repo {
     /// Finds messages by what they are about: the best answer first, the newest first among equals.
     ///
@@ -148,12 +84,12 @@ impl Repo {
         let (mut most, mut seen) = (FIRST.max(2 * options.limit), 0);
         loop {
             let ranking = Ranking {
-                query: &options.query,
+                query: &options.asked.query,
                 role: options.role,
                 most,
             };
             let ranked = view.ranked(ranking, &commits, is_narrow)?;
-            let looking = Looking::new(&options.query, ranked.rarity, options.lines);
+            let looking = Looking::new(&options.asked.query, ranked.rarity, options.asked.lines);
             let total = ranked.found.len();
             for some in ranked.found[seen.min(total)..].chunks(TOGETHER) {
                 progress(FindProgress::Reading {
@@ -220,7 +156,7 @@ struct Ordering<'a> {
 impl Ordering<'_> {
     fn has_enough(&self) -> bool {
         let limit = self.options.limit;
-        limit > 0 && self.answers.len() >= self.options.offset.saturating_add(limit)
+        limit > 0 && self.answers.len() >= self.options.asked.offset.saturating_add(limit)
     }
 
     fn answers_own(&mut self) {
@@ -264,18 +200,10 @@ impl Ordering<'_> {
 
     /// The newest commit that brings a content, of those that are wanted.
     fn brought(&self, one: &Scored) -> Result<Option<(Hit, CommitRow)>> {
-        let options = self.options;
         let commits: Vec<CommitHash> = one.hits.iter().map(|hit| hit.commit).collect();
         let rows = self.view.commits(&commits)?.into_iter().zip(&one.hits);
         let wanted = rows.filter_map(|(row, hit)| row.map(|row| (*hit, row)));
-        let wanted = wanted.filter(|(_, row)| {
-            let time = row.commit.time;
-            let is_early = options.since.is_some_and(|since| time < Some(since));
-            let is_late = |until| time.is_none_or(|time| time > until);
-            !is_early
-                && !options.until.is_some_and(is_late)
-                && self::wanted(&row.commit.operation, &options.operations)
-        });
+        let wanted = wanted.filter(|(_, row)| self.options.takes(&row.commit));
         Ok(wanted.max_by_key(|(hit, row)| (row.commit.time, Reverse(hit.tip))))
     }
 
@@ -333,7 +261,7 @@ impl Ordering<'_> {
             limit => limit,
         };
         let answers = std::mem::take(&mut self.answers).into_iter();
-        let page = answers.skip(self.options.offset).take(limit);
+        let page = answers.skip(self.options.asked.offset).take(limit);
         page.map(|answer| self.found(answer, tips)).collect()
     }
 

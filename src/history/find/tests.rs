@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::history::chain::Chain;
 use crate::model::{
-    Draft, Hide, HideKind, Interval, Message, Part, Priority, RefValue, Replacement,
+    Draft, Hide, HideKind, Interval, Message, Millis, Part, Priority, RefName, RefValue,
+    Replacement,
 };
 use crate::store::Tx;
 use crate::store::sqlite::Sqlite;

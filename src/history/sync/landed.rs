@@ -40,6 +40,20 @@ pub enum Landed {
 }
 
 impl Landed {
+    /// It, in a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Grown => "grown",
+            Self::Known => "known",
+            Self::Further => "further",
+            Self::Replaced => "replaced",
+            Self::Deleted => "deleted",
+            Self::Parted => "parted",
+            Self::Unseen => "unseen",
+        }
+    }
+
     /// Whether it is not where it was to be.
     pub fn is_refused(self) -> bool {
         matches!(self, Self::Parted | Self::Unseen)
