@@ -378,7 +378,7 @@ class Bench:
         others = [
             ["log", "-n", "20"], ["status"], ["compile"], ["--on", "side", "commit", "-r", "user", "-m", "aside"],
             ["--on", "side", "compact", "-m", "so far", "--keep", "1"], ["import", str(DATA / "claude-code/compaction.jsonl")],
-            ["find", "w1"], ["fsck"], ["gc", "--expire", "now"], ["backup", "--force", "copy.db"],
+            ["find", "first"], ["find", "-F", "w1"], ["fsck"], ["gc", "--expire", "now"], ["backup", "--force", "copy.db"],
             ["bundle", "--force", "some.bundle", "side"], ["watch", "--once"],
         ]
         others = [other for other in others if re.search(rf"^\s+{next(w for w in other if w not in ('--on', 'side'))}\b", known, re.M)]
