@@ -90,6 +90,7 @@ methods![
     CacheParams,
     CompileParams,
     CommitParams,
+    AdvanceParams,
     EditParams,
     AnnotateParams,
     PruneParams,
@@ -109,6 +110,8 @@ methods![
     PushParams,
     PullParams,
     FsckParams,
+    ConfigParams,
+    RemoteParams,
 ];
 
 /// The method of a name.
