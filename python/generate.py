@@ -27,7 +27,7 @@ POSITIONAL = {
     "branch": ["name", "rev"],
     "config": ["key", "value"],
     "remote": ["name", "url"],
-    "diff": ["from", "to"],
+    "diff": ["before", "after"],
     "read": ["rev", "last"],
     "import": ["path"],
 }

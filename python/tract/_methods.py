@@ -134,7 +134,7 @@ class Methods:
         """
         return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
-    def diff(self, *, before: Optional[str] = None, after: Optional[str] = None, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
+    def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
         """Compares what a model would be sent at two commits.
 
         - `before`: The first context; the one before `after`, unless given.
@@ -498,7 +498,7 @@ class AsyncMethods:
         """
         return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
-    async def diff(self, *, before: Optional[str] = None, after: Optional[str] = None, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
+    async def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
         """Compares what a model would be sent at two commits.
 
         - `before`: The first context; the one before `after`, unless given.
