@@ -31,7 +31,11 @@ impl Door {
     /// Where the user's settings cannot be read.
     pub fn read() -> Result<Self, ApiError> {
         let text = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let path = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let path = |name: &str| {
+            env::var_os(name)
+                .filter(|it| !it.is_empty())
+                .map(PathBuf::from)
+        };
         let home = path("HOME");
         let named = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let config = named.or_else(|| Some(home.as_ref()?.join(".config")));
@@ -54,7 +58,9 @@ impl Door {
             visitor: Visitor {
                 users: users(text("SUDO_UID")),
                 // Any text is a place, if perhaps none that there is.
-                safe: safe.filter_map(|place| at_home(place).parse().ok()).collect(),
+                safe: safe
+                    .filter_map(|place| at_home(place).parse().ok())
+                    .collect(),
             },
             allowed: set("secrets.allow"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
@@ -86,7 +92,8 @@ impl Host for Door {
     fn now(&self) -> Millis {
         let since = || SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let by_system = || since().and_then(|it| i64::try_from(it.as_millis()).ok());
-        self.clock.unwrap_or_else(|| Millis(by_system().unwrap_or(0)))
+        self.clock
+            .unwrap_or_else(|| Millis(by_system().unwrap_or(0)))
     }
 
     fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
@@ -121,7 +128,8 @@ impl Host for Door {
     ) -> Result<(), ApiError> {
         let place = Path::new(url.strip_prefix("file://").unwrap_or(url));
         if !place.is_absolute() || url.contains("://") && !url.starts_with("file://") {
-            let fault = ApiError::refused("from Python only repositories in directories are reached");
+            let fault =
+                ApiError::refused("from Python only repositories in directories are reached");
             return Err(fault.with_hint("the program reaches all others: tract push, tract pull"));
         }
         let there = Repo::open_as(place, &self.visitor)?;

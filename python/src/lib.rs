@@ -90,7 +90,9 @@ impl OpenRepo {
             Ok(answer) => Ok(answer?.text().to_owned()),
             Err(_) => {
                 *held = None;
-                let fault = ApiError::refused(format!("{name}: tract made a mistake, and has closed the repository"));
+                let fault = ApiError::refused(format!(
+                    "{name}: tract made a mistake, and has closed the repository"
+                ));
                 Err(fault.with_hint("what was committed is there; please tell us of it"))
             }
         }

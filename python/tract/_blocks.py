@@ -26,7 +26,7 @@ def _parts(message: ContextMessage) -> Iterator[Dict[str, Any]]:
 
 def block_of(message: ContextMessage, kind: str) -> Optional[Dict[str, Any]]:
     """The block of a message that says what it was; none: it has none, or is no longer what it was."""
-    if message.get("edited") or message.get("placed"):
+    if message.get("edited") or message.get("placed") or message.get("masked"):
         return None
     for part in _parts(message):
         if part["type"] == "opaque":

@@ -780,6 +780,8 @@ class ContextMessage(_ContextMessage, total=False):
     """The kind of hide that put it in place of others; none of an appended message."""
     edited: bool
     """Whether it was edited."""
+    masked: bool
+    """Whether parts of it are hidden, or have a stub in their place."""
 
 
 class FindAnswer(TypedDict):

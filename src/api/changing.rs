@@ -411,3 +411,70 @@ impl Method for AnnotateParams {
         Ok(Changed::of(&done.surgery))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{ContextParams, Still};
+    use crate::history::On;
+    use crate::model::Millis;
+
+    fn called<M: Method>(repo: &Repo, params: serde_json::Value) -> Result<M::Answer, ApiError> {
+        let params: M = serde_json::from_value(params).expect("parameters");
+        params.call(&mut At::new(repo, On::Head, &Still))
+    }
+
+    fn visible(repo: &Repo) -> usize {
+        let context = ContextParams::default().call(&mut At::new(repo, On::Head, &Still));
+        context.expect("a context").total
+    }
+
+    /// Says a text behind a commit, and gives its commit.
+    fn after(repo: &Repo, rev: &str) -> String {
+        let said = serde_json::json!({ "role": "user", "text": "hello", "after": rev });
+        let made = called::<CommitParams>(repo, said).expect("commits");
+        made.commits[0].hash.clone()
+    }
+
+    #[test]
+    fn commits_behind_others_are_seen_when_the_branch_advances() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let first = after(&repo, "none");
+        let second = after(&repo, &first);
+        assert_eq!(visible(&repo), 0);
+        let to = serde_json::json!({ "rev": second, "expect": "none", "what": "turn" });
+        called::<AdvanceParams>(&repo, to.clone()).expect("advances");
+        assert_eq!(visible(&repo), 2);
+        // All of it was one operation.
+        assert_eq!(
+            repo.undo(None, Millis(0)).expect("undoes").operation.what,
+            "turn"
+        );
+        assert_eq!(visible(&repo), 0);
+        called::<AdvanceParams>(&repo, to.clone()).expect("advances");
+        let fault = called::<AdvanceParams>(&repo, to).expect_err("somebody was first");
+        assert_eq!((fault.kind.as_str(), fault.exit_code), ("ref_moved", 4));
+        let aside = after(&repo, &first);
+        let back = serde_json::json!({ "rev": aside, "expect": second });
+        let fault = called::<AdvanceParams>(&repo, back).expect_err("not forward");
+        assert_eq!(fault.kind, "not_forward");
+        assert_eq!(visible(&repo), 2);
+    }
+
+    #[test]
+    fn a_stream_that_broke_off_is_kept_as_far_as_it_came() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let events = serde_json::json!([
+            { "choices": [{ "index": 0, "delta": { "role": "assistant", "content": "All " } }] },
+            { "choices": [{ "index": 0, "delta": { "content": "of a sud" } }] },
+        ]);
+        called::<CommitParams>(&repo, serde_json::json!({ "events": events })).expect("commits");
+        let context = called::<ContextParams>(&repo, serde_json::json!({})).expect("a context");
+        let message = &context.messages[0].message;
+        assert!(message.interrupted);
+        assert_eq!(message.parts, [Part::text("All of a sud")]);
+        let odd = serde_json::json!({ "events": [{ "hello": 1 }] });
+        let fault = called::<CommitParams>(&repo, odd).expect_err("no stream");
+        assert_eq!((fault.kind.as_str(), visible(&repo)), ("invalid_input", 1));
+    }
+}

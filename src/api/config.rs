@@ -179,3 +179,56 @@ impl Method for RemoteParams {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Still;
+    use crate::history::{On, Repo};
+
+    #[test]
+    fn a_setting_is_kept_as_the_program_keeps_it_and_a_wrong_one_is_not() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let set = |key: &str, value: &str| {
+            let (key, value) = (Some(key.to_owned()), Some(value.to_owned()));
+            let params = ConfigParams {
+                key,
+                value,
+                unset: false,
+            };
+            params.call(&mut At::new(&repo, On::Head, &Still))
+        };
+        let answer = set("budget.max", "100k").expect("kept");
+        assert_eq!(answer.settings["budget.max"], "100000");
+        let fault = set("budget.mix", "1").expect_err("no setting");
+        assert_eq!(fault.hint.as_deref(), Some("did you mean budget.max?"));
+        assert!(set("budget.max", "much").is_err());
+        assert_eq!(
+            repo.config().expect("settings").get("budget.max"),
+            Some("100000")
+        );
+    }
+
+    #[test]
+    fn a_remote_is_named_and_forgotten() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let call = |params: RemoteParams| params.call(&mut At::new(&repo, On::Head, &Still));
+        let named = |url: &str| RemoteParams {
+            name: Some("origin".into()),
+            url: Some(url.into()),
+            remove: false,
+        };
+        assert!(call(named("talk")).is_err());
+        assert_eq!(
+            call(named("/srv/talk")).expect("named").remotes["origin"],
+            "/srv/talk"
+        );
+        let gone = || RemoteParams {
+            url: None,
+            remove: true,
+            ..named("")
+        };
+        assert!(call(gone()).expect("forgotten").remotes.is_empty());
+        assert!(call(gone()).is_err());
+    }
+}
