@@ -1,4 +1,4 @@
-"""Writes what is the same as the interface: `tract/types.py` and `tract/_methods.py`.
+"""Writes what is the same as the interface: `lib/tract/types.py` and `lib/tract/_methods.py`.
 
     python generate.py            writes both, from the extension module that is installed
     python generate.py --check    says whether they are as they would be written, and how not
@@ -15,7 +15,7 @@ import sys
 
 from tract import _tract
 
-HERE = pathlib.Path(__file__).parent / "tract"
+HERE = pathlib.Path(__file__).parent / "lib" / "tract"
 HEAD = '"""{}\n\nWritten by `generate.py` from the interface itself. Do not edit.\n"""\n\n'
 
 # Parameters that may be given without their names, in order. The first one, unless it stands here.
@@ -186,7 +186,7 @@ def methods_file(described):
     types = Types(described["$defs"])
     out = HEAD.format("The methods, as Python calls them.")
     out += "from __future__ import annotations\n\n"
-    out += "from typing import Any, Dict, List, Literal, Optional, Union\n\nfrom . import types\n"
+    out += "from typing import Any, Dict, List, Optional\n\nfrom . import types\n"
     for is_async, name in ((False, "Methods"), (True, "AsyncMethods")):
         word = "async def" if is_async else "def"
         out += f"\n\nclass {name}:\n"

@@ -1,6 +1,6 @@
 //! The Python door: a repository that answers the methods of [`tract::api`], as JSON texts.
 //!
-//! What is pleasant to call is written in Python (`tract/`), over this. Deliberately absent: any method of its own.
+//! What is pleasant to call is written in Python (`lib/tract/`), over this. Deliberately absent: any method of its own.
 
 mod host;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use tract::Error;
 use tract::api::{ApiError, At, WorkProgress, described, method};
 use tract::history::{On, Repo};
@@ -106,9 +106,12 @@ impl OpenRepo {
     fn open(py: Python<'_>, dir: PathBuf, find: bool) -> PyResult<Self> {
         let door = Door::read().map_err(raised)?;
         let visitor = door.visitor();
-        let repo = py.detach(|| match find {
-            true => Repo::find_as(&dir, &visitor),
-            _ => Repo::open_as(&dir, &visitor),
+        let repo = py.detach(|| {
+            if find {
+                Repo::find_as(&dir, &visitor)
+            } else {
+                Repo::open_as(&dir, &visitor)
+            }
         });
         Self::of(repo, door)
     }
@@ -198,8 +201,7 @@ impl Drop for OpenRepo {
 /// The methods as data, as JSON.
 #[pyfunction]
 fn describe() -> String {
-    let described: Value = described();
-    described.to_string()
+    described().to_string()
 }
 
 /// The extension module.

@@ -6,7 +6,7 @@ import contextlib
 import contextvars
 import os
 import pathlib
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar, Union
 
 from . import _tract, types
 from ._errors import TractError, wrong
@@ -74,7 +74,7 @@ class Repo(Methods):
 
     def at(self, branch: str) -> "Repo":
         """The same repository as if HEAD were on this branch. HEAD stays. The first commit makes the branch."""
-        return Repo(self._inner, branch)
+        return Repo(self._inner, _name(branch))
 
     def close(self) -> None:
         """Closes it, for everybody who has it."""
@@ -101,9 +101,9 @@ class Repo(Methods):
 
         `progress` is called with what is done and with the whole, where that is known. What it raises ends the work.
         """
-        if not isinstance(method, str) or not isinstance(params or {}, dict):
-            raise wrong("a method is a name, and its parameters are a dict")
-        return self._raw(method, params or {}, progress)
+        if not isinstance(params or {}, dict):
+            raise wrong("parameters are a dict")
+        return self._raw(_name(method), params or {}, progress)
 
     def _raw(self, method: str, params: Dict[str, Any], progress: Optional[Progress] = None) -> Any:
         text = written(params)
@@ -212,6 +212,15 @@ def _is_helper(event: Any) -> bool:
 _CHANGES = {
     one["name"] for one in read(_tract.describe())["methods"] if one["changes"] and one["name"] not in ("commit",)
 }
+
+
+def _name(text: Any) -> str:
+    """A name that UTF-8 can say."""
+    try:
+        str.encode(text)
+    except (TypeError, UnicodeEncodeError) as error:
+        raise wrong(f"a name: {error}") from None
+    return text
 
 
 def _opened(make: Callable[[], "_tract.Repo"]) -> Repo:

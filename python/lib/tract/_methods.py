@@ -5,7 +5,7 @@ Written by `generate.py` from the interface itself. Do not edit.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Dict, List, Optional
 
 from . import types
 

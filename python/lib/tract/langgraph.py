@@ -15,14 +15,13 @@ until `tract gc`.
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import json
 import threading
 import urllib.parse
 from typing import Any, AsyncIterator, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, convert_to_openai_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
@@ -40,6 +39,7 @@ from langgraph.checkpoint.base import (
 from . import types
 from ._blocks import branch_end
 from ._errors import TractError
+from ._records import Blob, Kept, Thread, head_of, packed
 from ._repo import Repo
 
 __all__ = ["TractSaver"]
@@ -51,175 +51,6 @@ _BLOCK = "langgraph"
 # How many threads are held in memory, and how often a record is written again when somebody else was first.
 _HELD = 64
 _TRIES = 20
-
-
-def _packed(data: bytes) -> str:
-    """Bytes in a JSON string: as Latin-1, which is short and can be compressed, where most of them are text."""
-    text = data.decode("latin-1")
-    if len(json.dumps(text, ensure_ascii=False).encode()) * 3 <= len(data) * 4 + 6:
-        return "l" + text
-    return "b" + base64.b64encode(data).decode("ascii")
-
-
-def _unpacked(text: str) -> bytes:
-    return text[1:].encode("latin-1") if text[0] == "l" else base64.b64decode(text[1:])
-
-
-def _head(data: bytes) -> Tuple[int, int]:
-    """How long the head of a list or a map in msgpack is, and how many members it announces."""
-    first = data[0] if data else 0
-    if 0x80 <= first <= 0x9F:
-        return 1, first & 0x0F
-    if first in (0xDC, 0xDE):
-        return 3, int.from_bytes(data[1:3], "big")
-    if first in (0xDD, 0xDF):
-        return 5, int.from_bytes(data[1:5], "big")
-    return 0, 0
-
-
-def _same(one: memoryview, other: memoryview) -> int:
-    """How many bytes two begin with in common."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-class _Blob:
-    """A value as its thread's log has it: whole, or as a change of another one."""
-
-    __slots__ = ("kind", "base", "keep", "tail", "head", "data")
-
-    def __init__(self, kind: str, base: Optional[int], keep: int, tail: int, head: bytes, data: bytes) -> None:
-        self.kind, self.base, self.keep, self.tail, self.head, self.data = kind, base, keep, tail, head, data
-
-    @classmethod
-    def of(cls, kind: str, new: bytes, old: Optional[Tuple[int, bytes]]) -> "_Blob":
-        """That of a value, as a change of an older one where they have much in common."""
-        if old is not None:
-            number, before = old
-            start, was = _head(new)[0], _head(before)[0]
-            body, former = memoryview(new)[start:], memoryview(before)[was:]
-            keep = _same(body, former)
-            tail = 0
-            left = min(len(body), len(former)) - keep
-            if left and keep < len(former):
-                # From the end: the same bytes, turned round.
-                tail = _same(memoryview(bytes(body[keep:])[::-1]), memoryview(bytes(former[keep:])[::-1]))
-            if (keep + tail) * 2 > len(body):
-                data = bytes(body[keep : len(body) - tail])
-                return cls(kind, number, keep, tail, new[:start], data)
-        return cls(kind, None, 0, 0, b"", new)
-
-    def json(self) -> List[Any]:
-        if self.base is None:
-            return [self.kind, _packed(self.data)]
-        return [self.kind, _packed(self.data), self.base, self.keep, self.tail, _packed(self.head)]
-
-    @classmethod
-    def read(cls, kept: List[Any]) -> "_Blob":
-        if len(kept) == 2:
-            return cls(kept[0], None, 0, 0, b"", _unpacked(kept[1]))
-        kind, data, base, keep, tail, head = kept
-        return cls(kind, base, keep, tail, _unpacked(head), _unpacked(data))
-
-
-class _Kept:
-    """A checkpoint as the log has it."""
-
-    __slots__ = ("ns", "id", "parent", "core", "meta", "channels", "writes", "tip", "at")
-
-    def __init__(self, record: Dict[str, Any], tip: Optional[str], at: int) -> None:
-        self.ns, self.id, self.parent = record["ns"], record["id"], record.get("parent")
-        self.core = (record["core"][0], _unpacked(record["core"][1]))
-        self.meta = (record["meta"][0], _unpacked(record["meta"][1]))
-        self.channels: Dict[str, int] = record["ch"]
-        self.writes: Dict[Tuple[str, int], Tuple[str, str, str, bytes]] = {}
-        self.tip, self.at = tip, at
-
-
-class _Thread:
-    """What a thread's log says, as far as it was read."""
-
-    def __init__(self) -> None:
-        self.read: List[str] = []
-        self.kept: Dict[Tuple[str, str], _Kept] = {}
-        self.blobs: List[_Blob] = []
-        # Of each message of the conversation: what it was known by, and its commit, if it has one.
-        self.said: List[Tuple[str, Optional[str]]] = []
-        self.said_of: Optional[int] = None
-        # A few values whole: those that are asked for next.
-        self.whole: Dict[int, bytes] = {}
-
-    @property
-    def tip(self) -> Optional[str]:
-        return self.read[-1] if self.read else None
-
-    def take(self, commit: str, record: Dict[str, Any]) -> None:
-        """Takes the next record in."""
-        op = record.get("op")
-        if op == "put":
-            self.blobs.extend(_Blob.read(one) for one in record.get("new", []))
-            say = record.get("say")
-            if say is not None:
-                self.said[say["keep"] :] = [(known, made) for known, made in say["add"]]
-                self.said_of = say["of"]
-            tips = (made for _, made in reversed(self.said) if made is not None)
-            kept = _Kept(record, next(tips, None), len(self.read))
-            former = self.kept.get((kept.ns, kept.id))
-            if former is not None:
-                kept.writes = former.writes
-            self.kept[kept.ns, kept.id] = kept
-        elif op == "writes":
-            kept_or_none = self.kept.get((record["ns"], record["id"]))
-            if kept_or_none is not None:
-                for index, channel, kind, data in record["w"]:
-                    key = (record["task"], index)
-                    if index < 0 or key not in kept_or_none.writes:
-                        kept_or_none.writes[key] = (record["path"], channel, kind, _unpacked(data))
-        elif op == "drop":
-            for ns, id in record["keys"]:
-                self.kept.pop((ns, id), None)
-        self.read.append(commit)
-
-    def value(self, number: int) -> Tuple[str, bytes]:
-        """A value whole."""
-        chain, at = [], number
-        while at not in self.whole:
-            blob = self.blobs[at]
-            chain.append(blob)
-            if blob.base is None:
-                break
-            at = blob.base
-        if at in self.whole:
-            start = self.whole[at]
-        else:
-            start = chain.pop().data
-        if chain:
-            head, body = b"", bytearray(start)
-            del body[: _head(start)[0]]
-            for blob in reversed(chain):
-                end = bytes(body[len(body) - blob.tail :]) if blob.tail else b""
-                del body[blob.keep :]
-                body += blob.data
-                body += end
-                head = blob.head
-            start = head + bytes(body)
-        self.whole.pop(number, None)
-        self.whole[number] = start
-        while len(self.whole) > 32:
-            self.whole.pop(next(iter(self.whole)))
-        return self.blobs[number].kind, start
-
-    def newest(self, ns: str) -> Optional[_Kept]:
-        ids = [id for of, id in self.kept if of == ns]
-        return self.kept[ns, max(ids)] if ids else None
 
 
 class TractSaver(BaseCheckpointSaver[int]):
@@ -238,23 +69,23 @@ class TractSaver(BaseCheckpointSaver[int]):
         super().__init__(serde=serde)
         self.repo, self.messages = repo, messages
         self._lock = threading.RLock()
-        self._threads: Dict[str, _Thread] = {}
+        self._threads: Dict[str, Thread] = {}
 
     # What is kept.
 
-    def _thread(self, thread_id: Any) -> _Thread:
+    def _thread(self, thread_id: Any) -> Thread:
         """A thread's log as it is now: what others have written since is read."""
         name = branch_end(thread_id)
-        thread = self._threads.pop(name, None) or _Thread()
+        thread = self._threads.pop(name, None) or Thread()
         known = len(thread.read)
         log = self._log(RECORDS + name, max(known, 1))
         if log is None:
-            thread = _Thread()
+            thread = Thread()
         else:
             messages = log["messages"]
             if known and not (messages and messages[0]["number"] == known and messages[0]["id"] == thread.tip):
                 # It was taken back, or is another one.
-                thread, known = _Thread(), 0
+                thread, known = Thread(), 0
                 messages = (self._log(RECORDS + name, 1) or {"messages": []})["messages"]
             for message in messages[1 if known else 0 :]:
                 thread.take(message["id"], _record(message))
@@ -307,13 +138,13 @@ class TractSaver(BaseCheckpointSaver[int]):
         versions = checkpoint["channel_versions"]
         say: Optional[Dict[str, Any]] = None
 
-        def make(thread: _Thread) -> Dict[str, Any]:
+        def make(thread: Thread) -> Dict[str, Any]:
             nonlocal say
             parent = thread.kept.get((ns, place.get("checkpoint_id") or ""))
             near = parent or thread.newest(ns)
             former = self._core(parent)["channel_versions"] if parent is not None else {}
             numbers: Dict[str, int] = {}
-            new: List[_Blob] = []
+            new: List[Blob] = []
             whole: Dict[int, bytes] = {}
             for channel, value in checkpoint["channel_values"].items():
                 before = near.channels.get(channel) if near is not None else None
@@ -332,7 +163,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                     old = (before, old_data) if old_kind == kind == "msgpack" else None
                 numbers[channel] = len(thread.blobs) + len(new)
                 whole[numbers[channel]] = data
-                new.append(_Blob.of(kind, data, old))
+                new.append(Blob.of(kind, data, old))
             if say is None and ns == "" and self.messages in numbers:
                 number = numbers[self.messages]
                 blob = new[number - len(thread.blobs)] if number >= len(thread.blobs) else None
@@ -343,7 +174,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                 record["parent"] = place["checkpoint_id"]
             for name, what in (("core", core), ("meta", meta)):
                 kind, data = self.serde.dumps_typed(what)
-                record[name] = [kind, _packed(data)]
+                record[name] = [kind, packed(data)]
             if new:
                 record["new"] = [blob.json() for blob in new]
             if say:
@@ -354,11 +185,11 @@ class TractSaver(BaseCheckpointSaver[int]):
             self._write(thread_id, make)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
 
-    def _core(self, kept: _Kept) -> Dict[str, Any]:
+    def _core(self, kept: Kept) -> Dict[str, Any]:
         return self.serde.loads_typed(kept.core)
 
     def _said(
-        self, thread_id: str, thread: _Thread, messages: Any, number: int, blob: Optional[_Blob]
+        self, thread_id: str, thread: Thread, messages: Any, number: int, blob: Optional[Blob]
     ) -> Dict[str, Any]:
         """Brings the conversation to what the messages are; what of it is new, for the record. Empty: nothing is."""
         if number == thread.said_of or not isinstance(messages, list):
@@ -367,7 +198,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         if blob is not None and blob.base is not None and blob.base == thread.said_of:
             # What stands before did not change by a byte.
             whole = thread.value(blob.base)[1]
-            if blob.tail == 0 and blob.keep == len(whole) - _head(whole)[0]:
+            if blob.tail == 0 and blob.keep == len(whole) - head_of(whole)[0]:
                 keep = len(thread.said)
         known = [_spoken(message) for message in messages[keep:]]
         if keep == 0:
@@ -399,9 +230,9 @@ class TractSaver(BaseCheckpointSaver[int]):
         made = []
         for index, (channel, value) in enumerate(writes):
             kind, data = self.serde.dumps_typed(value)
-            made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, _packed(data)])
+            made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
 
-        def make(thread: _Thread) -> Optional[Dict[str, Any]]:
+        def make(thread: Thread) -> Optional[Dict[str, Any]]:
             kept = thread.kept.get((ns, id))
             known = kept.writes if kept is not None else {}
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
@@ -414,7 +245,7 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     # What is read.
 
-    def _tuple(self, thread_id: str, thread: _Thread, kept: _Kept) -> CheckpointTuple:
+    def _tuple(self, thread_id: str, thread: Thread, kept: Kept) -> CheckpointTuple:
         def place(id: str) -> RunnableConfig:
             return {"configurable": {"thread_id": thread_id, "checkpoint_ns": kept.ns, "checkpoint_id": id}}
 
@@ -440,7 +271,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             thread, kept = self._found(config)
             return self._tuple(str(config["configurable"]["thread_id"]), thread, kept) if kept else None
 
-    def _found(self, config: RunnableConfig) -> Tuple[_Thread, Optional[_Kept]]:
+    def _found(self, config: RunnableConfig) -> Tuple[Thread, Optional[Kept]]:
         place = config["configurable"]
         thread, ns = self._thread(place["thread_id"]), place.get("checkpoint_ns", "")
         id = get_checkpoint_id(config)
@@ -500,7 +331,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                 raise error
 
     def _drop(self, thread_id: str, chosen: Any) -> None:
-        def make(thread: _Thread) -> Optional[Dict[str, Any]]:
+        def make(thread: Thread) -> Optional[Dict[str, Any]]:
             keys = chosen(thread)
             return {"op": "drop", "keys": keys} if keys else None
 
@@ -511,7 +342,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         """Deletes the checkpoints of runs."""
         runs = set(run_ids)
 
-        def chosen(thread: _Thread) -> List[List[str]]:
+        def chosen(thread: Thread) -> List[List[str]]:
             kept = thread.kept.values()
             return [[one.ns, one.id] for one in kept if self.serde.loads_typed(one.meta).get("run_id") in runs]
 
@@ -536,7 +367,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         if strategy not in ("keep_latest", "delete"):
             raise TractError("invalid_params", f"no strategy '{strategy}'", "keep_latest or delete", 2)
 
-        def chosen(thread: _Thread) -> List[List[str]]:
+        def chosen(thread: Thread) -> List[List[str]]:
             stay = set()
             for ns in {ns for ns, _ in thread.kept}:
                 one = thread.newest(ns)
