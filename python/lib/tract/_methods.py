@@ -172,7 +172,7 @@ class Methods:
         """
         return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
 
-    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
         """Appends messages to the branch.
 
         - `role`: Who speaks: system, developer, user, assistant or tool.
@@ -184,11 +184,14 @@ class Methods:
                 came before a stream broke off is kept, and marked as cut.
         - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
         - `note`: A remark for people; no model sees it.
+        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
+        - `client`: The program that commits, and its version.
+        - `run`: An id of what that program is about.
         - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
                 there; a collection may take away what it never does. No budget is kept.
         """
-        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "expect": expect, "after": after})
+        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
 
     def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
         """Replaces the content of a message; the old one stays in history.
@@ -536,7 +539,7 @@ class AsyncMethods:
         """
         return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
 
-    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
         """Appends messages to the branch.
 
         - `role`: Who speaks: system, developer, user, assistant or tool.
@@ -548,11 +551,14 @@ class AsyncMethods:
                 came before a stream broke off is kept, and marked as cut.
         - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
         - `note`: A remark for people; no model sees it.
+        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
+        - `client`: The program that commits, and its version.
+        - `run`: An id of what that program is about.
         - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
                 there; a collection may take away what it never does. No budget is kept.
         """
-        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "expect": expect, "after": after})
+        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
 
     async def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
         """Replaces the content of a message; the old one stays in history.

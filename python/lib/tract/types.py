@@ -191,6 +191,12 @@ class CommitParams(TypedDict, total=False):
     """Request settings that hold from the first of them on: model, temperature, tools, …"""
     note: Optional[str]
     """A remark for people; no model sees it."""
+    author: Optional[str]
+    """Who says it: a person, or a program in their place. The setting `author.name` unless given."""
+    client: Optional[str]
+    """The program that commits, and its version."""
+    run: Optional[str]
+    """An id of what that program is about."""
     expect: Optional[str]
     """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
     after: Optional[str]
@@ -700,8 +706,20 @@ class LogEntry(_LogEntry, total=False):
     """The request settings that it sets."""
     note: Optional[str]
     """A remark for people."""
+    author: Optional[AuthorFacts]
+    """Who made it, where that was said."""
     refs: List[str]
     """The refs that point here."""
+
+
+class AuthorFacts(TypedDict, total=False):
+    """Who made a commit. What somebody else wrote: escape it before it is shown."""
+    name: Optional[str]
+    """A person, or a program in their place."""
+    client: Optional[str]
+    """The program that committed, and its version."""
+    run: Optional[str]
+    """An id of what it was about."""
 
 
 class _ShowAnswer(TypedDict):
