@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::{Changed, Tokens};
-use super::{ApiError, At, JsonSettings, Method, RawJson};
+use super::types::{Changed, Position, Tokens};
+use super::{ApiError, At, JsonSettings, Method, MoveAnswer, RawJson};
 use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
@@ -27,6 +27,9 @@ pub struct CommitParams {
     pub message: Option<RawJson>,
     /// In place of all that: several such messages. All are committed, or none.
     pub messages: Vec<RawJson>,
+    /// In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
+    /// came before a stream broke off is kept, and marked as cut.
+    pub events: Vec<RawJson>,
     /// Request settings that hold from the first of them on: model, temperature, tools, …
     pub settings: JsonSettings,
     /// A remark for people; no model sees it.
@@ -39,6 +42,9 @@ pub struct CommitParams {
     pub run: Option<String>,
     /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
     pub expect: Option<String>,
+    /// Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
+    /// there; a collection may take away what it never does. No budget is kept.
+    pub after: Option<String>,
 }
 
 /// What was committed.
@@ -75,10 +81,15 @@ impl CommitParams {
     /// The messages that are meant.
     fn read(&self) -> Result<Vec<SingleMessage>, ApiError> {
         let is_said = self.role.is_some() || self.text.is_some() || self.call.is_some();
-        let ways = [is_said, self.message.is_some(), !self.messages.is_empty()];
+        let (is_told, is_listed) = (!self.events.is_empty(), !self.messages.is_empty());
+        let ways = [is_said, self.message.is_some(), is_listed, is_told];
         if ways.iter().filter(|way| **way).count() != 1 {
-            let what = "one of these: 'role' and 'text', 'message', or 'messages'";
+            let what = "one of these: 'role' and 'text', 'message', 'messages', or 'events'";
             return Err(ApiError::params(what));
+        }
+        if is_told {
+            let events: Vec<&str> = self.events.iter().map(RawJson::text).collect();
+            return Ok(single::streamed(&events)?);
         }
         let provided = self.message.iter().chain(&self.messages);
         if !is_said {
@@ -184,13 +195,16 @@ impl Method for CommitParams {
 
     fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
         let messages = self.read()?;
-        let expect = match self.expect.as_deref() {
-            None => None,
-            Some("none") => Some(Expect::Nothing),
-            Some(rev) => Some(Expect::At(at.resolve(Some(rev))?)),
-        };
+        let expect = self.expect.as_deref().map(|rev| expected(at, rev));
+        let expect = expect.transpose()?;
+        let after = self.after.as_deref().map(|rev| expected(at, rev));
+        let after = after.transpose()?;
         let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
-        let tip = at.repo.head(&at.on)?.commit();
+        let tip = match after {
+            None => at.repo.head(&at.on)?.commit(),
+            Some(Expect::Nothing) => None,
+            Some(Expect::At(commit)) => Some(commit),
+        };
         let served = served_settings(at.repo, &messages, self.settings.contains_key("model"), tip)?;
         let drafts = messages.into_iter().map(|it| Draft::append(it.message));
         let mut drafts: Vec<Draft> = drafts.collect();
@@ -222,6 +236,13 @@ impl Method for CommitParams {
             usages: &usages,
         };
         let call = at.call("commit …");
+        if after.is_some() {
+            let commits = at.repo.commit_after(call, tip, &drafts, &options)?;
+            return Ok(CommitAnswer {
+                commits: commits.iter().map(MadeCommit::of).collect(),
+                budget: None,
+            });
+        }
         let Some(budget) = at.repo.config()?.budget()? else {
             let commits = at.repo.commit(call, &drafts, &options)?;
             return Ok(CommitAnswer {
@@ -238,6 +259,57 @@ impl Method for CommitParams {
                 Verdict::Truncated { .. } => "truncated",
                 Verdict::Waits { .. } => "waits",
             }),
+        })
+    }
+}
+
+/// Where a caller takes the branch to be: at a revision, or at `none`.
+fn expected(at: &At<'_>, rev: &str) -> Result<Expect, ApiError> {
+    match rev {
+        "none" => Ok(Expect::Nothing),
+        rev => Ok(Expect::At(at.resolve(Some(rev))?)),
+    }
+}
+
+/// Where to, and from where.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdvanceParams {
+    /// The commit, one that was made with `after`.
+    pub rev: String,
+    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+    pub expect: String,
+    /// What the log of operations calls it.
+    #[serde(default)]
+    pub what: Option<String>,
+}
+
+impl Method for AdvanceParams {
+    const NAME: &'static str = "advance";
+    const ABOUT: &'static str =
+        "Moves the branch forward to commits that were made with `after`, all at once.";
+    const CHANGES: bool = true;
+    type Answer = MoveAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+        let to = at.resolve(Some(&self.rev))?;
+        let expect = expected(at, &self.expect)?;
+        let what = self.what.as_deref().unwrap_or("advance");
+        let branch = at.repo.advance(at.call(what), to, expect)?;
+        let branch = Some(branch.short().to_owned());
+        let from = match expect {
+            Expect::Nothing => None,
+            Expect::At(commit) => Some(commit.to_string()),
+        };
+        Ok(MoveAnswer {
+            from: Position {
+                branch: branch.clone(),
+                commit: from,
+            },
+            to: Position {
+                branch,
+                commit: Some(to.to_string()),
+            },
         })
     }
 }
@@ -340,5 +412,72 @@ impl Method for AnnotateParams {
             .repo
             .annotate(at.call(&what), &entries, priority, reason, &options)?;
         Ok(Changed::of(&done.surgery))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{ContextParams, Still};
+    use crate::history::On;
+    use crate::model::Millis;
+
+    fn called<M: Method>(repo: &Repo, params: serde_json::Value) -> Result<M::Answer, ApiError> {
+        let params: M = serde_json::from_value(params).expect("parameters");
+        params.call(&mut At::new(repo, On::Head, &Still))
+    }
+
+    fn visible(repo: &Repo) -> usize {
+        let context = ContextParams::default().call(&mut At::new(repo, On::Head, &Still));
+        context.expect("a context").total
+    }
+
+    /// Says a text behind a commit, and gives its commit.
+    fn after(repo: &Repo, rev: &str) -> String {
+        let said = serde_json::json!({ "role": "user", "text": "hello", "after": rev });
+        let made = called::<CommitParams>(repo, said).expect("commits");
+        made.commits[0].hash.clone()
+    }
+
+    #[test]
+    fn commits_behind_others_are_seen_when_the_branch_advances() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let first = after(&repo, "none");
+        let second = after(&repo, &first);
+        assert_eq!(visible(&repo), 0);
+        let to = serde_json::json!({ "rev": second, "expect": "none", "what": "turn" });
+        called::<AdvanceParams>(&repo, to.clone()).expect("advances");
+        assert_eq!(visible(&repo), 2);
+        // All of it was one operation.
+        assert_eq!(
+            repo.undo(None, Millis(0)).expect("undoes").operation.what,
+            "turn"
+        );
+        assert_eq!(visible(&repo), 0);
+        called::<AdvanceParams>(&repo, to.clone()).expect("advances");
+        let fault = called::<AdvanceParams>(&repo, to).expect_err("somebody was first");
+        assert_eq!((fault.kind.as_str(), fault.exit_code), ("ref_moved", 4));
+        let aside = after(&repo, &first);
+        let back = serde_json::json!({ "rev": aside, "expect": second });
+        let fault = called::<AdvanceParams>(&repo, back).expect_err("not forward");
+        assert_eq!(fault.kind, "not_forward");
+        assert_eq!(visible(&repo), 2);
+    }
+
+    #[test]
+    fn a_stream_that_broke_off_is_kept_as_far_as_it_came() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let events = serde_json::json!([
+            { "choices": [{ "index": 0, "delta": { "role": "assistant", "content": "All " } }] },
+            { "choices": [{ "index": 0, "delta": { "content": "of a sud" } }] },
+        ]);
+        called::<CommitParams>(&repo, serde_json::json!({ "events": events })).expect("commits");
+        let context = called::<ContextParams>(&repo, serde_json::json!({})).expect("a context");
+        let message = &context.messages[0].message;
+        assert!(message.interrupted);
+        assert_eq!(message.parts, [Part::text("All of a sud")]);
+        let odd = serde_json::json!({ "events": [{ "hello": 1 }] });
+        let fault = called::<CommitParams>(&repo, odd).expect_err("no stream");
+        assert_eq!((fault.kind.as_str(), visible(&repo)), ("invalid_input", 1));
     }
 }

@@ -353,6 +353,7 @@ impl Method for ContextParams {
             priority: (entry.priority != Priority::Normal).then(|| entry.priority.as_str()),
             placed: entry.placed.map(HideKind::as_str),
             edited: entry.edited,
+            masked: !entry.mask.is_empty(),
             message,
         });
         Ok(ContextAnswer {

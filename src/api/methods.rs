@@ -29,6 +29,7 @@ methods![
     CacheParams,
     CompileParams,
     CommitParams,
+    AdvanceParams,
     EditParams,
     AnnotateParams,
     PruneParams,
@@ -48,6 +49,8 @@ methods![
     PushParams,
     PullParams,
     FsckParams,
+    ConfigParams,
+    RemoteParams,
 ];
 
 /// The method of a name.

@@ -257,6 +257,9 @@ pub struct ContextMessage {
     /// Whether it was edited.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
+    /// Whether parts of it are hidden, or have a stub in their place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
     /// The message, in the form of docs/object-format.md, "Content".
     #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
     pub message: Message,

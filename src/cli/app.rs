@@ -16,7 +16,6 @@ use tract::Error;
 use tract::compile::Provider;
 use tract::history::{Call, CommitOptions, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
-use tract::interop::FORMATS;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
@@ -91,10 +90,7 @@ impl Environment {
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             client_session: text("CLAUDE_CODE_SESSION_ID"),
             client_project: path("CLAUDE_PROJECT_DIR"),
-            tool_dirs: FORMATS
-                .into_iter()
-                .filter_map(|format| Some((format.name, path(format.home.as_ref()?.variable?)?)))
-                .collect(),
+            tool_dirs: ToolDirs::named(path),
             surroundings: Surroundings {
                 no_color: given("NO_COLOR").is_some(),
                 force_color: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
@@ -263,20 +259,10 @@ impl App {
 
     /// Where the tools keep their sessions.
     pub fn tool_dirs(&self) -> Result<ToolDirs> {
-        let mut dirs = Vec::new();
-        for format in FORMATS {
-            let Some(home) = &format.home else { continue };
-            if let Some(dir) = self.env.tool_dirs.get(format.name) {
-                dirs.push((format, self.path(dir)?));
-                continue;
-            }
-            let Some(user) = &self.env.home else { continue };
-            dirs.push((format, user.join(home.directory)));
-            let former = home.formerly.iter().map(|name| user.join(name));
-            let former = former.filter(|dir| dir.exists());
-            dirs.extend(former.map(|dir| (format, dir)));
-        }
-        Ok(ToolDirs(dirs))
+        let named = self.env.tool_dirs.iter();
+        let named = named.map(|(format, dir)| Ok((*format, self.path(dir)?)));
+        let named: BTreeMap<&str, PathBuf> = named.collect::<Result<_>>()?;
+        Ok(ToolDirs::of(self.env.home.as_deref(), &named))
     }
 
     /// The repository's place, where `--repo` or `TRACT_REPO` names one.

@@ -19,6 +19,25 @@ pub enum Expect {
     At(CommitHash),
 }
 
+impl Expect {
+    /// Refuses where the branch is elsewhere.
+    fn hold(self, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
+        let expected = match self {
+            Self::Nothing => None,
+            Self::At(commit) => Some(commit),
+        };
+        if expected == tip {
+            return Ok(());
+        }
+        let word = |tip: Option<CommitHash>| tip.map_or("none".into(), |t| t.short());
+        Err(Error::RefMoved {
+            name: branch.short().to_owned(),
+            expected: word(expected),
+            found: word(tip),
+        })
+    }
+}
+
 /// How to commit.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
@@ -93,18 +112,7 @@ impl Repo {
             branch.refuse_hash()?;
         }
         if let Some(expect) = options.expect {
-            let expected = match expect {
-                Expect::Nothing => None,
-                Expect::At(commit) => Some(commit),
-            };
-            if expected != tip {
-                let word = |tip: Option<CommitHash>| tip.map_or("none".into(), |t| t.short());
-                return Err(Error::RefMoved {
-                    name: branch.short().to_owned(),
-                    expected: word(expected),
-                    found: word(tip),
-                });
-            }
+            expect.hold(&branch, tip)?;
         }
         tx.begin_operation(call.now, call.what)?;
         let mut making = Making {
@@ -119,13 +127,7 @@ impl Repo {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
             tx.foresee(&mut || messages.clone().map(Sealed::hash).collect())?;
         }
-        for (at, draft) in drafts.iter().enumerate() {
-            making.push(draft)?;
-            let usage = options.usages.get(at).copied().flatten();
-            if let (Some(usage), Some(made)) = (usage, making.done.last()) {
-                tx.put_usage(&made.hash, usage)?;
-            }
-        }
+        making.push_all(drafts, options.usages)?;
         let told = then(&mut making)?;
         let done = making.done;
         // What makes no commit is no operation.
@@ -134,6 +136,60 @@ impl Repo {
             tx.commit()?;
         }
         Ok((done, told))
+    }
+
+    /// Makes commits behind `after`, as a first one where that is none. No branch moves, so nobody sees them who does not
+    /// know their hashes, and a collection may take them out: see [`Repo::advance`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::commit`].
+    pub fn commit_after(
+        &self,
+        call: Call<'_>,
+        after: Option<CommitHash>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        let tx = self.store.write()?;
+        let (branch, _) = attached(&*tx, call.on)?;
+        let mut making = Making {
+            tx: &*tx,
+            chain: Chain::at(after),
+            branch: &branch,
+            now: call.now,
+            counter: options.counter,
+            done: Vec::with_capacity(drafts.len()),
+        };
+        making.push_all(drafts, options.usages)?;
+        let done = making.done;
+        tx.commit()?;
+        Ok(done)
+    }
+
+    /// Moves the branch that the call is on to a commit behind the one where it is expected, as one operation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefMoved`] where it is elsewhere, [`Error::NotForward`] where `to` does not stand behind it,
+    /// [`Error::DetachedHead`].
+    pub fn advance(&self, call: Call<'_>, to: CommitHash, expect: Expect) -> Result<RefName> {
+        let tx = self.store.write()?;
+        let (branch, tip) = attached(&*tx, call.on)?;
+        expect.hold(&branch, tip)?;
+        match tip {
+            None => branch.refuse_hash()?,
+            Some(tip) if tx.is_ancestor(&tip, &to)? => {}
+            Some(_) => {
+                return Err(Error::NotForward {
+                    name: branch.short().to_owned(),
+                });
+            }
+        }
+        tx.begin_operation(call.now, call.what)?;
+        tx.set_reference(&branch, Some(&RefValue::Commit(to)))?;
+        tx.commit()?;
+        Ok(branch)
     }
 
     /// Refuses to commit where HEAD is on no branch.
@@ -168,6 +224,18 @@ pub(super) struct Making<'a> {
 }
 
 impl Making<'_> {
+    /// Makes these, with what the provider counted for them.
+    fn push_all(&mut self, drafts: &[Draft], usages: &[Option<Usage>]) -> Result<()> {
+        for (at, draft) in drafts.iter().enumerate() {
+            self.push(draft)?;
+            let usage = usages.get(at).copied().flatten();
+            if let (Some(usage), Some(made)) = (usage, self.done.last()) {
+                self.tx.put_usage(&made.hash, usage)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
         let (commit, draft) = self.chain.push(self.tx, draft, Some(self.now))?;

@@ -1,5 +1,6 @@
 //! Where tools keep their sessions, and which of them belong to a directory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::record_files::is_record;
 use super::small_files;
 use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
-use crate::interop::{Format, Home, NewFile};
+use crate::interop::{FORMATS, Format, Home, NewFile};
 
 /// How long a first line may be, in a compressed file.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -31,6 +32,35 @@ const DATABASES: [&str; 4] = ["db", "sqlite", "sqlite3", "vscdb"];
 /// The tools' own directories, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct ToolDirs(pub Vec<(&'static Format, PathBuf)>);
+
+impl ToolDirs {
+    /// The directories that variables name, by format. `variable` gives the value of one that is set.
+    pub fn named(variable: impl Fn(&str) -> Option<PathBuf>) -> BTreeMap<&'static str, PathBuf> {
+        let named = |format: &'static Format| {
+            let dir = variable(format.home.as_ref()?.variable?)?;
+            Some((format.name, dir))
+        };
+        FORMATS.into_iter().filter_map(named).collect()
+    }
+
+    /// The directories that are named, by format; of all other formats the usual ones in the user's home.
+    pub fn of(home: Option<&Path>, named: &BTreeMap<&str, PathBuf>) -> Self {
+        let mut dirs = Vec::new();
+        for format in FORMATS {
+            let Some(usual) = &format.home else { continue };
+            if let Some(dir) = named.get(format.name) {
+                dirs.push((format, dir.clone()));
+                continue;
+            }
+            let Some(home) = home else { continue };
+            dirs.push((format, home.join(usual.directory)));
+            let former = usual.formerly.iter().map(|name| home.join(name));
+            let former = former.filter(|dir| dir.exists());
+            dirs.extend(former.map(|dir| (format, dir)));
+        }
+        Self(dirs)
+    }
+}
 
 /// A folder in which something may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

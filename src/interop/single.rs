@@ -68,6 +68,29 @@ pub fn message(text: &str) -> Result<SingleMessage> {
     Ok(found)
 }
 
+/// Reads the replies that a provider's stream told, from its events. One that broke off is cut where it did.
+///
+/// # Errors
+///
+/// [`Error::InvalidInput`] if they are no events of a known provider's stream, or hold no reply.
+pub fn streamed(events: &[&str]) -> Result<Vec<SingleMessage>> {
+    let lines = events.join("\n");
+    let input = lines.as_bytes();
+    let format = sniff::sniff(&input)?.filter(|format| format.events.is_some());
+    let format = format.ok_or_else(|| Error::input("events", "not a known provider's stream"))?;
+    let mut found = Found::default();
+    (format.read)(Source::of(&input, &mut found))?;
+    let replies = found.messages.into_iter();
+    let replies: Vec<_> = replies.filter(|it| !it.message.is_empty()).collect();
+    if replies.is_empty() {
+        let reason = found
+            .problem
+            .unwrap_or_else(|| "no reply in them".to_owned());
+        return Err(Error::input("events", reason));
+    }
+    Ok(replies)
+}
+
 impl SingleMessage {
     /// Takes in what a response of Anthropic's says, which is a message itself.
     fn beside(&mut self, text: &str) {

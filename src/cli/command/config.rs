@@ -1,13 +1,11 @@
 //! `tract config`: the repository's settings.
 
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use tract::compile::Provider;
-use tract::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
+use tract::api::{checked_setting, known_setting};
+use tract::history::Config;
 use tract::model::secret::Secrets;
-use tract::model::{Encoding, nearest};
-use tract::render::{Line, read_tokens};
+use tract::render::Line;
 
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure, Result};
@@ -78,29 +76,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let line = |(key, value)| format!("{key} = {value}").into();
         return Ok(app.ui.print_all(repo.config()?.iter().map(line))?);
     };
-    known(key, &Config::KEYS)?;
+    known_setting(key, &Config::KEYS)?;
     if args.unset {
         return Ok(repo.set_config(key, None)?);
     }
     match &args.value {
-        Some(value) => Ok(repo.set_config(key, Some(&checked(key, value)?))?),
+        Some(value) => Ok(repo.set_config(key, Some(&checked_setting(key, value)?))?),
         None => match repo.config()?.get(key) {
             Some(value) => Ok(app.ui.print(value)?),
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
     }
-}
-
-/// Refuses a key that there isn't.
-fn known(key: &str, keys: &[&str]) -> Result<()> {
-    if keys.contains(&key) {
-        return Ok(());
-    }
-    let hint = match nearest(key, keys.iter().copied()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => keys.join(", "),
-    };
-    Err(Failure::usage(format!("unknown setting '{key}'")).with_hint(hint))
 }
 
 /// The user's own settings.
@@ -116,7 +102,7 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
             Failure::usage(what).with_hint(format!("without --global: tract config {key} …"))
         );
     }
-    known(key, &UserConfig::KEYS)?;
+    known_setting(key, &UserConfig::KEYS)?;
     match &args.value {
         _ if args.unset => config.remove(key),
         Some(value) if key == SECRETS_ALLOW => {
@@ -147,39 +133,4 @@ fn safe(value: &str, app: &App) -> Result<String> {
     let path = path.components().collect::<PathBuf>().into_os_string();
     let odd = |_| Failure::usage(format!("'{value}' is not UTF-8"));
     path.into_string().map_err(odd)
-}
-
-/// The value as it is stored.
-fn checked(key: &str, value: &str) -> Result<String> {
-    let wrong = |why: &str| Err(Failure::usage(format!("{key}: {why}")));
-    let number = |of: &str| match value.parse::<NonZeroU64>() {
-        Ok(number) => Ok(number.to_string()),
-        Err(_) => wrong(&format!("'{value}' is not a number of {of}")),
-    };
-    match key {
-        "budget.max" => match read_tokens(value) {
-            Ok(0) => Err(Failure::usage("budget.max must be more than 0")),
-            Ok(tokens) => Ok(tokens.to_string()),
-            Err(why) => wrong(&why),
-        },
-        "budget.target" if value.ends_with('%') => Ok(value.parse::<BudgetTarget>()?.to_string()),
-        "budget.target" => match read_tokens(value) {
-            Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
-            Err(why) => wrong(&format!("{why}, nor a percentage")),
-        },
-        "budget.timeout" => number("seconds"),
-        "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
-        "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
-        "author.name" | "prune.keepTools" => Ok(value.to_owned()),
-        "window.size" => number("messages"),
-        "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
-        "prices.file" => wrong(&format!("'{value}' is not a full path")),
-        "receive.purge" => match value {
-            "allow" | "refuse" => Ok(value.to_owned()),
-            other => wrong(&format!("'{other}' is neither allow nor refuse")),
-        },
-        "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
-        "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
-        _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),
-    }
 }

@@ -1,0 +1,744 @@
+"""The methods, as Python calls them.
+
+Written by `generate.py` from the interface itself. Do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from . import types
+
+
+class Methods:
+    """What a repository can be asked."""
+
+    def _ask(self, method: str, params: Dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def import_(self, path: Optional[str] = None, *, session: Optional[str] = None, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+        """Takes a tool's session in; again, it adds only what is new.
+
+        - `path`: The session's file.
+        - `session`: In place of a file: the session of this id, as a tool of this machine keeps it.
+        - `format`: Its format, instead of recognising it.
+        - `as_`: The name of the branch that follows it.
+        - `onto`: Append what is new to this branch, after its own commits.
+        - `redact`: Write `[redacted:KIND]` in place of secrets.
+        - `new_only`: Read only what has come since the last import, where that is enough.
+        """
+        return self._ask("import", {"path": path, "session": session, "format": format, "as": as_, "onto": onto, "redact": redact, "new_only": new_only})
+
+    def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
+        """Lists the sessions that were imported.
+
+        - `directory`: Only those that ran in this directory or below it.
+        """
+        return self._ask("sessions", {"directory": directory})
+
+    def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ExportAnswer:
+        """Gives the session's file back, or writes it in another tool's format.
+
+        - `rev`: The commit whose context is written; HEAD's unless given.
+        - `format`: The format; the session's own unless given.
+        - `secrets`: What is done about secrets.
+        """
+        return self._ask("export", {"rev": rev, "format": format, "secrets": secrets})
+
+    def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
+        """Writes the context as a new session where a tool looks for its sessions, to go on there.
+
+        - `rev`: The commit whose context is written; HEAD's unless given.
+        - `in_`: The tool; the one that the session came from unless given.
+        - `directory`: The working directory that it is to run in; that of the session unless given.
+        - `secrets`: What is done about secrets.
+        """
+        return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
+
+    def status(self) -> types.StatusAnswer:
+        """Says where HEAD is and how full the context is.
+        """
+        return self._ask("status", {})
+
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+        """Lists commits, newest first, each with what it did to the context.
+
+        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+        - `limit`: At most so many; 20 unless given, 0: all.
+        - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
+        - `role`: Only messages of this role.
+        - `tool`: Only calls of this tool, and their results.
+        - `text`: Only messages with this text in them, whatever its case.
+        - `regex`: Only messages in which this regular expression matches.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        """
+        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+
+    def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
+        """Gives one commit whole: its message, and what it hid or replaced.
+
+        - `rev`: The commit; HEAD's unless given. `:7` is the seventh visible message.
+        """
+        return self._ask("show", {"rev": rev})
+
+    def context(self, rev: Optional[str] = None, *, from_: Optional[int] = None, limit: Optional[int] = None) -> types.ContextAnswer:
+        """Gives the messages that a model would be sent, in order.
+
+        - `rev`: The commit whose context it is; HEAD's unless given.
+        - `from_`: From this message on, counted from 1; from the end, if negative. All unless given.
+        - `limit`: At most so many messages.
+        """
+        return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
+
+    def find(self, text: Optional[str] = None, *, regex: Optional[str] = None, rev: Optional[str] = None, directory: Optional[str] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
+        """Finds messages by their text over all history, hidden ones included.
+
+        - `text`: A text, whatever its case.
+        - `regex`: A regular expression, in place of the text.
+        - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
+        - `directory`: Only where the session ran in this directory or below it.
+        - `role`: Only messages of this role.
+        - `tool`: Only calls of this tool and their results.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        - `limit`: At most so many messages; 20 unless given, 0: all.
+        """
+        return self._ask("find", {"text": text, "regex": regex, "rev": rev, "directory": directory, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+
+    def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
+        """Gives messages word for word with what stands around them, hidden ones among them.
+
+        - `rev`: The message, wherever it is.
+        - `last`: The last of several, in the conversation's order.
+        - `around`: So many messages on each side, too, hidden ones among them.
+        """
+        return self._ask("read", {"rev": rev, "last": last, "around": around})
+
+    def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None) -> types.DroppedAnswer:
+        """Says what a compaction hid: prompts, files, commands, each with its message.
+
+        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
+        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
+        """
+        return self._ask("dropped", {"rev": rev, "within": within})
+
+    def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
+        """Says what was done to a file, how a command ran, or what followed an error.
+
+        - `path`: A file, or the end of its path: what was done to it.
+        - `command`: A piece of a command: how it ran.
+        - `error`: A piece of an error: what followed it.
+        - `within`: Only in the history of this commit; in all history unless given.
+        - `limit`: At most so many; 10 unless given.
+        """
+        return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
+
+    def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
+        """Compares what a model would be sent at two commits.
+
+        - `before`: The first context; the one before `after`, unless given.
+        - `after`: The second context; HEAD's unless given.
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text.
+        - `exact_ids`: Compare the ids of tool calls as well.
+        """
+        return self._ask("diff", {"before": before, "after": after, "format": format, "exact_ids": exact_ids})
+
+    def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
+        """Says what replies cost at list prices, by session, model, directory, client, tool or message.
+
+        - `rev`: Only replies on the path to this commit; all, unless given.
+        - `by`: What a row stands for; a session unless given.
+        - `since_ms`: Only replies from this time on, in milliseconds since 1970.
+        - `until_ms`: Only replies up to this time.
+        """
+        return self._ask("cost", {"rev": rev, "by": by, "since_ms": since_ms, "until_ms": until_ms})
+
+    def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
+        """Says whether the provider's prompt cache still has the context.
+
+        - `rev`: The commit; HEAD's unless given.
+        """
+        return self._ask("cache", {"rev": rev})
+
+    def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None) -> types.CompileAnswer:
+        """Gives the request that a model would be sent, or that a reply answered, in a provider's form.
+
+        - `format`: The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
+        - `rev`: The commit whose context is compiled; HEAD's unless given.
+        - `for_`: The reply whose request is wanted, in place of `rev`: what it answered.
+        - `request`: Add model, limits and tools, from the settings.
+        - `strict`: Fail where anything has to be repaired.
+        """
+        return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
+
+    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+        """Appends messages to the branch.
+
+        - `role`: Who speaks: system, developer, user, assistant or tool.
+        - `text`: The text.
+        - `call`: The id of the tool call that the text answers. The role is tool then.
+        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
+        - `messages`: In place of all that: several such messages. All are committed, or none.
+        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
+                came before a stream broke off is kept, and marked as cut.
+        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
+        - `note`: A remark for people; no model sees it.
+        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
+        - `client`: The program that commits, and its version.
+        - `run`: An id of what that program is about.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
+                there; a collection may take away what it never does. No budget is kept.
+        """
+        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
+
+    def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
+        """Replaces the content of a message; the old one stays in history.
+
+        - `rev`: The message.
+        - `text`: Its new text.
+        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        """
+        return self._ask("edit", {"rev": rev, "text": text, "message": message})
+
+    def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Pins messages, skips them, or makes them normal again.
+
+        - `revs`: The messages.
+        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
+        - `reason`: Why.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run})
+
+    def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Puts one line in place of each old, big tool output.
+
+        - `turns`: Leave the user's newest so many turns alone.
+        - `protect`: Before those, leave the newest so many tokens of tool output alone.
+        - `min`: Do nothing unless it saves so many tokens.
+        - `tools`: Only outputs of these tools.
+        - `larger_than`: Only outputs of more than so many tokens.
+        - `to_budget`: Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("prune", {"turns": turns, "protect": protect, "min": min, "tools": tools, "larger_than": larger_than, "to_budget": to_budget, "dry_run": dry_run})
+
+    def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides messages and parts that are named, tool calls with their results.
+
+        - `revs`: The messages, or `REV#N` for a part.
+        - `force`: Let the last user message and the task go too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
+
+    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[str] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides the oldest messages; the task and what is pinned stay.
+
+        - `keep`: Keep so many of the newest messages.
+        - `fraction`: Hide this share of the messages, such as `0.5`.
+        - `to_budget`: Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`.
+        - `drop_first`: Let the task, the first prompt, go too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "drop_first": drop_first, "dry_run": dry_run})
+
+    def compact(self, summary: str, *, keep: Optional[int] = None, first: Optional[str] = None, last: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Puts a summary in place of a span of messages; what is pinned stays.
+
+        - `summary`: The summary.
+        - `keep`: Leave out the newest so many messages.
+        - `first`: The first message that it replaces, in place of `keep`.
+        - `last`: The last message that it replaces.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("compact", {"summary": summary, "keep": keep, "first": first, "last": last, "dry_run": dry_run})
+
+    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides everything but the system messages and what is pinned.
+
+        - `all`: The system messages too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("clear", {"all": all, "dry_run": dry_run})
+
+    def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named.
+
+        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        """
+        return self._ask("undo", {"operation": operation})
+
+    def redo(self) -> types.OperationAnswer:
+        """Takes the newest undo back.
+        """
+        return self._ask("redo", {})
+
+    def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Brings back what a hide or an edit took away; everything later stays.
+
+        - `revs`: Hides, edits, messages, or `REV#N` for parts.
+        - `at_end`: Leave it hidden and append a copy: what stands before does not change.
+        - `before`: Move it to right before this visible message.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
+
+    def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
+        """Copies messages from anywhere to the end, with their tool partners.
+
+        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
+        """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
+
+        - `rev`: The commit. To before the first one, unless given.
+        - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
+        """
+        return self._ask("reset", {"rev": rev, "hard": hard})
+
+    def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
+        """Moves HEAD to a branch or a commit, or starts a branch there.
+
+        - `rev`: A branch, or a commit to look at; `-`: where HEAD was before.
+        - `new_branch`: Make this branch there, and go on it.
+        """
+        return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
+
+    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
+        """Makes a branch, or deletes one.
+
+        - `name`: Its name.
+        - `rev`: Where it begins; where HEAD is, unless given.
+        - `delete`: Delete it instead.
+        """
+        return self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+
+    def branches(self) -> types.BranchesAnswer:
+        """Lists the branches, the one with the newest commit first.
+        """
+        return self._ask("branches", {})
+
+    def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
+        """Lists the commands that were given, newest first, and what each moved.
+
+        - `limit`: At most so many; 20 unless given, 0: all.
+        """
+        return self._ask("reflog", {"limit": limit})
+
+    def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, secrets: Optional[types.SecretsLeave] = None) -> types.CarriedAnswer:
+        """Brings branches and sessions to another repository.
+
+        - `remote`: The remote; origin, or the only one, unless given.
+        - `refs`: Branches, tags and sessions; HEAD's branch and its session unless given.
+        - `all`: All of them.
+        - `sources`: Also the session files that were kept.
+        - `secrets`: What is done about secrets: refuse or allow.
+        """
+        return self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
+
+    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+        """Brings what another repository has, and moves the branch and sessions forward.
+
+        - `remote`: The remote; origin, or the only one, unless given.
+        - `fetch_only`: Fetch alone: move no branch and no session of one's own.
+        - `sources`: Also the session files that it has kept.
+        """
+        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+
+    def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
+        """Checks everything for damage.
+
+        - `counts`: Count the tokens of messages again, too.
+        """
+        return self._ask("fsck", {"counts": counts})
+
+    def config(self, key: Optional[str] = None, value: Optional[str] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
+        """Tells the repository's settings, or changes one.
+
+        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
+        - `value`: Its new value, such as `100k`.
+        - `unset`: Remove it.
+        """
+        return self._ask("config", {"key": key, "value": value, "unset": unset})
+
+    def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
+        """Tells the other repositories by name, or names one.
+
+        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
+        - `url`: Where it is from now on: a directory's full path, or a URL.
+        - `remove`: Forget it.
+        """
+        return self._ask("remote", {"name": name, "url": url, "remove": remove})
+
+
+class AsyncMethods:
+    """What a repository can be asked."""
+
+    async def _ask(self, method: str, params: Dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    async def import_(self, path: Optional[str] = None, *, session: Optional[str] = None, format: Optional[str] = None, as_: Optional[str] = None, onto: Optional[str] = None, redact: Optional[bool] = None, new_only: Optional[bool] = None) -> types.ImportAnswer:
+        """Takes a tool's session in; again, it adds only what is new.
+
+        - `path`: The session's file.
+        - `session`: In place of a file: the session of this id, as a tool of this machine keeps it.
+        - `format`: Its format, instead of recognising it.
+        - `as_`: The name of the branch that follows it.
+        - `onto`: Append what is new to this branch, after its own commits.
+        - `redact`: Write `[redacted:KIND]` in place of secrets.
+        - `new_only`: Read only what has come since the last import, where that is enough.
+        """
+        return await self._ask("import", {"path": path, "session": session, "format": format, "as": as_, "onto": onto, "redact": redact, "new_only": new_only})
+
+    async def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
+        """Lists the sessions that were imported.
+
+        - `directory`: Only those that ran in this directory or below it.
+        """
+        return await self._ask("sessions", {"directory": directory})
+
+    async def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ExportAnswer:
+        """Gives the session's file back, or writes it in another tool's format.
+
+        - `rev`: The commit whose context is written; HEAD's unless given.
+        - `format`: The format; the session's own unless given.
+        - `secrets`: What is done about secrets.
+        """
+        return await self._ask("export", {"rev": rev, "format": format, "secrets": secrets})
+
+    async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
+        """Writes the context as a new session where a tool looks for its sessions, to go on there.
+
+        - `rev`: The commit whose context is written; HEAD's unless given.
+        - `in_`: The tool; the one that the session came from unless given.
+        - `directory`: The working directory that it is to run in; that of the session unless given.
+        - `secrets`: What is done about secrets.
+        """
+        return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
+
+    async def status(self) -> types.StatusAnswer:
+        """Says where HEAD is and how full the context is.
+        """
+        return await self._ask("status", {})
+
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+        """Lists commits, newest first, each with what it did to the context.
+
+        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+        - `limit`: At most so many; 20 unless given, 0: all.
+        - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
+        - `role`: Only messages of this role.
+        - `tool`: Only calls of this tool, and their results.
+        - `text`: Only messages with this text in them, whatever its case.
+        - `regex`: Only messages in which this regular expression matches.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        """
+        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+
+    async def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
+        """Gives one commit whole: its message, and what it hid or replaced.
+
+        - `rev`: The commit; HEAD's unless given. `:7` is the seventh visible message.
+        """
+        return await self._ask("show", {"rev": rev})
+
+    async def context(self, rev: Optional[str] = None, *, from_: Optional[int] = None, limit: Optional[int] = None) -> types.ContextAnswer:
+        """Gives the messages that a model would be sent, in order.
+
+        - `rev`: The commit whose context it is; HEAD's unless given.
+        - `from_`: From this message on, counted from 1; from the end, if negative. All unless given.
+        - `limit`: At most so many messages.
+        """
+        return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
+
+    async def find(self, text: Optional[str] = None, *, regex: Optional[str] = None, rev: Optional[str] = None, directory: Optional[str] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
+        """Finds messages by their text over all history, hidden ones included.
+
+        - `text`: A text, whatever its case.
+        - `regex`: A regular expression, in place of the text.
+        - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
+        - `directory`: Only where the session ran in this directory or below it.
+        - `role`: Only messages of this role.
+        - `tool`: Only calls of this tool and their results.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        - `limit`: At most so many messages; 20 unless given, 0: all.
+        """
+        return await self._ask("find", {"text": text, "regex": regex, "rev": rev, "directory": directory, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+
+    async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
+        """Gives messages word for word with what stands around them, hidden ones among them.
+
+        - `rev`: The message, wherever it is.
+        - `last`: The last of several, in the conversation's order.
+        - `around`: So many messages on each side, too, hidden ones among them.
+        """
+        return await self._ask("read", {"rev": rev, "last": last, "around": around})
+
+    async def dropped(self, rev: Optional[str] = None, *, within: Optional[str] = None) -> types.DroppedAnswer:
+        """Says what a compaction hid: prompts, files, commands, each with its message.
+
+        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
+        - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
+        """
+        return await self._ask("dropped", {"rev": rev, "within": within})
+
+    async def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
+        """Says what was done to a file, how a command ran, or what followed an error.
+
+        - `path`: A file, or the end of its path: what was done to it.
+        - `command`: A piece of a command: how it ran.
+        - `error`: A piece of an error: what followed it.
+        - `within`: Only in the history of this commit; in all history unless given.
+        - `limit`: At most so many; 10 unless given.
+        """
+        return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
+
+    async def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
+        """Compares what a model would be sent at two commits.
+
+        - `before`: The first context; the one before `after`, unless given.
+        - `after`: The second context; HEAD's unless given.
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text.
+        - `exact_ids`: Compare the ids of tool calls as well.
+        """
+        return await self._ask("diff", {"before": before, "after": after, "format": format, "exact_ids": exact_ids})
+
+    async def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
+        """Says what replies cost at list prices, by session, model, directory, client, tool or message.
+
+        - `rev`: Only replies on the path to this commit; all, unless given.
+        - `by`: What a row stands for; a session unless given.
+        - `since_ms`: Only replies from this time on, in milliseconds since 1970.
+        - `until_ms`: Only replies up to this time.
+        """
+        return await self._ask("cost", {"rev": rev, "by": by, "since_ms": since_ms, "until_ms": until_ms})
+
+    async def cache(self, rev: Optional[str] = None) -> types.CacheAnswer:
+        """Says whether the provider's prompt cache still has the context.
+
+        - `rev`: The commit; HEAD's unless given.
+        """
+        return await self._ask("cache", {"rev": rev})
+
+    async def _compile(self, format: Optional[str] = None, *, rev: Optional[str] = None, for_: Optional[str] = None, request: Optional[bool] = None, strict: Optional[bool] = None) -> types.CompileAnswer:
+        """Gives the request that a model would be sent, or that a reply answered, in a provider's form.
+
+        - `format`: The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
+        - `rev`: The commit whose context is compiled; HEAD's unless given.
+        - `for_`: The reply whose request is wanted, in place of `rev`: what it answered.
+        - `request`: Add model, limits and tools, from the settings.
+        - `strict`: Fail where anything has to be repaired.
+        """
+        return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
+
+    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+        """Appends messages to the branch.
+
+        - `role`: Who speaks: system, developer, user, assistant or tool.
+        - `text`: The text.
+        - `call`: The id of the tool call that the text answers. The role is tool then.
+        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
+        - `messages`: In place of all that: several such messages. All are committed, or none.
+        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
+                came before a stream broke off is kept, and marked as cut.
+        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
+        - `note`: A remark for people; no model sees it.
+        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
+        - `client`: The program that commits, and its version.
+        - `run`: An id of what that program is about.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
+                there; a collection may take away what it never does. No budget is kept.
+        """
+        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
+
+    async def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
+        """Replaces the content of a message; the old one stays in history.
+
+        - `rev`: The message.
+        - `text`: Its new text.
+        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        """
+        return await self._ask("edit", {"rev": rev, "text": text, "message": message})
+
+    async def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Pins messages, skips them, or makes them normal again.
+
+        - `revs`: The messages.
+        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
+        - `reason`: Why.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run})
+
+    async def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Puts one line in place of each old, big tool output.
+
+        - `turns`: Leave the user's newest so many turns alone.
+        - `protect`: Before those, leave the newest so many tokens of tool output alone.
+        - `min`: Do nothing unless it saves so many tokens.
+        - `tools`: Only outputs of these tools.
+        - `larger_than`: Only outputs of more than so many tokens.
+        - `to_budget`: Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("prune", {"turns": turns, "protect": protect, "min": min, "tools": tools, "larger_than": larger_than, "to_budget": to_budget, "dry_run": dry_run})
+
+    async def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides messages and parts that are named, tool calls with their results.
+
+        - `revs`: The messages, or `REV#N` for a part.
+        - `force`: Let the last user message and the task go too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
+
+    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[str] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides the oldest messages; the task and what is pinned stay.
+
+        - `keep`: Keep so many of the newest messages.
+        - `fraction`: Hide this share of the messages, such as `0.5`.
+        - `to_budget`: Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`.
+        - `drop_first`: Let the task, the first prompt, go too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "drop_first": drop_first, "dry_run": dry_run})
+
+    async def compact(self, summary: str, *, keep: Optional[int] = None, first: Optional[str] = None, last: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Puts a summary in place of a span of messages; what is pinned stays.
+
+        - `summary`: The summary.
+        - `keep`: Leave out the newest so many messages.
+        - `first`: The first message that it replaces, in place of `keep`.
+        - `last`: The last message that it replaces.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("compact", {"summary": summary, "keep": keep, "first": first, "last": last, "dry_run": dry_run})
+
+    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hides everything but the system messages and what is pinned.
+
+        - `all`: The system messages too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("clear", {"all": all, "dry_run": dry_run})
+
+    async def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named.
+
+        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        """
+        return await self._ask("undo", {"operation": operation})
+
+    async def redo(self) -> types.OperationAnswer:
+        """Takes the newest undo back.
+        """
+        return await self._ask("redo", {})
+
+    async def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Brings back what a hide or an edit took away; everything later stays.
+
+        - `revs`: Hides, edits, messages, or `REV#N` for parts.
+        - `at_end`: Leave it hidden and append a copy: what stands before does not change.
+        - `before`: Move it to right before this visible message.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
+
+    async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
+        """Copies messages from anywhere to the end, with their tool partners.
+
+        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
+        """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
+
+        - `rev`: The commit. To before the first one, unless given.
+        - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
+        """
+        return await self._ask("reset", {"rev": rev, "hard": hard})
+
+    async def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
+        """Moves HEAD to a branch or a commit, or starts a branch there.
+
+        - `rev`: A branch, or a commit to look at; `-`: where HEAD was before.
+        - `new_branch`: Make this branch there, and go on it.
+        """
+        return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
+
+    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
+        """Makes a branch, or deletes one.
+
+        - `name`: Its name.
+        - `rev`: Where it begins; where HEAD is, unless given.
+        - `delete`: Delete it instead.
+        """
+        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+
+    async def branches(self) -> types.BranchesAnswer:
+        """Lists the branches, the one with the newest commit first.
+        """
+        return await self._ask("branches", {})
+
+    async def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
+        """Lists the commands that were given, newest first, and what each moved.
+
+        - `limit`: At most so many; 20 unless given, 0: all.
+        """
+        return await self._ask("reflog", {"limit": limit})
+
+    async def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, secrets: Optional[types.SecretsLeave] = None) -> types.CarriedAnswer:
+        """Brings branches and sessions to another repository.
+
+        - `remote`: The remote; origin, or the only one, unless given.
+        - `refs`: Branches, tags and sessions; HEAD's branch and its session unless given.
+        - `all`: All of them.
+        - `sources`: Also the session files that were kept.
+        - `secrets`: What is done about secrets: refuse or allow.
+        """
+        return await self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
+
+    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+        """Brings what another repository has, and moves the branch and sessions forward.
+
+        - `remote`: The remote; origin, or the only one, unless given.
+        - `fetch_only`: Fetch alone: move no branch and no session of one's own.
+        - `sources`: Also the session files that it has kept.
+        """
+        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+
+    async def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
+        """Checks everything for damage.
+
+        - `counts`: Count the tokens of messages again, too.
+        """
+        return await self._ask("fsck", {"counts": counts})
+
+    async def config(self, key: Optional[str] = None, value: Optional[str] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
+        """Tells the repository's settings, or changes one.
+
+        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
+        - `value`: Its new value, such as `100k`.
+        - `unset`: Remove it.
+        """
+        return await self._ask("config", {"key": key, "value": value, "unset": unset})
+
+    async def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
+        """Tells the other repositories by name, or names one.
+
+        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
+        - `url`: Where it is from now on: a directory's full path, or a URL.
+        - `remove`: Forget it.
+        """
+        return await self._ask("remote", {"name": name, "url": url, "remove": remove})

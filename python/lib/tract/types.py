@@ -1,0 +1,1218 @@
+"""What methods take and give, as plain dicts.
+
+Written by `generate.py` from the interface itself. Do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+VERSION = 1
+"""The version of the interface."""
+
+
+ImportParams = TypedDict("ImportParams", {"path": "Optional[str]", "session": "Optional[str]", "format": "Optional[str]", "as": "Optional[str]", "onto": "Optional[str]", "redact": "bool", "new_only": "bool"}, total=False)
+"""Which session, and how."""
+
+
+class SessionsParams(TypedDict, total=False):
+    """Which sessions."""
+    directory: Optional[str]
+    """Only those that ran in this directory or below it."""
+
+
+class ExportParams(TypedDict, total=False):
+    """Which session, and how."""
+    rev: Optional[str]
+    """The commit whose context is written; HEAD's unless given."""
+    format: Optional[str]
+    """The format; the session's own unless given."""
+    secrets: SecretsLeave
+    """What is done about secrets."""
+
+
+SecretsLeave = Literal["refuse", "redact", "allow"]
+"""What is done about secrets."""
+
+
+ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optional[str]", "directory": "Optional[str]", "secrets": "SecretsLeave"}, total=False)
+"""Of which context, and for which tool."""
+
+
+class StatusParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
+class LogParams(TypedDict, total=False):
+    """Which commits."""
+    rev: Optional[str]
+    """From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it."""
+    limit: Optional[int]
+    """At most so many; 20 unless given, 0: all."""
+    operations: List[str]
+    """Only these operations: append, edit, hide, restore, annotate, or a kind of hide."""
+    role: Optional[str]
+    """Only messages of this role."""
+    tool: Optional[str]
+    """Only calls of this tool, and their results."""
+    text: Optional[str]
+    """Only messages with this text in them, whatever its case."""
+    regex: Optional[str]
+    """Only messages in which this regular expression matches."""
+    since_ms: Optional[int]
+    """Only from this time on, in milliseconds since 1970."""
+    until_ms: Optional[int]
+    """Only up to this time."""
+
+
+class ShowParams(TypedDict, total=False):
+    """Which commit."""
+    rev: Optional[str]
+    """The commit; HEAD's unless given. `:7` is the seventh visible message."""
+
+
+ContextParams = TypedDict("ContextParams", {"rev": "Optional[str]", "from": "Optional[int]", "limit": "Optional[int]"}, total=False)
+"""Which context, and which of its messages."""
+
+
+class FindParams(TypedDict, total=False):
+    """What to find."""
+    text: Optional[str]
+    """A text, whatever its case."""
+    regex: Optional[str]
+    """A regular expression, in place of the text."""
+    rev: Optional[str]
+    """Only in the history of this commit; in that of every branch, tag and session unless given."""
+    directory: Optional[str]
+    """Only where the session ran in this directory or below it."""
+    role: Optional[str]
+    """Only messages of this role."""
+    tool: Optional[str]
+    """Only calls of this tool and their results."""
+    since_ms: Optional[int]
+    """Only from this time on, in milliseconds since 1970."""
+    until_ms: Optional[int]
+    """Only up to this time."""
+    limit: Optional[int]
+    """At most so many messages; 20 unless given, 0: all."""
+
+
+class _ReadParams(TypedDict):
+    """Which messages, and how many around them."""
+    rev: str
+    """The message, wherever it is."""
+
+
+class ReadParams(_ReadParams, total=False):
+    """Which messages, and how many around them."""
+    last: Optional[str]
+    """The last of several, in the conversation's order."""
+    around: int
+    """So many messages on each side, too, hidden ones among them."""
+
+
+class DroppedParams(TypedDict, total=False):
+    """Which compaction."""
+    rev: Optional[str]
+    """The compaction, truncation or clear; the newest on the path to HEAD unless given."""
+    within: Optional[str]
+    """Whose newest compaction, truncation or clear; HEAD's path unless given."""
+
+
+class DidParams(TypedDict, total=False):
+    """What to look for: one of them."""
+    path: Optional[str]
+    """A file, or the end of its path: what was done to it."""
+    command: Optional[str]
+    """A piece of a command: how it ran."""
+    error: Optional[str]
+    """A piece of an error: what followed it."""
+    within: Optional[str]
+    """Only in the history of this commit; in all history unless given."""
+    limit: Optional[int]
+    """At most so many; 10 unless given."""
+
+
+class DiffParams(TypedDict, total=False):
+    """Which contexts."""
+    before: Optional[str]
+    """The first context; the one before `after`, unless given."""
+    after: Optional[str]
+    """The second context; HEAD's unless given."""
+    format: Optional[str]
+    """The provider whose cache is asked about: openai, responses, anthropic or text."""
+    exact_ids: bool
+    """Compare the ids of tool calls as well."""
+
+
+class CostParams(TypedDict, total=False):
+    """Which replies, and by what they are summed up."""
+    rev: Optional[str]
+    """Only replies on the path to this commit; all, unless given."""
+    by: CostBy
+    """What a row stands for; a session unless given."""
+    since_ms: Optional[int]
+    """Only replies from this time on, in milliseconds since 1970."""
+    until_ms: Optional[int]
+    """Only replies up to this time."""
+
+
+CostBy = Literal["session", "model", "directory", "client", "tool", "message"]
+"""What a row stands for."""
+
+
+class CacheParams(TypedDict, total=False):
+    """Where."""
+    rev: Optional[str]
+    """The commit; HEAD's unless given."""
+
+
+CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Optional[str]", "format": "Optional[str]", "request": "bool", "strict": "bool"}, total=False)
+"""Which request."""
+
+
+class CommitParams(TypedDict, total=False):
+    """A message that is said: a role and a text, or a message in a provider's form."""
+    role: Optional[str]
+    """Who speaks: system, developer, user, assistant or tool."""
+    text: Optional[str]
+    """The text."""
+    call: Optional[str]
+    """The id of the tool call that the text answers. The role is tool then."""
+    message: Any
+    """In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it."""
+    messages: List[Any]
+    """In place of all that: several such messages. All are committed, or none."""
+    events: List[Any]
+    """In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
+    came before a stream broke off is kept, and marked as cut."""
+    settings: Dict[str, Any]
+    """Request settings that hold from the first of them on: model, temperature, tools, …"""
+    note: Optional[str]
+    """A remark for people; no model sees it."""
+    author: Optional[str]
+    """Who says it: a person, or a program in their place. The setting `author.name` unless given."""
+    client: Optional[str]
+    """The program that commits, and its version."""
+    run: Optional[str]
+    """An id of what that program is about."""
+    expect: Optional[str]
+    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    after: Optional[str]
+    """Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
+    there; a collection may take away what it never does. No budget is kept."""
+
+
+class _AdvanceParams(TypedDict):
+    """Where to, and from where."""
+    rev: str
+    """The commit, one that was made with `after`."""
+    expect: str
+    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+
+
+class AdvanceParams(_AdvanceParams, total=False):
+    """Where to, and from where."""
+    what: Optional[str]
+    """What the log of operations calls it."""
+
+
+class _EditParams(TypedDict):
+    """Which message, and what it is to say."""
+    rev: str
+    """The message."""
+
+
+class EditParams(_EditParams, total=False):
+    """Which message, and what it is to say."""
+    text: Optional[str]
+    """Its new text."""
+    message: Any
+    """In place of the text: a message as OpenAI or Anthropic write it."""
+
+
+class _AnnotateParams(TypedDict):
+    """Which messages, and what they are to be."""
+    revs: List[str]
+    """The messages."""
+    priority: str
+    """pinned: never hidden; skip: out of the context; normal: neither."""
+
+
+class AnnotateParams(_AnnotateParams, total=False):
+    """Which messages, and what they are to be."""
+    reason: Optional[str]
+    """Why."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class PruneParams(TypedDict, total=False):
+    """Which outputs."""
+    turns: Optional[int]
+    """Leave the user's newest so many turns alone."""
+    protect: Optional[int]
+    """Before those, leave the newest so many tokens of tool output alone."""
+    min: Optional[int]
+    """Do nothing unless it saves so many tokens."""
+    tools: List[str]
+    """Only outputs of these tools."""
+    larger_than: int
+    """Only outputs of more than so many tokens."""
+    to_budget: Optional[str]
+    """Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class _DropParams(TypedDict):
+    """Which."""
+    revs: List[str]
+    """The messages, or `REV#N` for a part."""
+
+
+class DropParams(_DropParams, total=False):
+    """Which."""
+    force: bool
+    """Let the last user message and the task go too."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class TruncateParams(TypedDict, total=False):
+    """How far: one of `keep`, `fraction`, `to_budget`; the budget itself unless given."""
+    keep: Optional[int]
+    """Keep so many of the newest messages."""
+    fraction: Optional[str]
+    """Hide this share of the messages, such as `0.5`."""
+    to_budget: Optional[str]
+    """Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`."""
+    drop_first: bool
+    """Let the task, the first prompt, go too."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class _CompactParams(TypedDict):
+    """Which messages, and the summary."""
+    summary: str
+    """The summary."""
+
+
+class CompactParams(_CompactParams, total=False):
+    """Which messages, and the summary."""
+    keep: Optional[int]
+    """Leave out the newest so many messages."""
+    first: Optional[str]
+    """The first message that it replaces, in place of `keep`."""
+    last: Optional[str]
+    """The last message that it replaces."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class ClearParams(TypedDict, total=False):
+    """How much."""
+    all: bool
+    """The system messages too."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class UndoParams(TypedDict, total=False):
+    """Which command."""
+    operation: Optional[int]
+    """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
+
+
+class RedoParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
+class _RestoreParams(TypedDict):
+    """What, and where to."""
+    revs: List[str]
+    """Hides, edits, messages, or `REV#N` for parts."""
+
+
+class RestoreParams(_RestoreParams, total=False):
+    """What, and where to."""
+    at_end: bool
+    """Leave it hidden and append a copy: what stands before does not change."""
+    before: Optional[str]
+    """Move it to right before this visible message."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class _PickParams(TypedDict):
+    """Which."""
+    revs: List[str]
+    """Messages from anywhere, or `REV#N` for parts."""
+
+
+class PickParams(_PickParams, total=False):
+    """Which."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+class ResetParams(TypedDict, total=False):
+    """Where to."""
+    rev: Optional[str]
+    """The commit. To before the first one, unless given."""
+    hard: bool
+    """Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise."""
+
+
+class CheckoutParams(TypedDict, total=False):
+    """Where to."""
+    rev: Optional[str]
+    """A branch, or a commit to look at; `-`: where HEAD was before."""
+    new_branch: Optional[str]
+    """Make this branch there, and go on it."""
+
+
+class _BranchParams(TypedDict):
+    """Its name, and where it begins."""
+    name: str
+    """Its name."""
+
+
+class BranchParams(_BranchParams, total=False):
+    """Its name, and where it begins."""
+    rev: Optional[str]
+    """Where it begins; where HEAD is, unless given."""
+    delete: bool
+    """Delete it instead."""
+
+
+class BranchesParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
+class ReflogParams(TypedDict, total=False):
+    """How many."""
+    limit: Optional[int]
+    """At most so many; 20 unless given, 0: all."""
+
+
+class PushParams(TypedDict, total=False):
+    """Which, and where to."""
+    remote: Optional[str]
+    """The remote; origin, or the only one, unless given."""
+    refs: List[str]
+    """Branches, tags and sessions; HEAD's branch and its session unless given."""
+    all: bool
+    """All of them."""
+    sources: bool
+    """Also the session files that were kept."""
+    secrets: SecretsLeave
+    """What is done about secrets: refuse or allow."""
+
+
+class PullParams(TypedDict, total=False):
+    """Where from."""
+    remote: Optional[str]
+    """The remote; origin, or the only one, unless given."""
+    fetch_only: bool
+    """Fetch alone: move no branch and no session of one's own."""
+    sources: bool
+    """Also the session files that it has kept."""
+
+
+class FsckParams(TypedDict, total=False):
+    """How much."""
+    counts: bool
+    """Count the tokens of messages again, too."""
+
+
+class ConfigParams(TypedDict, total=False):
+    """Which setting of the repository, and its value."""
+    key: Optional[str]
+    """The setting, such as `budget.max`. All that is set is told, unless given."""
+    value: Optional[str]
+    """Its new value, such as `100k`."""
+    unset: bool
+    """Remove it."""
+
+
+class RemoteParams(TypedDict, total=False):
+    """Another repository, and its name here."""
+    name: Optional[str]
+    """Its name; origin is what `push` and `pull` go by. All are told, unless given."""
+    url: Optional[str]
+    """Where it is from now on: a directory's full path, or a URL."""
+    remove: bool
+    """Forget it."""
+
+
+class _ImportAnswer(TypedDict):
+    """What came in."""
+    format: str
+    """The format."""
+    sessions: List[ImportedFacts]
+    """The sessions in the file."""
+    problem_count: int
+    """How many problems the file has. They are no reason not to take the rest."""
+
+
+class ImportAnswer(_ImportAnswer, total=False):
+    """What came in."""
+    problems: List[str]
+    """The first of them."""
+    appended: Optional[int]
+    """How many commits `onto` got."""
+
+
+class _ImportedFacts(TypedDict):
+    """A session that came in."""
+    name: str
+    """Its ref, which is a revision."""
+    outcome: str
+    """How it relates to what was here: new, grown, unchanged or rewritten."""
+    messages: int
+    """Its messages, hidden ones included; of a grown file, those of its end."""
+    new_commits: int
+    """Commits that were not here before."""
+    follows: bool
+    """Whether that branch is where the session is."""
+
+
+class ImportedFacts(_ImportedFacts, total=False):
+    """A session that came in."""
+    title: Optional[str]
+    """Its title. What somebody else wrote."""
+    commit: Optional[str]
+    """Its newest commit."""
+    branch: Optional[str]
+    """The branch that follows it, or that has gone its own way."""
+
+
+class SessionsAnswer(TypedDict):
+    """Sessions."""
+    sessions: List[SessionHere]
+    """Those that came in, by their refs' names."""
+
+
+class _SessionHere(TypedDict):
+    """A session that came in."""
+    name: str
+    """Its ref, which is a revision."""
+    is_gone: bool
+    """Whether its file is gone."""
+
+
+class SessionHere(_SessionHere, total=False):
+    """A session that came in."""
+    directory: Optional[str]
+    """The working directory that it ran in. What somebody else wrote."""
+
+
+class _ExportAnswer(TypedDict):
+    """A session's file."""
+    format: str
+    """Its format."""
+    content: str
+    """Its text."""
+    untouched: int
+    """How many messages are as they came in."""
+    written: int
+    """How many were written anew."""
+
+
+class ExportAnswer(_ExportAnswer, total=False):
+    """A session's file."""
+    remarks: List[str]
+    """What the format could not hold, or what was left out."""
+
+
+class _ResumeAnswer(TypedDict):
+    """A session that was written."""
+    id: str
+    """Its id."""
+    path: str
+    """Its file."""
+    directory: str
+    """The working directory that it is of."""
+    commands: List[List[str]]
+    """The commands that go on with it, word by word, to be run there one after the other."""
+
+
+class ResumeAnswer(_ResumeAnswer, total=False):
+    """A session that was written."""
+    remarks: List[str]
+    """What the tool cannot hold."""
+
+
+class _StatusAnswer(TypedDict):
+    """Where one is, and how full the context is."""
+    position: Position
+    """Where HEAD, or the branch that is meant, stands."""
+    messages: int
+    """Visible messages."""
+    hidden: int
+    """Hidden messages."""
+    hides: List[List[Union[str, int]]]
+    """The active hides of each kind that has any."""
+    tokens: Tokens
+    """The context's tokens, by tract's own count."""
+    by_role: List[List[Union[str, int]]]
+    """The tokens of each role that speaks."""
+    session_new: int
+    """How many messages of that session came in after the branch left it."""
+
+
+class StatusAnswer(_StatusAnswer, total=False):
+    """Where one is, and how full the context is."""
+    provider_tokens: Optional[List[int]]
+    """The least and the most that it may have by the provider's count, where replies tell that."""
+    budget: Optional[int]
+    """The budget (`budget.max`), in tokens."""
+    largest: Optional[LargestMessage]
+    """The largest message."""
+    session: Optional[SessionFacts]
+    """The session that this history came from."""
+    cache: Optional[CacheState]
+    """Whether the provider's cache still has the context, where that is known."""
+
+
+class Position(TypedDict, total=False):
+    """Where HEAD, or the branch that is meant, stands."""
+    branch: Optional[str]
+    """The branch; none: HEAD is detached."""
+    commit: Optional[str]
+    """The commit; none: the branch has no commits yet."""
+
+
+class _Tokens(TypedDict):
+    """A number of tokens."""
+    tokens: int
+    """How many."""
+
+
+class Tokens(_Tokens, total=False):
+    """A number of tokens."""
+    estimated: bool
+    """Whether part of it is an estimate."""
+
+
+class _LargestMessage(TypedDict):
+    """The largest message of a context."""
+    number: int
+    """Its number among the visible ones, from 1."""
+    role: str
+    """Who speaks."""
+    tokens: Tokens
+    """Its tokens."""
+    preview: str
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+
+
+class LargestMessage(_LargestMessage, total=False):
+    """The largest message of a context."""
+    answers: Optional[str]
+    """The tool calls that it answers, in a line; likewise."""
+
+
+class _SessionFacts(TypedDict):
+    """What is known of a session."""
+    name: str
+    """Its ref."""
+
+
+class SessionFacts(_SessionFacts, total=False):
+    """What is known of a session."""
+    title: Optional[str]
+    """Its title. What somebody else wrote."""
+    directory: Optional[str]
+    """The working directory that it ran in; likewise."""
+    absent: List[str]
+    """What its file lacks of what the model was sent."""
+
+
+class CacheState(TypedDict):
+    """How a provider's cache stands."""
+    is_cold: bool
+    """Whether it no longer has what it was given."""
+    age_ms: int
+    """How old the newest reply is, in milliseconds."""
+    life_ms: int
+    """How long the cache keeps what it has, in milliseconds."""
+    reply: str
+    """The newest reply."""
+    counted: Counted
+    """What was counted for it."""
+
+
+class Counted(TypedDict):
+    """What a provider counted, in tokens."""
+    input_tokens: int
+    """All input, cached or not."""
+    cached_tokens: int
+    """What of the input was read from the provider's cache."""
+    written_tokens: int
+    """What of the input was written to it."""
+    written_hour_tokens: int
+    """What of that is kept for an hour; the rest is kept for minutes."""
+    output_tokens: int
+    """The replies, reasoning included."""
+    reasoning_tokens: int
+    """What of the replies was reasoning."""
+
+
+class LogAnswer(TypedDict):
+    """Commits, newest first."""
+    commits: List[LogEntry]
+    """The commits."""
+    more: bool
+    """Whether there are older ones."""
+
+
+class _LogEntry(TypedDict):
+    """A commit, as a log lists it."""
+    hash: str
+    """Its hash, 64 hex digits."""
+    operation: str
+    """What it does: append, edit, hide, restore or annotate."""
+    preview: str
+    """One line of that message. What somebody else wrote: escape it before it is shown."""
+    delta_tokens: int
+    """The change in the context's tokens."""
+    delta_messages: int
+    """The change in the number of visible messages."""
+    context_tokens: Tokens
+    """The context's tokens at this commit."""
+
+
+class LogEntry(_LogEntry, total=False):
+    """A commit, as a log lists it."""
+    parent: Optional[str]
+    """The commit before it; none of a first one."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970; none where nobody knows."""
+    kind: Optional[str]
+    """The kind of a hide: truncation, compaction, clear, drop or prune."""
+    role: Optional[str]
+    """Who speaks in the message that it brings or is about."""
+    answers: Optional[str]
+    """The tool calls that this message answers, in a line; likewise."""
+    number: Optional[int]
+    """The number of that message among the visible ones, from 1; none if it is hidden."""
+    settings: Dict[str, Any]
+    """The request settings that it sets."""
+    note: Optional[str]
+    """A remark for people."""
+    author: Optional[AuthorFacts]
+    """Who made it, where that was said."""
+    refs: List[str]
+    """The refs that point here."""
+
+
+class AuthorFacts(TypedDict, total=False):
+    """Who made a commit. What somebody else wrote: escape it before it is shown."""
+    name: Optional[str]
+    """A person, or a program in their place."""
+    client: Optional[str]
+    """The program that committed, and its version."""
+    run: Optional[str]
+    """An id of what it was about."""
+
+
+class _ShowAnswer(TypedDict):
+    """A commit with everything that belongs to it."""
+    commit: LogEntry
+    """The commit."""
+
+
+class ShowAnswer(_ShowAnswer, total=False):
+    """A commit with everything that belongs to it."""
+    message: Optional[Dict[str, Any]]
+    """The message that it appends or gives to an entry, in the form of docs/object-format.md."""
+    replaced: Optional[Dict[str, Any]]
+    """What an edit replaced."""
+    replacements: List[Dict[str, Any]]
+    """What a hide put in place: markers, summaries."""
+    hidden: List[TouchedMessage]
+    """The messages that went hidden, oldest first."""
+    returned: List[TouchedMessage]
+    """The messages that came back, oldest first."""
+    counted: Optional[Counted]
+    """What the provider counted for it, where it is a reply."""
+    model: Optional[str]
+    """The model that made it, where it is a reply that was counted."""
+    dollars: Optional[float]
+    """What it cost, in US dollars by the list price of its day; none where the model has no price."""
+
+
+class TouchedMessage(TypedDict):
+    """A message that a change hides, brings back or alters."""
+    id: str
+    """Its name, for `restore`, `pick`, `show` and all that takes a revision."""
+    number: int
+    """Its number among the visible messages, from 1: before the change; of one that comes, after it."""
+    role: str
+    """Who speaks."""
+    preview: str
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+    tokens: Tokens
+    """Its tokens."""
+
+
+class _ContextAnswer(TypedDict):
+    """The visible messages at a commit."""
+    total: int
+    """How many visible messages there are, with those that are not in this answer."""
+    messages: List[ContextMessage]
+    """The messages that were asked for, in their order."""
+
+
+class ContextAnswer(_ContextAnswer, total=False):
+    """The visible messages at a commit."""
+    commit: Optional[str]
+    """The commit; none: there is none yet."""
+    settings: Dict[str, Any]
+    """The request settings in force."""
+
+
+class _ContextMessage(TypedDict):
+    """A visible message."""
+    number: int
+    """Its number, from 1: `:N` is the revision that names it."""
+    id: str
+    """Its name, which stays whatever becomes of the context."""
+    tokens: Tokens
+    """Its tokens."""
+    message: Dict[str, Any]
+    """The message, in the form of docs/object-format.md, "Content"."""
+
+
+class ContextMessage(_ContextMessage, total=False):
+    """A visible message."""
+    priority: Optional[str]
+    """Its priority, where it is not normal: pinned."""
+    placed: Optional[str]
+    """The kind of hide that put it in place of others; none of an appended message."""
+    edited: bool
+    """Whether it was edited."""
+    masked: bool
+    """Whether parts of it are hidden, or have a stub in their place."""
+
+
+class FindAnswer(TypedDict):
+    """What was found."""
+    found: List[FoundMessage]
+    """The messages."""
+
+
+class _FoundMessage(TypedDict):
+    """A message that was found."""
+    commit: str
+    """The commit that brought the text: a revision for `show`, `pick` and `restore`."""
+    id: str
+    """The message's name."""
+    role: str
+    """Who speaks."""
+    lines: List[str]
+    """The lines that match, in order. What somebody else wrote: escape it before it is shown."""
+
+
+class FoundMessage(_FoundMessage, total=False):
+    """A message that was found."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+    branch: Optional[str]
+    """The branch, tag or session that it was found on."""
+    number: Optional[int]
+    """Its number among the visible messages there, from 1; none if it is hidden."""
+    hidden_by: Optional[str]
+    """Why the text is not in the context there: the kind of a hide, part, edit, skip or restore."""
+
+
+class ReadAnswer(TypedDict):
+    """Messages in the conversation's order, hidden ones among them."""
+    messages: List[ReadMessage]
+    """They."""
+
+
+class _ReadMessage(TypedDict):
+    """A message, word for word."""
+    id: str
+    """Its name."""
+    message: Dict[str, Any]
+    """The message, in the form of docs/object-format.md, "Content"."""
+
+
+class ReadMessage(_ReadMessage, total=False):
+    """A message, word for word."""
+    number: Optional[int]
+    """Its number among the visible messages, from 1; none if it is hidden."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+
+
+class _DroppedAnswer(TypedDict):
+    """What a hide took out of the context."""
+    messages: int
+    """How many messages it hid."""
+    tokens: int
+    """Their tokens."""
+    prompts: List[DroppedText]
+    """What a person typed among them."""
+    files: List[DroppedFile]
+    """The files that were read or changed in them."""
+    commands: List[DroppedText]
+    """The commands that were run in them."""
+
+
+class DroppedAnswer(_DroppedAnswer, total=False):
+    """What a hide took out of the context."""
+    commit: Optional[str]
+    """The hide; none: nothing was hidden."""
+    kind: Optional[str]
+    """Its kind: compaction, truncation or clear."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+
+
+class DroppedText(TypedDict):
+    """A text among what was hidden. What somebody else wrote: escape it before it is shown."""
+    id: str
+    """The message that it stands in."""
+    text: str
+    """The text."""
+
+
+class DroppedFile(TypedDict):
+    """A file that hidden messages are about."""
+    path: str
+    """Its path, as the calls spell it. What somebody else wrote."""
+    read: int
+    """In how many calls it was named without being changed."""
+    changed: int
+    """In how many calls it was changed."""
+    id: str
+    """The last message that is about it."""
+
+
+class DidAnswer(TypedDict):
+    """What was done, the newest first."""
+    acts: List[Act]
+    """The calls."""
+
+
+class _Act(TypedDict):
+    """A tool call, and what came of it. What others wrote: escape it before it is shown."""
+    id: str
+    """The message that calls."""
+    call: str
+    """The call in a line."""
+    is_error: bool
+    """Whether the tool reported failure."""
+
+
+class Act(_Act, total=False):
+    """A tool call, and what came of it. What others wrote: escape it before it is shown."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+    lines: Optional[List[int]]
+    """How many lines of files came and went, where it edits any."""
+    result: Optional[str]
+    """The end of what the tool gave back; none where it has given nothing."""
+    next: Optional[str]
+    """What the assistant said or did next, in a line."""
+
+
+class _DiffAnswer(TypedDict):
+    """What differs."""
+    after: str
+    """The second commit."""
+    changes: List[MessageChange]
+    """The messages that differ, in the conversation's order."""
+    delta_tokens: int
+    """The change in tokens."""
+    same_messages: int
+    """How many messages at the beginning a provider is sent byte for byte the same."""
+    same_bytes: int
+    """How many bytes these are."""
+
+
+class DiffAnswer(_DiffAnswer, total=False):
+    """What differs."""
+    before: Optional[str]
+    """The first commit; none: the empty context before any."""
+    settings: List[ChangedSetting]
+    """The request settings that differ and that no message's commit set."""
+
+
+class _MessageChange(TypedDict):
+    """A message that differs."""
+    kind: str
+    """What happened to it: added, removed, hidden, returned or modified."""
+    id: str
+    """Its name."""
+    role: str
+    """Who speaks."""
+    delta_tokens: int
+    """The change in tokens."""
+
+
+class MessageChange(_MessageChange, total=False):
+    """A message that differs."""
+    before: Optional[int]
+    """Its number in the first context, from 1."""
+    after: Optional[int]
+    """Its number in the second context, from 1."""
+    settings: List[ChangedSetting]
+    """The request settings that its commit changed."""
+
+
+class ChangedSetting(TypedDict):
+    """A request setting with another value."""
+    key: str
+    """Its key."""
+    before: Any
+    """Its value in the first context; null where it is not set."""
+    after: Any
+    """Its value in the second; likewise."""
+
+
+class CostAnswer(TypedDict):
+    """What replies cost at list prices."""
+    list: str
+    """Whose prices."""
+    total: CostRow
+    """All of them."""
+    rows: List[CostRow]
+    """The rows, the dearest first."""
+
+
+class CostRow(TypedDict):
+    """What some replies cost."""
+    name: str
+    """What they have in common: a session's ref, a model, a directory, a message's commit. Empty where none is known."""
+    replies: int
+    """How many replies; of a message, in how many requests it was sent."""
+    unpriced: int
+    """How many of them have no price. They are not in the sum."""
+    dollars: float
+    """In US dollars."""
+    counted: Counted
+    """What was counted."""
+
+
+class CacheAnswer(TypedDict):
+    """How the cache stands."""
+    cache: Optional[CacheState]
+    """Its state; none where no reply was counted with a cache."""
+
+
+class _CompileAnswer(TypedDict):
+    """A request."""
+    commit: str
+    """The commit whose context it is."""
+    payload: Any
+    """It, its keys in the order in which a provider is sent them; a string in the form `text`."""
+    is_recorded: bool
+    """Whether its client recorded it, so that it is what was sent."""
+
+
+class CompileAnswer(_CompileAnswer, total=False):
+    """A request."""
+    notices: List[str]
+    """What had to be repaired or left out, and what it lacks."""
+
+
+class _CommitAnswer(TypedDict):
+    """What was committed."""
+    commits: List[MadeCommit]
+    """The commits, in the order of their messages; behind them what a budget made necessary."""
+
+
+class CommitAnswer(_CommitAnswer, total=False):
+    """What was committed."""
+    budget: Optional[str]
+    """What the budget made of it: fits, over, truncated, waits; none where no budget is set. What names a command
+    (`compact:CMD`) is for the command line to run: here it is `over`."""
+
+
+class _MadeCommit(TypedDict):
+    """A commit that was made."""
+    hash: str
+    """Its hash."""
+
+
+class MadeCommit(_MadeCommit, total=False):
+    """A commit that was made."""
+    tokens: Optional[Tokens]
+    """Its message's tokens."""
+
+
+MoveAnswer = TypedDict("MoveAnswer", {"from": "Position", "to": "Position"}, total=False)
+"""A move."""
+
+
+class Changed(TypedDict):
+    """What a method changed in the context or, in a dry run, would change."""
+    commits: List[str]
+    """The commits that it made, oldest first; none in a dry run, or where there was nothing to do."""
+    hidden: List[TouchedMessage]
+    """The messages that went, oldest first."""
+    shown: List[TouchedMessage]
+    """The messages that came, or came back, oldest first."""
+    changed: List[TouchedMessage]
+    """The messages that stay with other parts or another text."""
+    before: ContextSize
+    """The context before."""
+    after: ContextSize
+    """The context after."""
+    kept: ContextSize
+    """How much of the beginning stays as it is: what a provider's prompt cache can still use."""
+
+
+class ContextSize(TypedDict):
+    """How large a context is."""
+    messages: int
+    """Visible messages."""
+    tokens: Tokens
+    """Their tokens, framing included."""
+
+
+class OperationAnswer(TypedDict):
+    """A command as the log of operations has it."""
+    operation: int
+    """Its number."""
+    time_ms: int
+    """When, in milliseconds since 1970."""
+    what: str
+    """What it was; texts of messages are left out."""
+    undone: bool
+    """Whether it is undone now."""
+    moved: List[MovedRef]
+    """The refs that it moved."""
+
+
+class MovedRef(TypedDict):
+    """A ref that moved."""
+    name: str
+    """Its name."""
+    old: Optional[str]
+    """Where it was: a commit, a branch's name, or null where it was not there."""
+    new: Optional[str]
+    """Where it is; likewise."""
+
+
+class BranchesAnswer(TypedDict):
+    """Branches, the one with the newest commit first."""
+    branches: List[BranchFacts]
+    """They."""
+
+
+class _BranchFacts(TypedDict):
+    """A branch."""
+    name: str
+    """Its name."""
+    commit: str
+    """Its newest commit."""
+    is_head: bool
+    """Whether HEAD is on it."""
+    tokens: Tokens
+    """The tokens of its context."""
+    compactions: int
+    """The compactions that are active in it."""
+
+
+class BranchFacts(_BranchFacts, total=False):
+    """A branch."""
+    title: Optional[str]
+    """The title of the session that it came from, or else its first prompt. What somebody else wrote."""
+    session: Optional[str]
+    """That session."""
+    directory: Optional[str]
+    """The directory that it ran in."""
+    last_ms: Optional[int]
+    """The time of its newest commit that has one, in milliseconds since 1970."""
+
+
+class ReflogAnswer(TypedDict):
+    """Commands, newest first."""
+    operations: List[OperationAnswer]
+    """They."""
+
+
+class CarriedAnswer(TypedDict):
+    """What was carried, and what became of refs."""
+    commits: int
+    """Commits that arrived."""
+    messages: int
+    """Messages that arrived."""
+    size_bytes: int
+    """How many bytes went."""
+    refs: List[LandedFacts]
+    """What became of each ref."""
+
+
+class _LandedFacts(TypedDict):
+    """What became of a ref."""
+    name: str
+    """Its name where it landed."""
+    landed: str
+    """new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there."""
+
+
+class LandedFacts(_LandedFacts, total=False):
+    """What became of a ref."""
+    old: Optional[str]
+    """Where it was."""
+    new: Optional[str]
+    """Where it was to be."""
+
+
+class FsckAnswer(TypedDict):
+    """What was found."""
+    is_damaged: bool
+    """Whether there is damage of any kind."""
+    is_repairable: bool
+    """Whether `tract fsck --repair` helps."""
+    faults: List[str]
+    """What is not as it was written."""
+    lost: List[str]
+    """The refs that do not compile."""
+    messages: int
+    """How many messages were checked."""
+    commits: int
+    """How many commits."""
+
+
+class ConfigAnswer(TypedDict):
+    """What is set."""
+    settings: Dict[str, str]
+    """The values by their keys; of one key, where one was asked for."""
+
+
+class RemoteAnswer(TypedDict):
+    """Other repositories."""
+    remotes: Dict[str, str]
+    """Where they are, by their names."""
+
+
+class _ApiError(TypedDict):
+    """What went wrong. Nothing was changed, unless the method says otherwise."""
+    kind: str
+    """Which error it is, in a word such as `unknown_revision`: what a program goes by."""
+    message: str
+    """What is wrong, in one line. It may hold what somebody else wrote."""
+    exit_code: int
+    """The exit code that the program would end with: 1 not allowed here, 2 wrong usage, 3 damaged data, 4 someone
+    was first."""
+
+
+class ApiError(_ApiError, total=False):
+    """What went wrong. Nothing was changed, unless the method says otherwise."""
+    hint: Optional[str]
+    """What to do about it."""
+    facts: Dict[str, Any]
+    """What the error knows: the nearest name, the candidates, the budget."""

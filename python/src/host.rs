@@ -1,0 +1,142 @@
+//! What this door hands to the interface: the clock, the tools' directories, other repositories on this machine.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
+use tract::api::{ApiError, Host};
+use tract::history::sync::{Here, Peer};
+use tract::history::{Repo, Visitor};
+use tract::ingest::tool_dirs::ToolDirs;
+use tract::model::Millis;
+use tract::model::secret::Secrets;
+use tract::render::Calendar;
+
+/// What was found around this process when a repository was opened.
+pub struct Door {
+    home: Option<PathBuf>,
+    tool_dirs: BTreeMap<&'static str, PathBuf>,
+    visitor: Visitor,
+    allowed: Vec<String>,
+    clock: Option<Millis>,
+}
+
+impl Door {
+    /// Reads the environment, and what the user has set for all repositories.
+    ///
+    /// # Errors
+    ///
+    /// Where the user's settings cannot be read.
+    pub fn read() -> Result<Self, ApiError> {
+        let text = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let path = |name: &str| {
+            env::var_os(name)
+                .filter(|it| !it.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = path("HOME");
+        let named = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+        let config = named.or_else(|| Some(home.as_ref()?.join(".config")));
+        let config = config.map(|base| base.join("tract/config"));
+        let config = config.and_then(|file| std::fs::read_to_string(file).ok());
+        let config = config.unwrap_or_default();
+        let set = |key: &str| -> Vec<String> {
+            let lines = config.lines().filter_map(|line| line.split_once('='));
+            let of_key = lines.filter(|(of, _)| of.trim() == key);
+            of_key.map(|(_, value)| value.trim().to_owned()).collect()
+        };
+        let safe = set("safe.directory").into_iter();
+        let safe = safe.chain(text("TRACT_SAFE_DIRECTORY"));
+        let at_home = |place: String| match (place.strip_prefix("~/"), &home) {
+            (Some(below), Some(home)) => home.join(below).display().to_string(),
+            _ => place,
+        };
+        Ok(Self {
+            tool_dirs: ToolDirs::named(path),
+            visitor: Visitor {
+                users: users(text("SUDO_UID")),
+                // Any text is a place, if perhaps none that there is.
+                safe: safe
+                    .filter_map(|place| at_home(place).parse().ok())
+                    .collect(),
+            },
+            allowed: set("secrets.allow"),
+            clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
+            home,
+        })
+    }
+
+    /// Who opens repositories.
+    pub fn visitor(&self) -> Visitor {
+        self.visitor.clone()
+    }
+}
+
+/// Who runs and, where that is root on somebody's behalf, who asked for it.
+#[cfg(unix)]
+fn users(sudo_uid: Option<String>) -> Option<Vec<u32>> {
+    let who = rustix::process::geteuid();
+    let asked = sudo_uid.filter(|_| who.is_root());
+    let asked = asked.and_then(|uid| uid.parse().ok());
+    Some([who.as_raw()].into_iter().chain(asked).collect())
+}
+
+#[cfg(not(unix))]
+fn users(_: Option<String>) -> Option<Vec<u32>> {
+    None
+}
+
+impl Host for Door {
+    fn now(&self) -> Millis {
+        let since = || SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let by_system = || since().and_then(|it| i64::try_from(it.as_millis()).ok());
+        self.clock
+            .unwrap_or_else(|| Millis(by_system().unwrap_or(0)))
+    }
+
+    fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
+        Ok(ToolDirs::of(self.home.as_deref(), &self.tool_dirs))
+    }
+
+    fn secrets(&self) -> Result<Secrets, ApiError> {
+        let allowed: Vec<&str> = self.allowed.iter().map(String::as_str).collect();
+        Ok(Secrets::allowing(&allowed)?)
+    }
+
+    fn seed(&self) -> Result<[u8; 32], ApiError> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| ApiError::refused(error.to_string()))?;
+        Ok(seed)
+    }
+
+    fn file_time(&self, time: Millis) -> String {
+        let calendar = Calendar {
+            now: self.now(),
+            zone: TimeZone::system(),
+            ages: false,
+        };
+        calendar.for_file_name(time)
+    }
+
+    fn with_peer(
+        &self,
+        url: &str,
+        _: &Repo,
+        work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        let place = Path::new(url.strip_prefix("file://").unwrap_or(url));
+        if !place.is_absolute() || url.contains("://") && !url.starts_with("file://") {
+            let fault =
+                ApiError::refused("from Python only repositories in directories are reached");
+            return Err(fault.with_hint("the program reaches all others: tract push, tract pull"));
+        }
+        let there = Repo::open_as(place, &self.visitor)?;
+        let now = || self.now();
+        work(&mut Here {
+            repo: &there,
+            now: &now,
+        })
+    }
+}

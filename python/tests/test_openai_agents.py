@@ -1,0 +1,131 @@
+"""A session of the OpenAI Agents SDK, against a model with canned answers. The SDK's own tests: `agents_own.py`."""
+
+import asyncio
+
+import pytest
+
+import tract
+
+pytest.importorskip("agents", reason="openai-agents is not installed")
+from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled  # noqa: E402
+from openai.types.responses import (  # noqa: E402
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from tract.openai_agents import TractSession  # noqa: E402
+
+set_tracing_disabled(True)
+
+
+def says(text):
+    content = [ResponseOutputText(text=text, type="output_text", annotations=[])]
+    return ResponseOutputMessage(id="msg_1", content=content, role="assistant", status="completed", type="message")
+
+
+def calls(name, arguments):
+    return ResponseFunctionToolCall(id="fc_1", call_id="call_1", type="function_call", name=name, arguments=arguments)
+
+
+class Canned(Model):
+    """A model that gives one answer after the other, and remembers what it was sent."""
+
+    def __init__(self, *answers):
+        self.answers, self.sent = list(answers), []
+
+    async def get_response(self, system_instructions, input, *args, **kwargs):
+        self.sent.append(input)
+        return ModelResponse(output=[self.answers.pop(0)], usage=Usage(), response_id=None)
+
+    def stream_response(self, *args, **kwargs):
+        raise NotImplementedError
+
+
+@function_tool
+def depth(river: str) -> str:
+    """How deep a river is."""
+    return f"{river}: 16 m"
+
+
+def run(session, said, *answers):
+    model = Canned(*answers)
+    agent = Agent(name="guide", model=model, tools=[depth])
+    result = asyncio.run(Runner.run(agent, said, session=session))
+    return result.final_output, model
+
+
+def test_items_come_back_as_they_were_given(tmp_path):
+    repo = tract.init(tmp_path)
+    session = TractSession("a/b ü", repo)
+    out, model = run(session, "How deep is the Rhine?", calls("depth", '{"river": "Rhine"}'), says("16 m."))
+    assert out == "16 m."
+    items = session.items()
+    assert [item.get("type", "message") for item in items] == [
+        "message", "function_call", "function_call_output", "message",
+    ]
+    assert items[1]["arguments"] == '{"river": "Rhine"}' and items[3]["id"] == "msg_1"
+    # And so does tract know them.
+    messages = session.repo.compile("anthropic")["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
+    assert messages[1]["content"][0]["input"] == {"river": "Rhine"}
+    assert repo.find("16 m.")["found"]
+    repo.close()
+    again = TractSession("a/b ü", tract.open(tmp_path))
+    assert again.items() == items
+    _, model = run(again, "And the Elbe?", says("No idea."))
+    assert model.sent[0][:4] == items
+
+
+def test_undo_redo_fork_and_diff(tmp_path):
+    session = TractSession("s", tract.init(tmp_path))
+    for turn in ("one", "two", "three"):
+        run(session, turn, says(f"answer {turn}"))
+    place = session.repo.status()["position"]["commit"]
+    assert session.undo(2) == 2
+    assert session.items()[0]["content"] == "one"
+    assert session.redo() == 6
+    with pytest.raises(tract.TractError, match="nothing to redo"):
+        session.redo()
+    other = session.fork("t", "HEAD~4")
+    run(other, "other", says("answer other"))
+    assert len(session.items()) == 6 and len(other.items()) == 4
+    assert [item["content"] for item in other.at(place)][::2] == ["one", "two", "three"]
+    assert session.diff("agents/t", "agents/s")["changes"]
+    session.undo()
+    run(session, "four", says("answer four"))
+    with pytest.raises(tract.TractError, match="nothing to redo"):
+        session.redo()
+
+
+def test_what_tract_does_holds_for_the_agent(tmp_path):
+    repo = tract.init(tmp_path)
+    session = TractSession("s", repo)
+    run(session, "How deep is the Rhine?", calls("depth", '{"river": "Rhine"}'), says("16 m."))
+    session.repo.edit(":1", "How deep is the Elbe?")
+    session.repo.drop([":2"])
+    _, model = run(session, "Really?", says("Yes."))
+    assert model.sent[0][0] == {"role": "user", "content": "How deep is the Elbe?"}
+    assert [item.get("type", "message") for item in model.sent[0]] == ["message"] * 3
+    # A budget takes the oldest turns out while the agent runs.
+    repo.config("budget.max", "60")
+    repo.config("budget.action", "truncate")
+    for turn in range(6):
+        _, model = run(session, f"{turn} more words than before", says("and an answer to them"))
+    assert session.repo.status()["tokens"]["tokens"] <= 60 and session.repo.status()["hidden"] > 0
+
+
+def test_pop_and_clear_can_be_undone(tmp_path):
+    repo = tract.init(tmp_path)
+    session = TractSession("s", repo)
+    items = [{"role": "user", "content": "one"}, {"role": "assistant", "content": ""}, {"type": "odd", "x": [1.5, None]}]
+    asyncio.run(session.add_items(items))
+    assert session.items() == items
+    assert asyncio.run(session.pop_item()) == items[2]
+    asyncio.run(session.clear_session())
+    assert session.items() == [] and asyncio.run(session.pop_item()) is None
+    repo.undo()
+    assert session.items() == items[:2]
+    with pytest.raises(tract.TractError) as caught:
+        asyncio.run(session.add_items([{"role": "user", "content": "\ud800"}]))
+    assert caught.value.kind == "invalid_params" and session.items() == items[:2]

@@ -1,0 +1,108 @@
+"""A message history of pydantic-ai, against a model with canned answers."""
+
+import asyncio
+
+import pytest
+
+import tract
+
+pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
+from pydantic_ai import Agent  # noqa: E402
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart  # noqa: E402
+from pydantic_ai.models.function import FunctionModel  # noqa: E402
+from pydantic_ai.usage import RequestUsage  # noqa: E402
+
+from tract.pydantic_ai import History  # noqa: E402
+
+
+def guide():
+    """An agent that asks its tool once in each turn, and then answers."""
+    sent = []
+
+    def answer(messages, info):
+        sent.append(list(messages))
+        usage = RequestUsage(input_tokens=100 * len(messages), output_tokens=7)
+        last = messages[-1].parts[-1]
+        if isinstance(last, UserPromptPart):
+            calls = [ToolCallPart("depth", {"river": name}, tool_call_id=f"{name}-{len(messages)}") for name in ("Rhine", "Elbe")]
+            return ModelResponse(calls, usage=usage, model_name="gpt-4o")
+        return ModelResponse([TextPart(f"answer {len(messages)}")], usage=usage, model_name="gpt-4o")
+
+    agent = Agent(FunctionModel(answer), system_prompt="You know rivers.")
+
+    @agent.tool_plain
+    def depth(river: str) -> dict:
+        return {"river": river, "m": 16}
+
+    return agent, sent
+
+
+def talk(history, *said):
+    agent, sent = guide()
+    for one in said:
+        history.add(agent.run_sync(one, message_history=history.messages()))
+    return sent
+
+
+def test_messages_come_back_as_they_were_made(tmp_path):
+    repo = tract.init(tmp_path)
+    history = History("a/b ü", repo)
+    agent, sent = guide()
+    whole = []
+    for said in ("How deep is the Rhine?", ["two", "parts"]):
+        result = agent.run_sync(said, message_history=history.messages())
+        history.add(result)
+        whole = result.all_messages()
+    assert history.messages() == whole
+    assert repo.cost(history.repo.branch_name)["total"]["counted"]["output_tokens"] == 28
+    roles = [message["role"] for message in history.repo.compile("openai")["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant"] + ["user", "assistant", "tool", "tool", "assistant"]
+    repo.close()
+    assert History("a/b ü", tract.open(tmp_path)).messages() == whole
+
+
+def test_undo_redo_fork_and_diff(tmp_path):
+    history = History("s", tract.init(tmp_path))
+    talk(history, "one", "two", "three")
+    whole = history.messages()
+    assert history.undo(2) == 4 and history.messages() == whole[:4]
+    assert history.redo() == 12 and history.messages() == whole
+    with pytest.raises(tract.TractError, match="nothing to redo"):
+        history.redo()
+    assert history.undo(3) == 0 and history.redo() == 12
+    other = history.fork("t", "HEAD~10")
+    talk(other, "other")
+    assert history.messages() == whole and other.messages()[:4] == whole[:4] and len(other.messages()) == 8
+    assert history.diff("pydantic-ai/t", "pydantic-ai/s")["changes"]
+
+
+def test_a_run_is_one_operation(tmp_path):
+    repo = tract.init(tmp_path)
+    history = History("s", repo)
+    talk(history, "one", "two")
+    repo.undo()
+    assert len(history.messages()) == 4
+
+
+def test_what_tract_does_holds_for_the_agent(tmp_path):
+    history = History("s", tract.init(tmp_path))
+    talk(history, "one")
+    history.repo.edit(":2", "uno")
+    [sent] = [one for one in talk(history, "two") if isinstance(one[-1].parts[-1], UserPromptPart)]
+    assert [part.content for part in sent[0].parts] == ["You know rivers.", "uno"]
+    history.repo.drop([":4"])
+    kinds = [[part.part_kind for part in message.parts] for message in history.messages()]
+    # One of two parallel calls went, with its result.
+    assert kinds[:3] == [["system-prompt", "user-prompt"], ["tool-call"], ["tool-return"]]
+
+
+def test_asyncio(tmp_path):
+    history = History("s", tract.init(tmp_path))
+
+    async def run():
+        agent, _ = guide()
+        await history.aadd(await agent.run("one"))
+        return await history.amessages()
+
+    assert len(asyncio.run(run())) == 4
+    assert isinstance(history.messages()[0], ModelRequest)

@@ -1,0 +1,234 @@
+//! What is set: the repository's settings, and other repositories by name.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Method};
+use crate::compile::Provider;
+use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
+use crate::model::{Encoding, nearest};
+use crate::render::read_tokens;
+
+/// A setting's value as it is stored.
+///
+/// # Errors
+///
+/// Where it is none of its key.
+pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
+    let wrong = |why: &str| Err(ApiError::params(format!("{key}: {why}")));
+    let number = |of: &str| match value.parse::<NonZeroU64>() {
+        Ok(number) => Ok(number.to_string()),
+        Err(_) => wrong(&format!("'{value}' is not a number of {of}")),
+    };
+    match key {
+        "budget.max" => match read_tokens(value) {
+            Ok(0) => Err(ApiError::params("budget.max must be more than 0")),
+            Ok(tokens) => Ok(tokens.to_string()),
+            Err(why) => wrong(&why),
+        },
+        "budget.target" if value.ends_with('%') => Ok(value.parse::<BudgetTarget>()?.to_string()),
+        "budget.target" => match read_tokens(value) {
+            Ok(tokens) => Ok(tokens.to_string().parse::<BudgetTarget>()?.to_string()),
+            Err(why) => wrong(&format!("{why}, nor a percentage")),
+        },
+        "budget.timeout" => number("seconds"),
+        "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
+        "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
+        "author.name" | "prune.keepTools" => Ok(value.to_owned()),
+        "window.size" => number("messages"),
+        "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
+        "prices.file" => wrong(&format!("'{value}' is not a full path")),
+        "receive.purge" => match value {
+            "allow" | "refuse" => Ok(value.to_owned()),
+            other => wrong(&format!("'{other}' is neither allow nor refuse")),
+        },
+        "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
+        "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
+        _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),
+    }
+}
+
+/// Refuses a setting that is none of `keys`.
+///
+/// # Errors
+///
+/// With the nearest, if one is near.
+pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
+    if keys.contains(&key) {
+        return Ok(());
+    }
+    let hint = match nearest(key, keys.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => keys.join(", "),
+    };
+    Err(ApiError::params(format!("unknown setting '{key}'")).with_hint(hint))
+}
+
+/// Which setting of the repository, and its value.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfigParams {
+    /// The setting, such as `budget.max`. All that is set is told, unless given.
+    pub key: Option<String>,
+    /// Its new value, such as `100k`.
+    pub value: Option<String>,
+    /// Remove it.
+    pub unset: bool,
+}
+
+/// What is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConfigAnswer {
+    /// The values by their keys; of one key, where one was asked for.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Method for ConfigParams {
+    const NAME: &'static str = "config";
+    const ABOUT: &'static str = "Tells the repository's settings, or changes one.";
+    const CHANGES: bool = true;
+    type Answer = ConfigAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<ConfigAnswer, ApiError> {
+        let changes = self.value.is_some() || self.unset;
+        match &self.key {
+            None if changes => return Err(ApiError::params("'key' says which setting")),
+            None => {}
+            Some(key) => {
+                known_setting(key, &Config::KEYS)?;
+                if self.value.is_some() && self.unset {
+                    return Err(ApiError::params("'value' or 'unset', not both"));
+                }
+                if changes {
+                    let value = self.value.as_deref();
+                    let value = value.map(|value| checked_setting(key, value)).transpose()?;
+                    at.repo.set_config(key, value.as_deref())?;
+                }
+            }
+        }
+        let config = at.repo.config()?;
+        let asked = |key: &str| self.key.as_deref().is_none_or(|asked| asked == key);
+        let set = config.iter().filter(|(key, _)| asked(key));
+        Ok(ConfigAnswer {
+            settings: set
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect(),
+        })
+    }
+}
+
+/// Another repository, and its name here.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RemoteParams {
+    /// Its name; origin is what `push` and `pull` go by. All are told, unless given.
+    pub name: Option<String>,
+    /// Where it is from now on: a directory's full path, or a URL.
+    pub url: Option<String>,
+    /// Forget it.
+    pub remove: bool,
+}
+
+/// Other repositories.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RemoteAnswer {
+    /// Where they are, by their names.
+    pub remotes: BTreeMap<String, String>,
+}
+
+impl Method for RemoteParams {
+    const NAME: &'static str = "remote";
+    const ABOUT: &'static str = "Tells the other repositories by name, or names one.";
+    const CHANGES: bool = true;
+    type Answer = RemoteAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<RemoteAnswer, ApiError> {
+        match (self.name, self.url, self.remove) {
+            (None, None, false) => {}
+            (Some(_), None, false) => {
+                return Err(ApiError::params(
+                    "'url' or 'remove' says what becomes of it",
+                ));
+            }
+            (Some(name), Some(url), false) => {
+                if !Path::new(&url).is_absolute() && !url.contains(':') {
+                    let what = format!("'{url}' is neither a full path nor a URL");
+                    return Err(ApiError::params(what));
+                }
+                at.repo.set_remote(&name, &url, true)?;
+            }
+            (Some(name), None, true) => {
+                let what = format!("remote remove {name}");
+                if !at.repo.forget_remote(at.call(&what), &name)? {
+                    return Err(ApiError::refused(format!("no remote '{name}'")));
+                }
+            }
+            _ => {
+                return Err(ApiError::params(
+                    "'name' says which, and 'url' or 'remove' what becomes of it",
+                ));
+            }
+        }
+        let remotes = at.repo.remotes()?.into_iter();
+        Ok(RemoteAnswer {
+            remotes: remotes.map(|remote| (remote.name, remote.url)).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Still;
+    use crate::history::{On, Repo};
+
+    #[test]
+    fn a_setting_is_kept_as_the_program_keeps_it_and_a_wrong_one_is_not() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let set = |key: &str, value: &str| {
+            let (key, value) = (Some(key.to_owned()), Some(value.to_owned()));
+            let params = ConfigParams {
+                key,
+                value,
+                unset: false,
+            };
+            params.call(&mut At::new(&repo, On::Head, &Still))
+        };
+        let answer = set("budget.max", "100k").expect("kept");
+        assert_eq!(answer.settings["budget.max"], "100000");
+        let fault = set("budget.mix", "1").expect_err("no setting");
+        assert_eq!(fault.hint.as_deref(), Some("did you mean budget.max?"));
+        assert!(set("budget.max", "much").is_err());
+        assert_eq!(
+            repo.config().expect("settings").get("budget.max"),
+            Some("100000")
+        );
+    }
+
+    #[test]
+    fn a_remote_is_named_and_forgotten() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let call = |params: RemoteParams| params.call(&mut At::new(&repo, On::Head, &Still));
+        let named = |url: &str| RemoteParams {
+            name: Some("origin".into()),
+            url: Some(url.into()),
+            remove: false,
+        };
+        assert!(call(named("talk")).is_err());
+        assert_eq!(
+            call(named("/srv/talk")).expect("named").remotes["origin"],
+            "/srv/talk"
+        );
+        let gone = || RemoteParams {
+            url: None,
+            remove: true,
+            ..named("")
+        };
+        assert!(call(gone()).expect("forgotten").remotes.is_empty());
+        assert!(call(gone()).is_err());
+    }
+}
