@@ -91,20 +91,26 @@ class Methods:
         """
         return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    def find(self, text: Optional[str] = None, *, regex: Optional[str] = None, rev: Optional[str] = None, directory: Optional[str] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
-        """Finds messages by their text over all history, hidden ones included.
+    def find(self, query: Optional[str] = None, *, text: Optional[str] = None, regex: Optional[str] = None, rev: Optional[str] = None, session: Optional[str] = None, directory: Optional[str] = None, path: Optional[str] = None, hidden: Optional[bool] = None, offset: Optional[int] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
+        """Finds messages over all history, hidden ones included: by words, the best first; or by a text or regular expression, the newest first.
 
-        - `text`: A text, whatever its case.
+        - `query`: Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
+                what has `-word` in it is left out.
+        - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
         - `regex`: A regular expression, in place of the text.
         - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
+        - `session`: Only in this session, and on branches that came from it.
         - `directory`: Only where the session ran in this directory or below it.
+        - `path`: Only calls that name this file, or the end of its path, and their results.
+        - `hidden`: Only what is hidden.
+        - `offset`: How many of the best answers to a query to pass over.
         - `role`: Only messages of this role.
         - `tool`: Only calls of this tool and their results.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
         - `limit`: At most so many messages; 20 unless given, 0: all.
         """
-        return self._ask("find", {"text": text, "regex": regex, "rev": rev, "directory": directory, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+        return self._ask("find", {"query": query, "text": text, "regex": regex, "rev": rev, "session": session, "directory": directory, "path": path, "hidden": hidden, "offset": offset, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
 
     def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -458,20 +464,26 @@ class AsyncMethods:
         """
         return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    async def find(self, text: Optional[str] = None, *, regex: Optional[str] = None, rev: Optional[str] = None, directory: Optional[str] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
-        """Finds messages by their text over all history, hidden ones included.
+    async def find(self, query: Optional[str] = None, *, text: Optional[str] = None, regex: Optional[str] = None, rev: Optional[str] = None, session: Optional[str] = None, directory: Optional[str] = None, path: Optional[str] = None, hidden: Optional[bool] = None, offset: Optional[int] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
+        """Finds messages over all history, hidden ones included: by words, the best first; or by a text or regular expression, the newest first.
 
-        - `text`: A text, whatever its case.
+        - `query`: Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
+                what has `-word` in it is left out.
+        - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
         - `regex`: A regular expression, in place of the text.
         - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
+        - `session`: Only in this session, and on branches that came from it.
         - `directory`: Only where the session ran in this directory or below it.
+        - `path`: Only calls that name this file, or the end of its path, and their results.
+        - `hidden`: Only what is hidden.
+        - `offset`: How many of the best answers to a query to pass over.
         - `role`: Only messages of this role.
         - `tool`: Only calls of this tool and their results.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
         - `limit`: At most so many messages; 20 unless given, 0: all.
         """
-        return await self._ask("find", {"text": text, "regex": regex, "rev": rev, "directory": directory, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+        return await self._ask("find", {"query": query, "text": text, "regex": regex, "rev": rev, "session": session, "directory": directory, "path": path, "hidden": hidden, "offset": offset, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
 
     async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.

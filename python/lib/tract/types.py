@@ -77,15 +77,26 @@ ContextParams = TypedDict("ContextParams", {"rev": "Optional[str]", "from": "Opt
 
 
 class FindParams(TypedDict, total=False):
-    """What to find."""
+    """What to find: one of `query`, `text`, `regex`."""
+    query: Optional[str]
+    """Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
+    what has `-word` in it is left out."""
     text: Optional[str]
-    """A text, whatever its case."""
+    """A text as it is, whatever its case; the newest message comes first, and none that has it is missed."""
     regex: Optional[str]
     """A regular expression, in place of the text."""
     rev: Optional[str]
     """Only in the history of this commit; in that of every branch, tag and session unless given."""
+    session: Optional[str]
+    """Only in this session, and on branches that came from it."""
     directory: Optional[str]
     """Only where the session ran in this directory or below it."""
+    path: Optional[str]
+    """Only calls that name this file, or the end of its path, and their results."""
+    hidden: bool
+    """Only what is hidden."""
+    offset: int
+    """How many of the best answers to a query to pass over."""
     role: Optional[str]
     """Only messages of this role."""
     tool: Optional[str]
@@ -817,7 +828,7 @@ class _FoundMessage(TypedDict):
     role: str
     """Who speaks."""
     lines: List[str]
-    """The lines that match, in order. What somebody else wrote: escape it before it is shown."""
+    """The lines that match, in order; of a query, the best ones. What somebody else wrote: escape it before it is shown."""
 
 
 class FoundMessage(_FoundMessage, total=False):
@@ -830,6 +841,10 @@ class FoundMessage(_FoundMessage, total=False):
     """Its number among the visible messages there, from 1; none if it is hidden."""
     hidden_by: Optional[str]
     """Why the text is not in the context there: the kind of a hide, part, edit, skip or restore."""
+    is_own: bool
+    """Whether it only repeats what tract told an agent; such answers come last."""
+    title: Optional[str]
+    """The title of the session that it stands in. What somebody else wrote."""
 
 
 class ReadAnswer(TypedDict):
