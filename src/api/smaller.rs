@@ -135,7 +135,8 @@ impl Method for DropParams {
             .iter()
             .map(|rev| at.repo.resolve_named(&at.on, rev));
         let named: Vec<Named> = named.collect::<Result<_, _>>()?;
-        let what = format!("drop {}", self.revs.join(" "));
+        let force = if self.force { " --force" } else { "" };
+        let what = format!("drop {}{force}", self.revs.join(" "));
         let options = at.surgery(self.dry_run)?;
         let done = at
             .repo

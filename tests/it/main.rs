@@ -1,5 +1,6 @@
 //! The program from outside: one file per user story.
 
+mod all_doors;
 mod annotating;
 mod arguments;
 mod backing_up;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 const ID: &str = "7f0d2c8e-1111-4222-8333-444455556666";
 
 /// A client's end.
-struct Client {
+pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
@@ -21,9 +21,14 @@ struct Client {
 impl Client {
     fn new(sandbox: &Sandbox) -> Self {
         let mut command = sandbox.command(&["mcp"]);
-        let command = command
+        command
             .env("CLAUDE_CODE_SESSION_ID", ID)
             .env("CLAUDE_PROJECT_DIR", sandbox.work());
+        Self::of(command)
+    }
+
+    /// One that starts the server so.
+    pub fn of(mut command: Command) -> Self {
         let command = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -72,7 +77,8 @@ impl Client {
         (text.to_owned(), result["isError"] == true)
     }
 
-    fn told(&mut self, tool: &str, arguments: Value) -> String {
+    /// What a tool says that does not fail.
+    pub fn told(&mut self, tool: &str, arguments: Value) -> String {
         let (text, is_error) = self.call(tool, arguments);
         assert!(!is_error, "{tool}: {text}");
         assert!(text.len() <= 4_200, "{tool}: {} bytes", text.len());

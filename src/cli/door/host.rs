@@ -181,8 +181,9 @@ impl Host for Worker {
         repo: &Repo,
         work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
-        let mut app = self.app.borrow_mut();
-        let mut said = Ok(());
+        // An application of its own: the work asks this one for the time.
+        let surroundings = Surroundings::of(&self.app.borrow());
+        let (mut app, mut said) = (surroundings.app(), Ok(()));
         peer::with(url, repo, &mut app, |there, _| {
             said = work(there);
             Ok(())
