@@ -114,6 +114,15 @@ pub struct At<'a> {
     pub goes_on: Box<dyn FnMut(WorkProgress) -> bool + 'a>,
 }
 
+/// Ends long work that nobody waits for any more.
+pub(super) const fn still(goes_on: bool) -> crate::Result<()> {
+    if goes_on {
+        Ok(())
+    } else {
+        Err(crate::Error::Cancelled)
+    }
+}
+
 impl<'a> At<'a> {
     /// A call that nobody follows.
     pub fn new(repo: &'a Repo, on: On, host: &'a dyn Host) -> Self {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::at::still;
 use super::looking::pattern;
 use super::{ApiError, At, Method, WorkProgress};
 use crate::history::{FindProgress, Found, HiddenBy, RankedQuery, SearchOptions};
@@ -139,10 +140,8 @@ impl Method for FindParams {
                 FindProgress::Indexing { bytes, total_bytes } => (bytes, total_bytes),
                 FindProgress::Reading { messages, total } => (messages as u64, total as u64),
             };
-            goes_on(WorkProgress {
-                done,
-                total: Some(total),
-            });
+            let total = Some(total);
+            still(goes_on(WorkProgress { done, total }))
         };
         let (text, regex) = (self.text.as_deref(), self.regex.as_deref());
         let found = match (&self.query, pattern(text, regex)?) {

@@ -389,7 +389,7 @@ impl Method for DidParams {
             limit: limit.saturating_mul(4),
             ..FindOptions::new(Pattern::text(text)?)
         };
-        let found = at.repo.find_messages(&at.on, &options, &mut |_| {})?;
+        let found = at.repo.find_messages(&at.on, &options, &mut |_| Ok(()))?;
         let mut conversations: HashMap<CommitHash, Conversation> = HashMap::new();
         let mut acts = Vec::new();
         for found in found {

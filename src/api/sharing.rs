@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::at::still;
 use super::{ApiError, At, Method, SecretsLeave, WorkProgress};
 use crate::error::{Error, Result};
 use crate::history::sync::{
@@ -154,7 +155,7 @@ fn at_peer<T>(
     at: &mut At<'_>,
     url: &str,
     what: &str,
-    mut work: impl FnMut(Call<'_>, &mut dyn Peer, &mut dyn FnMut(u64, u64)) -> Result<T>,
+    mut work: impl FnMut(Call<'_>, &mut dyn Peer, &mut dyn FnMut(u64, u64) -> Result<()>) -> Result<T>,
 ) -> Result<T, ApiError> {
     let (repo, host, on) = (at.repo, at.host, at.on.clone());
     let goes_on = &mut at.goes_on;
@@ -162,7 +163,7 @@ fn at_peer<T>(
     host.with_peer(url, repo, &mut |peer| {
         let mut told = |done, total| {
             let total = Some(total);
-            goes_on(WorkProgress { done, total });
+            still(goes_on(WorkProgress { done, total }))
         };
         done = Some(work(Call::at(host.now(), what).on(&on), peer, &mut told)?);
         Ok(())

@@ -47,34 +47,65 @@ impl Cutter {
     /// Tells the words of a text, in their order.
     pub fn each(&mut self, text: &str, mut found: impl FnMut(WordPiece<'_>)) {
         let bytes = text.as_bytes();
+        let class = |at: usize| {
+            bytes
+                .get(at)
+                .map_or(Class::Gap, |byte| CLASSES[usize::from(*byte)])
+        };
         let mut at = 0;
         while at < bytes.len() {
-            let Some(first) = starts(text, at) else {
-                at += width(bytes[at]);
-                continue;
-            };
-            let mut end = at + first;
-            let mut is_ascii = first == 1;
-            while end < bytes.len() {
-                match starts(text, end) {
-                    Some(1) => end += 1,
-                    Some(wide) => {
-                        is_ascii = false;
-                        end += wide;
-                    }
-                    // What joins two parts, if another one follows.
-                    None => match joint(text, end) {
-                        Some(joint) if starts(text, end + joint).is_some() => {
-                            is_ascii &= joint == 1;
-                            end += joint;
-                        }
-                        _ => break,
-                    },
+            let first = class(at);
+            if !first.is_letter() {
+                // Where a character goes on, no word begins.
+                let begins = first == Class::Wide && starts(text, at).is_some();
+                if !begins {
+                    at += if first == Class::Wide {
+                        width(bytes[at])
+                    } else {
+                        1
+                    };
+                    continue;
                 }
             }
+            let mut end = at + 1;
+            while matches!(class(end), Class::Small | Class::Digit) {
+                end += 1;
+            }
+            // Most words are no more than that: they need no cutting.
+            if first.is_letter() && class(end) == Class::Gap {
+                self.plain(text, at..end, first == Class::Capital, &mut found);
+                at = end;
+                continue;
+            }
+            let (end, is_ascii) = chunk_end(text, at);
             self.chunk(text, at..end, is_ascii, &mut found);
             at = end;
         }
+    }
+
+    /// A word in one case, or with a capital before it.
+    fn plain(
+        &mut self,
+        text: &str,
+        at: Range<usize>,
+        is_capital: bool,
+        found: &mut impl FnMut(WordPiece<'_>),
+    ) {
+        if at.len() < 2 || at.len() > MOST_BYTES {
+            return;
+        }
+        let mut folded = &text[at.clone()];
+        if is_capital {
+            self.folded.clear();
+            self.folded.push_str(folded);
+            self.folded.make_ascii_lowercase();
+            folded = &self.folded;
+        }
+        found(WordPiece {
+            folded,
+            at,
+            is_whole: false,
+        });
     }
 
     fn chunk(
@@ -122,42 +153,47 @@ impl Cutter {
 
     /// Cuts what is plain ASCII. Says how many joints there are.
     fn fold_ascii(&mut self, text: &str, at: &Range<usize>) -> usize {
-        let bytes = &text.as_bytes()[at.clone()];
-        let (mut joints, mut start) = (0, 0);
-        for (here, byte) in bytes.iter().enumerate() {
-            let before = here.checked_sub(1).map_or(b'_', |before| bytes[before]);
-            match byte {
+        let bytes = &text.as_bytes()[..at.end];
+        let (mut joints, mut start, mut copied) = (0, at.start, at.start);
+        let mut end = at.end;
+        for here in at.clone() {
+            let before = if here == at.start {
+                b'_'
+            } else {
+                bytes[here - 1]
+            };
+            match bytes[here] {
                 b'\'' => {
+                    self.folded.push_str(&text[copied..here]);
+                    copied = here + 1;
                     if is_genitive(&bytes[here..]) {
-                        let part = at.start + start..at.start + here;
-                        self.ends(part, false);
-                        return joints;
+                        end = here;
+                        break;
                     }
-                    continue;
                 }
                 b'_' | b'-' => {
                     joints += 1;
-                    self.ends(at.start + start..at.start + here, false);
-                    start = here + 1;
-                    continue;
-                }
-                b'A'..=b'Z' if !before.is_ascii_uppercase() && before.is_ascii_alphanumeric() => {
-                    self.ends(at.start + start..at.start + here, false);
-                    start = here;
+                    self.folded.push_str(&text[copied..here]);
+                    self.ends(start..here, false);
+                    (start, copied) = (here + 1, here + 1);
                 }
                 // The last capital of several begins the next part: `HTTPServer`.
                 b'A'..=b'Z'
-                    if before.is_ascii_uppercase()
-                        && bytes.get(here + 1).is_some_and(u8::is_ascii_lowercase) =>
+                    if before.is_ascii_alphanumeric()
+                        && (!before.is_ascii_uppercase()
+                            || bytes.get(here + 1).is_some_and(u8::is_ascii_lowercase)) =>
                 {
-                    self.ends(at.start + start..at.start + here, false);
-                    start = here;
+                    self.folded.push_str(&text[copied..here]);
+                    self.ends(start..here, false);
+                    (start, copied) = (here, here);
                 }
                 _ => {}
             }
-            self.folded.push(char::from(byte.to_ascii_lowercase()));
         }
-        self.ends(at.start + start..at.end, false);
+        self.folded
+            .push_str(text.get(copied..end).unwrap_or_default());
+        self.ends(start..end, false);
+        self.folded.make_ascii_lowercase();
         joints
     }
 
@@ -225,6 +261,71 @@ fn pairs(text: &str, part: &Part, found: &mut impl FnMut(WordPiece<'_>)) {
     }
 }
 
+/// What a byte is to a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Small,
+    Digit,
+    Capital,
+    Gap,
+    /// What may join two parts of a word.
+    Joint,
+    /// A byte of a longer character.
+    Wide,
+}
+
+impl Class {
+    const fn is_letter(self) -> bool {
+        matches!(self, Self::Small | Self::Capital | Self::Digit)
+    }
+
+    const fn of(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' => Self::Small,
+            b'A'..=b'Z' => Self::Capital,
+            b'0'..=b'9' => Self::Digit,
+            b'_' | b'-' | b'\'' => Self::Joint,
+            0x80.. => Self::Wide,
+            _ => Self::Gap,
+        }
+    }
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Gap; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = Class::of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+/// Where what begins here ends, which stands without a gap; and whether all of it is ASCII.
+fn chunk_end(text: &str, at: usize) -> (usize, bool) {
+    let bytes = text.as_bytes();
+    let (mut end, mut is_ascii) = (at, true);
+    while let Some(byte) = bytes.get(end) {
+        let class = CLASSES[usize::from(*byte)];
+        if class.is_letter() {
+            end += 1;
+            continue;
+        }
+        if class == Class::Gap {
+            break;
+        }
+        let wide = starts(text, end);
+        // What joins two parts, if another one follows.
+        let joint = || joint(text, end).filter(|joint| starts(text, end + joint).is_some());
+        let Some(more) = wide.or_else(joint) else {
+            break;
+        };
+        is_ascii &= more == 1;
+        end += more;
+    }
+    (end, is_ascii)
+}
+
 /// How many bytes the character here has, if a word may begin or go on with it.
 fn starts(text: &str, at: usize) -> Option<usize> {
     let byte = *text.as_bytes().get(at)?;
@@ -232,7 +333,12 @@ fn starts(text: &str, at: usize) -> Option<usize> {
         return byte.is_ascii_alphanumeric().then_some(1);
     }
     let c = text[at..].chars().next()?;
-    (c.is_alphanumeric() || is_accent(c)).then_some(c.len_utf8())
+    (is_accent(c) || !is_sign(c) && c.is_alphanumeric()).then_some(c.len_utf8())
+}
+
+/// Whether this is an arrow, a line of a box, a tick or the like: none is a letter, and to say so at once is quicker.
+fn is_sign(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{26ff}')
 }
 
 /// How many bytes the character here has, if it joins two parts of one word.
@@ -312,6 +418,8 @@ static COMMON: [&str; 126] = [
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
@@ -324,6 +432,38 @@ mod tests {
     fn common_words_are_in_order() {
         assert!(COMMON.is_sorted());
         assert!(is_common("the") && !is_common("redesign"));
+    }
+
+    #[test]
+    fn no_sign_is_a_letter() {
+        let signs = ('\0'..=char::MAX).filter(|c| is_sign(*c));
+        assert_eq!(signs.filter(|c| c.is_alphanumeric()).next(), None);
+    }
+
+    /// The words of a text of which every piece is cut.
+    fn cut(text: &str) -> Vec<(String, Range<usize>)> {
+        let (mut cutter, mut at, mut words) = (Cutter::default(), 0, Vec::new());
+        while at < text.len() {
+            if !text.is_char_boundary(at) || starts(text, at).is_none() {
+                at += 1;
+                continue;
+            }
+            let (end, is_ascii) = chunk_end(text, at);
+            cutter.chunk(text, at..end, is_ascii, &mut |piece| {
+                words.push((piece.folded.to_owned(), piece.at))
+            });
+            at = end;
+        }
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn what_needs_no_cutting_is_what_cutting_gives(text in "([a-cA-C0-2_'’é東 .-]|[a-d]{3}| ){0,40}") {
+            let mut words = Vec::new();
+            Cutter::default().each(&text, |piece| words.push((piece.folded.to_owned(), piece.at)));
+            prop_assert_eq!(words, cut(&text));
+        }
     }
 
     #[test]

@@ -86,9 +86,10 @@ pub struct Weigher {
     cutter: Cutter,
     /// By the hash of a folded word, its stem; none for one that is too common.
     known: HashMap<u64, Option<u32>, BuildHasherDefault<Hashed>>,
-    /// With their hashes.
-    stems: Vec<(Box<str>, u64)>,
-    by_stem: HashMap<Box<str>, u32>,
+    /// All stems in a row; of each, where it ends there, and its hash.
+    text: String,
+    stems: Vec<(u32, u64)>,
+    by_stem: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
     /// By stem, how often the message has it; and those that it has, in their order.
     times: Vec<u32>,
     here: Vec<u32>,
@@ -119,8 +120,12 @@ impl Weigher {
             let times = std::mem::take(&mut self.times[stem as usize]);
             let part = factor(times as f32, words as f32);
             let level = (part * f32::from(LEVELS)) as u8;
-            let (stem, hash) = &self.stems[stem as usize];
-            weighed.push(stem, level.min(LEVELS - 1), *hash);
+            let (end, hash) = self.stems[stem as usize];
+            let start = stem
+                .checked_sub(1)
+                .map_or(0, |before| self.stems[before as usize].0);
+            let stem = &self.text[start as usize..end as usize];
+            weighed.push(stem, level.min(LEVELS - 1), hash);
         }
         weighed
     }
@@ -130,6 +135,7 @@ impl Weigher {
         let Self {
             cutter,
             known,
+            text: all,
             stems,
             by_stem,
             times,
@@ -144,12 +150,12 @@ impl Weigher {
                         return None;
                     }
                     let stem = stem(piece.folded);
-                    Some(by_stem.get(&*stem).copied().unwrap_or_else(|| {
-                        let new = stems.len() as u32;
-                        stems.push(((&*stem).into(), hash(stem.as_bytes())));
+                    let hash = hash(stem.as_bytes());
+                    Some(*by_stem.entry(hash).or_insert_with(|| {
+                        all.push_str(&stem);
+                        stems.push((all.len() as u32, hash));
                         times.push(0);
-                        by_stem.insert((&*stem).into(), new);
-                        new
+                        times.len() as u32 - 1
                     }))
                 });
             let Some(stem) = stem else { return };
@@ -167,14 +173,24 @@ impl Weigher {
 /// FNV-1a by whole words of eight bytes: a hash for words that nobody chooses, of which two that
 /// share one are counted as one.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    let mixed = |hash: u64, eight: u64| {
+        let hash = (hash ^ eight).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^ hash >> 32
+    };
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut eight = [0; 8];
-        eight[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash ^ u64::from_le_bytes(eight)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash ^= hash >> 32;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for chunk in chunks {
+        hash = mixed(hash, u64::from_le_bytes(*chunk));
     }
-    hash
+    // Of what is left, each byte once: more is quicker than to ask how many there are.
+    let tail = match (bytes.last_chunk::<8>(), rest) {
+        (_, []) => return hash,
+        (Some(last), _) => u64::from_le_bytes(*last),
+        (None, short) => short
+            .iter()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte)),
+    };
+    mixed(hash, tail)
 }
 
 /// What is hashed already.

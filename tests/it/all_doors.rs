@@ -261,3 +261,33 @@ fn every_method_says_the_same_at_every_door() {
         .collect();
     assert_eq!(walked, all);
 }
+
+#[test]
+fn long_work_that_nobody_waits_for_ends() {
+    if on_servers() {
+        return;
+    }
+    let place = Place::new();
+    place.output(&["commit", "-r", "user", "-m", "How deep is the Rhine?"]);
+    place.output(&[
+        "remote",
+        "add",
+        "origin",
+        &place.there.display().to_string(),
+    ]);
+    let repo = Repo::open(&place.sandbox.work()).expect("opens");
+    let program = Program(place.sandbox.home());
+    for (name, params) in [
+        ("find", json!({ "query": "rhine" })),
+        ("find", json!({ "text": "Rhine" })),
+        ("push", json!({})),
+    ] {
+        let entry = method(name).expect("a method");
+        let mut at = At::new(&repo, On::Head, &program);
+        at.goes_on = Box::new(|_| false);
+        let ended = (entry.call)(&params.to_string(), &mut at).expect_err("it ends");
+        assert_eq!(ended.kind, "cancelled", "{name}");
+        let mut at = At::new(&repo, On::Head, &program);
+        (entry.call)(&params.to_string(), &mut at).expect("it is done");
+    }
+}

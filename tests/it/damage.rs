@@ -183,10 +183,10 @@ fn ask(directory: &Path, commits: &[CommitHash]) -> Answers {
         tell(format!("reflog of {name}"), told(repo.reflog(&name, 1000)));
     }
     let find = FindOptions::new(Pattern::text("three").expect("a pattern"));
-    let found = repo.find_messages(&On::Head, &find, &mut |_| {});
+    let found = repo.find_messages(&On::Head, &find, &mut |_| Ok(()));
     tell("find".into(), told(found));
     let ranked = RankedOptions::new(Query::parse("three").expect("a query"));
-    let found = repo.find_ranked(&On::Head, &ranked, &mut |_| {});
+    let found = repo.find_ranked(&On::Head, &ranked, &mut |_| Ok(()));
     tell("find by words".into(), told(found));
     for name in ["main", "other", "v1", "HEAD@{2}", "ORIG_HEAD"] {
         tell(

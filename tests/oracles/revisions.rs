@@ -71,7 +71,7 @@ impl World {
                 Ok(pattern) => {
                     let find = FindOptions::new(pattern);
                     self.repo
-                        .find_messages(&On::Head, &find, &mut |_| {})
+                        .find_messages(&On::Head, &find, &mut |_| Ok(()))
                         .expect("it is looked for");
                 }
                 Err(Error::InvalidInput { .. }) => {}

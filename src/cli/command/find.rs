@@ -114,6 +114,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         if bar.elapsed() > QUICK {
             draw(&bar, progress);
         }
+        Ok(())
     };
     let places = places(args, asked, &repo, app)?;
     let found = if args.exact || args.regex {

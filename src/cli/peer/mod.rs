@@ -124,12 +124,16 @@ pub fn clock(app: &App) -> impl Fn() -> Millis + use<> {
 }
 
 /// Shows how far it has come while `act` is at it.
-pub fn shown<T>(app: &App, act: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T) -> T {
+pub fn shown<T>(
+    app: &App,
+    act: impl FnOnce(&mut dyn FnMut(u64, u64) -> tract::Result<()>) -> T,
+) -> T {
     let bar = progress::bar(app, "{bar:30} {msg}");
     let done = act(&mut |done, all| {
         bar.set_length(all);
         bar.set_position(done);
         bar.set_message(plural(all, "commit"));
+        Ok(())
     });
     bar.finish_and_clear();
     done

@@ -108,7 +108,7 @@ impl Repo {
     /// repo.commit(Call::default(), &[Draft::append(said)], &CommitOptions::default())?;
     ///
     /// let options = FindOptions::new(Pattern::text("config(")?);
-    /// let found = repo.find_messages(&On::Head, &options, &mut |_| {})?;
+    /// let found = repo.find_messages(&On::Head, &options, &mut |_| Ok(()))?;
     /// assert_eq!(found[0].number, Some(1));
     /// assert_eq!(found[0].lines[0].matches, [14..21]);
     /// # Ok::<(), tract::Error>(())
@@ -116,12 +116,12 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::UnknownRevision`] if `within` is not here, and the store's.
+    /// [`crate::Error::UnknownRevision`] if `within` is not here, what `progress` fails with, and the store's.
     pub fn find_messages(
         &self,
         on: &On,
         options: &FindOptions,
-        progress: &mut dyn FnMut(FindProgress),
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
     ) -> Result<Vec<Found>> {
         self.fill_index(progress)?;
         let mut view = self.store.read()?;
@@ -139,7 +139,7 @@ impl Repo {
         let mut visibility = Visibility::new(tips.clone());
         let (mut found, mut messages) = (Vec::new(), 0);
         while let Some((hit, row)) = hits.next(&*view)? {
-            progress(FindProgress::Reading { messages, total });
+            progress(FindProgress::Reading { messages, total })?;
             messages += 1;
             if messages.is_multiple_of(VIEW_HITS) {
                 drop(view);
@@ -185,11 +185,11 @@ impl Repo {
 
     /// Takes into the index what it lacks, in short transactions. That it cannot be written to, or
     /// that someone else is writing, is no obstacle: what is missing there is read.
-    fn fill_index(&self, progress: &mut dyn FnMut(FindProgress)) -> Result<()> {
+    fn fill_index(&self, progress: &mut dyn FnMut(FindProgress) -> Result<()>) -> Result<()> {
         let total_bytes = self.store.read()?.unindexed_bytes()?;
         let mut bytes = 0;
         while bytes < total_bytes {
-            progress(FindProgress::Indexing { bytes, total_bytes });
+            progress(FindProgress::Indexing { bytes, total_bytes })?;
             let slice = self.store.write().and_then(|tx| {
                 let done = tx.index(INDEX_BYTES)?;
                 tx.commit()?;

@@ -51,7 +51,7 @@ impl Repo {
     /// repo.commit(Call::default(), &[Draft::append(said)], &CommitOptions::default())?;
     ///
     /// let query = Query::parse("proposal for redesigning websites")?;
-    /// let found = repo.find_ranked(&On::Head, &RankedOptions::new(query), &mut |_| {})?;
+    /// let found = repo.find_ranked(&On::Head, &RankedOptions::new(query), &mut |_| Ok(()))?;
     /// assert_eq!(found[0].number, Some(1));
     /// assert!(found[0].score > 0.0);
     /// # Ok::<(), tract::Error>(())
@@ -59,12 +59,12 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::UnknownRevision`] if `within` is not here, and the store's.
+    /// [`crate::Error::UnknownRevision`] if `within` is not here, what `progress` fails with, and the store's.
     pub fn find_ranked(
         &self,
         on: &On,
         options: &RankedOptions,
-        progress: &mut dyn FnMut(FindProgress),
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
     ) -> Result<Vec<Found>> {
         self.weigh_new(progress)?;
         let view = self.store.read()?;
@@ -95,7 +95,7 @@ impl Repo {
                 progress(FindProgress::Reading {
                     messages: seen,
                     total,
-                });
+                })?;
                 seen += some.len();
                 search.take(some, &looking)?;
                 if search.has_enough() {
@@ -112,11 +112,11 @@ impl Repo {
 
     /// Takes much that is new into the index of words, in short transactions. That it cannot be
     /// written to, or that someone else is writing, is no obstacle: what is missing there is read.
-    fn weigh_new(&self, progress: &mut dyn FnMut(FindProgress)) -> Result<()> {
+    fn weigh_new(&self, progress: &mut dyn FnMut(FindProgress) -> Result<()>) -> Result<()> {
         let total_bytes = self.store.read()?.unweighed_bytes()?;
         let mut bytes = 0;
         while total_bytes > TAIL_BYTES && bytes < total_bytes {
-            progress(FindProgress::Indexing { bytes, total_bytes });
+            progress(FindProgress::Indexing { bytes, total_bytes })?;
             let slice = self.store.write().and_then(|tx| {
                 let done = tx.weigh(SLICE_BYTES)?;
                 tx.commit()?;

@@ -13,7 +13,7 @@ use crate::store::Tx;
 use crate::store::sqlite::Sqlite;
 
 fn find(repo: &Repo, options: &FindOptions) -> Vec<Found> {
-    repo.find_messages(&On::Head, options, &mut |_| {})
+    repo.find_messages(&On::Head, options, &mut |_| Ok(()))
         .expect("it finds")
 }
 
@@ -79,7 +79,7 @@ fn paths_are_merged_by_time_and_each_keeps_its_order() {
     assert_eq!(branches, ["other", "main", "main", "main"]);
     let on = On::Branch(RefName::branch("other").expect("a name"));
     let found = repo
-        .find_messages(&on, &text("shared"), &mut |_| {})
+        .find_messages(&on, &text("shared"), &mut |_| Ok(()))
         .expect("it finds");
     assert_eq!(found[0].branch.as_ref().map(RefName::short), Some("other"));
 }
@@ -122,7 +122,8 @@ fn what_someone_else_keeps_from_being_indexed_is_found_as_well() {
     drop(held);
     let mut seen = Vec::new();
     let found = repo.find_messages(&On::Head, &text("parse_conf"), &mut |progress| {
-        seen.push(progress)
+        seen.push(progress);
+        Ok(())
     });
     assert_eq!(found.expect("it finds").len(), 1);
     assert!(matches!(

@@ -42,8 +42,8 @@ pub struct Load<'a> {
     pub(super) wants: Vec<Want>,
     /// With the session files that they came from.
     pub(super) sources: bool,
-    /// Is told how many commits are there, and how many there will be.
-    pub(super) progress: &'a mut dyn FnMut(u64, u64),
+    /// Is told how many commits are there, and how many there will be; where it fails, nothing further is carried.
+    pub(super) progress: &'a mut dyn FnMut(u64, u64) -> Result<()>,
 }
 
 /// A path that is wanted on the other side, by the ref that leads there.
@@ -213,7 +213,7 @@ pub(super) fn carry(
         }
         let missing = queue.iter().filter(|want| want.is_settled);
         whole = whole.max(carried + missing.map(Want::missing).sum::<u64>());
-        progress(carried, whole);
+        progress(carried, whole)?;
         let (mut tips, mut room) = (Vec::new(), slice);
         let mut goes_on = false;
         while let Some(want) = queue.front_mut().filter(|want| want.is_settled) {
@@ -244,7 +244,7 @@ pub(super) fn carry(
         let brought = to.take(&bundle)?;
         carried = (carried + slice.saturating_sub(room)).min(whole);
         done.add(&bundle, brought);
-        progress(carried, whole);
+        progress(carried, whole)?;
         slice = slice
             .saturating_mul(2)
             .min(if sources { u64::MAX } else { SLICE_MOST });

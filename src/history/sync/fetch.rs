@@ -82,7 +82,7 @@ impl Repo {
         call: Call<'_>,
         peer: &mut dyn Peer,
         options: &FetchOptions<'_>,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Fetched> {
         let mut theirs = peer.refs()?;
         theirs

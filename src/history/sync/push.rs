@@ -71,7 +71,7 @@ impl Repo {
         peer: &mut dyn Peer,
         wanted: &[PushRef],
         options: &PushOptions<'_>,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Pushed> {
         let theirs = peer.refs()?;
         let mut done = Pushed::default();

@@ -133,7 +133,7 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
         self.compare(mine, &mut load.wants)?;
         let all = load.wants.len() as u64;
         for (at, want) in load.wants.iter().enumerate() {
-            (load.progress)(at as u64, all);
+            (load.progress)(at as u64, all)?;
             if want.is_there() {
                 continue;
             }
@@ -152,7 +152,7 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
         let mut done = Carried::default();
         let all = load.wants.len() as u64;
         for (at, want) in load.wants.iter().enumerate() {
-            (load.progress)(at as u64, all);
+            (load.progress)(at as u64, all)?;
             let Some(row) = self.rows.iter().find(|row| row.row.name == want.name) else {
                 continue;
             };

@@ -63,7 +63,7 @@ fn push(from: &Repo, to: &Repo, names: &[RefName], options: &PushOptions<'_>) ->
         &mut here(to),
         &wanted,
         options,
-        &mut |_, _| {},
+        &mut |_, _| Ok(()),
     )
 }
 
@@ -73,7 +73,9 @@ fn fetch(to: &Repo, from: &mut dyn Peer, follow: Follow) -> Result<Fetched> {
         follow,
         ..FetchOptions::default()
     };
-    to.fetch(Call::at(Millis(3), "pull"), from, &options, &mut |_, _| {})
+    to.fetch(Call::at(Millis(3), "pull"), from, &options, &mut |_, _| {
+        Ok(())
+    })
 }
 
 fn sound(repo: &Repo) {
@@ -177,7 +179,7 @@ fn only_what_is_missing_is_sent_wherever_two_paths_part() {
         };
         let mut counted = Counted::of(here(&hub));
         let call = Call::at(Millis(1), "push");
-        let done = mine.push(call, &mut counted, &[to], &PUSH, &mut |_, _| {});
+        let done = mine.push(call, &mut counted, &[to], &PUSH, &mut |_, _| Ok(()));
         let brought = done.expect("pushed").carried.brought;
         assert_eq!(brought.commits, own, "{shared} {own} {theirs}");
         assert_eq!(counted.commits, own, "none is sent for nothing");
@@ -280,7 +282,7 @@ fn what_broke_off_goes_on_where_it_stopped() {
     let call = Call::at(Millis(1), "push");
     let mut counted = Counted::of(here(&hub));
     counted.takes = 1;
-    let broken = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| {});
+    let broken = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| Ok(()));
     assert!(
         matches!(broken, Err(Error::BrokenPeer { .. })),
         "{broken:?}"
@@ -288,7 +290,7 @@ fn what_broke_off_goes_on_where_it_stopped() {
     assert_eq!(tip(&hub, &main), None, "no ref has moved");
     sound(&hub);
     let mut counted = Counted::of(here(&hub));
-    mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| {})
+    mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| Ok(()))
         .expect("pushed");
     assert_eq!(
         counted.commits,
@@ -317,7 +319,7 @@ fn what_was_damaged_on_the_way_is_refused() {
         let mut counted = Counted::of(here(&hub));
         counted.flip = Some(flip);
         let call = Call::at(Millis(1), "push");
-        let refused = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| {});
+        let refused = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| Ok(()));
         assert!(
             matches!(refused, Err(Error::BrokenBundle { .. })),
             "{refused:?}"
@@ -476,11 +478,11 @@ fn a_branch_goes_away_there_when_that_is_asked() {
         &mut here(&hub),
         std::slice::from_ref(&gone),
         &PUSH,
-        &mut |_, _| {},
+        &mut |_, _| Ok(()),
     );
     assert_eq!(done.expect("pushed").refs[0].landed, Landed::Deleted);
     assert_eq!(hub.references("").expect("refs"), []);
-    let again = mine.push(call, &mut here(&hub), &[gone], &PUSH, &mut |_, _| {});
+    let again = mine.push(call, &mut here(&hub), &[gone], &PUSH, &mut |_, _| Ok(()));
     assert!(again.is_err(), "there is none");
 }
 
@@ -517,7 +519,7 @@ fn through_pipes_all_is_as_it_is_beside_each_other() {
     let to = wanted(&mine, &[main[0].clone(), tag.clone()]);
     let call = Call::at(Millis(1), "push");
     let (hub, done) = through_pipes(repo(), |there| {
-        mine.push(call, there, &to, &PUSH, &mut |_, _| {})
+        mine.push(call, there, &to, &PUSH, &mut |_, _| Ok(()))
     });
     assert_eq!(done.expect("pushed").carried.brought.commits, 1_500);
     let mut beside = here(&mine);
@@ -597,7 +599,7 @@ proptest! {
                     let mut counted = Counted::of(here(&hub));
                     // A third of them break off.
                     counted.takes = if a % 3 == 0 { b as usize % 3 } else { usize::MAX };
-                    let _ = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| {});
+                    let _ = mine.push(call, &mut counted, &to, &PUSH, &mut |_, _| Ok(()));
                 }
                 3 => {
                     let mut counted = Counted::of(here(&hub));
@@ -629,7 +631,7 @@ proptest! {
                 let leased = PushOptions { with_lease: true, ..PUSH };
                 fetch(mine, &mut here(&hub), Follow::Tags).expect("fetched");
                 let call = Call::at(Millis(1_000), "push");
-                mine.push(call, &mut here(&hub), &[to], &leased, &mut |_, _| {}).expect("pushed");
+                mine.push(call, &mut here(&hub), &[to], &leased, &mut |_, _| Ok(())).expect("pushed");
             }
         }
         sound(&hub);
@@ -710,7 +712,9 @@ fn a_shelf_gets_what_is_new_and_gives_what_is_missing() {
     let push = |repo: &Repo, options: &PushOptions<'_>| {
         let to = wanted(repo, &main);
         let call = Call::at(Millis(1), "push");
-        repo.push(call, &mut seen(repo, &board), &to, options, &mut |_, _| {})
+        repo.push(call, &mut seen(repo, &board), &to, options, &mut |_, _| {
+            Ok(())
+        })
     };
     for at in 0..3 {
         say(&mine, &On::Head, &format!("said {at}"));
@@ -754,8 +758,10 @@ fn a_shelf_gets_what_is_new_and_gives_what_is_missing() {
     board.0.borrow_mut().clear();
     let to = wanted(&mine, &[branch("idea")]);
     let call = Call::at(Millis(6), "push");
-    mine.push(call, &mut seen(&mine, &board), &to, &PUSH, &mut |_, _| {})
-        .expect("pushed");
+    mine.push(call, &mut seen(&mine, &board), &to, &PUSH, &mut |_, _| {
+        Ok(())
+    })
+    .expect("pushed");
     let fresh = repo();
     fetch(&fresh, &mut seen(&fresh, &board), Follow::Head).expect("pulled");
     let head = fresh.head(&On::Head).expect("reads");

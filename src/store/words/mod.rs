@@ -29,8 +29,8 @@ const SMALL_BYTES: i64 = 32 << 10;
 const MOST_BYTES: i64 = 16 << 20;
 /// No segment has so many contents; whoever says so would have a reader take memory for them.
 const MOST_CONTENTS: i64 = 1 << 26;
-/// How many places are gathered at most before they are kept.
-const MOST_PLACES: usize = 4 << 20;
+/// How many places are gathered at most before they are kept: some 40 MB of memory.
+const MOST_PLACES: usize = 2 << 20;
 /// How many bits of a place in the index say what the word is worth there.
 const LEVEL_BITS: u32 = LEVELS.ilog2();
 
@@ -80,6 +80,12 @@ impl Places {
             last: since,
             ..Self::default()
         }
+    }
+
+    /// Those of another word.
+    fn begin(&mut self, since: i64) {
+        self.bytes.clear();
+        (self.last, self.count) = (since, 0);
     }
 
     fn push(&mut self, id: i64, level: u8) {
@@ -133,9 +139,13 @@ impl Iterator for Placed<'_> {
 pub(super) struct Gathered {
     since: i64,
     last: i64,
-    places: usize,
-    /// By their hashes.
-    words: HashMap<u64, (Box<str>, Places), BuildHasherDefault<Hashed>>,
+    /// All words in a row, and where each ends there.
+    text: String,
+    ends: Vec<u32>,
+    /// By their hashes, which of the words it is.
+    words: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
+    /// Which word, in which content, counted from the segment's beginning.
+    places: Vec<(u32, u32, u8)>,
 }
 
 impl Gathered {
@@ -144,8 +154,10 @@ impl Gathered {
         Self {
             since,
             last: since,
-            places: 0,
+            text: String::new(),
+            ends: Vec::new(),
             words: HashMap::default(),
+            places: Vec::new(),
         }
     }
 
@@ -155,18 +167,74 @@ impl Gathered {
 
     /// Whether it is time to keep what there is.
     pub(super) fn is_large(&self) -> bool {
-        self.places >= MOST_PLACES
+        self.places.len() >= MOST_PLACES
     }
 
     /// Takes the next content in.
     pub(super) fn add(&mut self, id: i64, words: &Weighed) {
+        let step = (id - self.since) as u32;
         for (word, level, hash) in words.words() {
-            let places = self.words.entry(hash);
-            let (_, places) = places.or_insert_with(|| (word.into(), Places::since(self.since)));
-            places.push(id, level);
-            self.places += 1;
+            let which = *self.words.entry(hash).or_insert_with(|| {
+                self.text.push_str(word);
+                self.ends.push(self.text.len() as u32);
+                self.ends.len() as u32 - 1
+            });
+            self.places.push((which, step, level));
         }
         self.last = id;
+    }
+
+    fn word(&self, which: u32) -> &str {
+        let which = which as usize;
+        let start = which.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[which] as usize]
+    }
+
+    /// Tells in how many contents the words stand that are meant, and these.
+    fn having(&self, is: impl Fn(&str) -> bool, mut take: impl FnMut(u64, &[u8])) {
+        for which in (0..self.ends.len() as u32).filter(|which| is(self.word(*which))) {
+            let mut places = Places::since(self.since);
+            for (_, step, level) in self.places.iter().filter(|(of, ..)| *of == which) {
+                places.push(self.since + i64::from(*step), *level);
+            }
+            take(places.count, &places.bytes);
+        }
+    }
+
+    /// Its words in their order, with the contents that have them.
+    fn written(&self) -> Writer {
+        // By word, and of each word in the order in which they came.
+        let mut starts = vec![0_u32; self.ends.len() + 1];
+        for (which, ..) in &self.places {
+            starts[*which as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut nexts = starts.clone();
+        let mut by_word = vec![(0, 0); self.places.len()];
+        for (which, step, level) in &self.places {
+            let next = &mut nexts[*which as usize];
+            by_word[*next as usize] = (*step, *level);
+            *next += 1;
+        }
+        let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
+        // Most words differ in their first bytes, which a number holds.
+        order.sort_by_cached_key(|which| {
+            let word = self.word(*which);
+            (beginning(word.as_bytes()), word)
+        });
+        let mut writer = Writer::default();
+        let mut places = Places::default();
+        for which in order {
+            let at = starts[which as usize] as usize..starts[which as usize + 1] as usize;
+            places.begin(self.since);
+            for (step, level) in &by_word[at] {
+                places.push(self.since + i64::from(*step), *level);
+            }
+            writer.push(self.word(which).as_bytes(), places.count, &places.bytes);
+        }
+        writer
     }
 
     /// Puts it among the others, and makes one of several where they have become many.
@@ -174,14 +242,7 @@ impl Gathered {
         if self.last == self.since {
             return Ok(());
         }
-        let mut words: Vec<_> = self.words.values().collect();
-        // Most words differ in their first bytes, which a number holds.
-        words.sort_by_cached_key(|(word, _)| (beginning(word.as_bytes()), word));
-        let mut writer = Writer::default();
-        for (word, places) in words {
-            writer.push(word.as_bytes(), places.count, &places.bytes);
-        }
-        put(shelf, (self.since, self.last), writer)?;
+        put(shelf, (self.since, self.last), self.written())?;
         join(shelf)
     }
 }

@@ -55,11 +55,8 @@ pub(in crate::store) fn best(
             found[stretch][at].push(places.to_vec());
         };
         look_up(shelf, one, &places, &mut take)?;
-        for (word, places) in tail.words.values() {
-            if one.is(word) {
-                take(spans.len() - 1, places.count, &places.bytes);
-            }
-        }
+        let of_tail = |of_it: u64, places: &[u8]| take(spans.len() - 1, of_it, places);
+        tail.having(|word| one.is(word), of_tail);
         let (all, count) = (known as f32, (count as f32).min(known as f32));
         rarity.push((1.0 + (all - count + 0.5) / (count + 0.5)).ln());
     }
