@@ -7,9 +7,12 @@ use super::codec::unpack_spans;
 use super::columns::{Columns, get};
 use super::grams::Terms;
 use super::rows::{self, Shown};
+use super::tables::SEGMENTS;
+use super::words::{KeptWords, Shelf, WordSum};
 use super::{Checked, Fault};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::weighed::weighed;
 use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone};
 
 /// Who is told of faults and of progress.
@@ -78,6 +81,9 @@ pub(super) struct Check<'t> {
     terms: Terms,
     /// Rows of the search index that are not as they should be.
     pub(super) astray: u64,
+    /// What the index of words says of contents, and how much of it is not so.
+    words: KeptWords,
+    words_astray: u64,
 }
 
 impl<'t> Check<'t> {
@@ -89,7 +95,20 @@ impl<'t> Check<'t> {
             mends,
             terms: Terms::new(),
             astray: 0,
+            words: KeptWords::default(),
+            words_astray: 0,
         }
+    }
+
+    /// Reads the index of words, to which contents are held from now on.
+    pub(super) fn read_words(&mut self, shelf: &impl Shelf) -> Result<()> {
+        match KeptWords::read(shelf) {
+            Ok(words) => self.words = words,
+            // It cannot even be read through, and can be made again.
+            Err(Error::Damaged { .. }) => self.words_astray = 1,
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     pub(super) fn fault(&mut self, fault: Fault) {
@@ -108,11 +127,11 @@ impl<'t> Check<'t> {
         }
     }
 
-    /// A content: its body, unpacked if there is one and it can be; what its row shows, if that is as it was
+    /// A content, by its number in the engine: its body, unpacked if there is one and it can be; what its row shows, if that is as it was
     /// written; and whether what is indexed of it are the terms of its message.
     pub(super) fn content(
         &mut self,
-        hash: ContentHash,
+        (id, hash): (i64, ContentHash),
         body: Option<Option<Vec<u8>>>,
         shown: Option<Shown>,
         is_indexed: impl FnOnce(&mut Terms, &Message) -> bool,
@@ -123,14 +142,18 @@ impl<'t> Check<'t> {
             Some(_) => ("its body is not what was written", self.mends),
             None => ("its body is missing", false),
         };
+        let words = self.words.take(id);
         let Some((message, size_bytes)) = body.flatten().and_then(|body| message(&hash, &body))
         else {
             return self.fault(Fault::Content { hash, why, mends });
         };
         // What a purge erased may be indexed or not.
-        let is_right = is_indexed(&mut self.terms, &message)
-            || is_tombstone(&hash, message.canonical().as_bytes());
+        let is_erased = is_tombstone(&hash, message.canonical().as_bytes());
+        let is_right = is_erased || is_indexed(&mut self.terms, &message);
         self.astray += u64::from(!is_right);
+        let has_words = |words| words == WordSum::of(&weighed(&message));
+        let is_right = is_erased || words.is_none_or(has_words);
+        self.words_astray += u64::from(!is_right);
         if shown != Some(Shown::of_size(&message, size_bytes)) {
             self.fault(Fault::Listing { hash });
         }
@@ -138,9 +161,12 @@ impl<'t> Check<'t> {
 
     /// What is astray in the search index, once all contents were told.
     pub(super) fn indexed(&mut self) {
-        let (what, rows) = ("the search index", self.astray);
-        if rows > 0 {
-            self.fault(Fault::Derived { what, rows });
+        let words = self.words_astray + self.words.left();
+        let of_words = SEGMENTS.derived.unwrap_or_default();
+        for (what, rows) in [("the search index", self.astray), (of_words, words)] {
+            if rows > 0 {
+                self.fault(Fault::Derived { what, rows });
+            }
         }
     }
 

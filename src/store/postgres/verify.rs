@@ -70,10 +70,12 @@ fn each<'t>(
 }
 
 fn contents(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
+    check.read_words(session)?;
     each(session, check, CONTENTS, |check, row| {
         let shown = Shown::read(row, 4).ok();
         let found = terms_of(row, 10)?;
-        check.content(get(row, 1)?, body(row)?, shown, |terms, message| {
+        let name = (get(row, 0)?, get(row, 1)?);
+        check.content(name, body(row)?, shown, |terms, message| {
             found.is_none_or(|mut found| {
                 let of_it = terms.numbers(message).into_iter();
                 let mut wanted: Vec<i32> = of_it.map(u32::cast_signed).collect();

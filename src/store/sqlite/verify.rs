@@ -128,14 +128,16 @@ fn contents(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         }
         Err(error) => return Err(error),
     };
+    check.read_words(session)?;
     session.scan(sql, [], |row| {
         let encoding: Option<i64> = row.get(1)?;
         let unpacked = |encoding| Ok(body(session, encoding, row.get(2)?, row.get(3)?));
         let body = encoding.map(unpacked).transpose()?;
         let is_sealed: bool = row.get(10)?;
         let shown = Shown::read(row, 4).ok().filter(|_| is_sealed);
-        let found = indexed.take(row.get(11)?);
-        check.content(row.get(0)?, body, shown, |terms, message| {
+        let id = row.get(11)?;
+        let found = indexed.take(id);
+        check.content((id, row.get(0)?), body, shown, |terms, message| {
             found.is_none_or(|found| found == terms.of(message))
         });
         Ok(true)

@@ -18,7 +18,7 @@ use std::hash::BuildHasherDefault;
 use super::codec::number;
 use super::columns::damaged;
 use crate::error::Result;
-use crate::model::weighed::{Hashed, LEVELS, Weighed};
+use crate::model::weighed::{Hashed, LEVELS, Weighed, hash};
 pub(super) use blocks::{Block, Reader, Writer};
 
 /// When so many segments of about a size stand one behind the other, they become one.
@@ -364,6 +364,66 @@ fn merge(shelf: &impl Shelf, several: &[Segment]) -> Result<Segment> {
         since: first.since,
         size_bytes,
     })
+}
+
+/// A content's words and their levels in the index, in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WordSum {
+    words: u32,
+    sum: u64,
+}
+
+impl WordSum {
+    pub(super) fn of(words: &Weighed) -> Self {
+        let mut sum = Self::default();
+        for (_, level, hash) in words.words() {
+            sum.add(hash, level);
+        }
+        sum
+    }
+
+    fn add(&mut self, hash: u64, level: u8) {
+        self.words += 1;
+        // Words that change places, or levels that do, are no longer the same.
+        let mixed = (hash ^ u64::from(level)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.sum = self.sum.wrapping_add(mixed ^ mixed >> 29);
+    }
+}
+
+/// What the index says of contents, to be held against them.
+#[derive(Default)]
+pub(super) struct KeptWords {
+    last: i64,
+    sums: HashMap<i64, WordSum>,
+}
+
+impl KeptWords {
+    /// Reads the whole index.
+    pub(super) fn read(shelf: &impl Shelf) -> Result<Self> {
+        let mut kept = Self::default();
+        for segment in whole(shelf.segments()?)? {
+            let mut reader = Reader::of(shelf.blocks_of(segment.last)?);
+            while reader.next()? {
+                let hash = hash(reader.word());
+                for (id, level) in Placed::since(segment.since, reader.places()) {
+                    kept.sums.entry(id).or_default().add(hash, level);
+                }
+            }
+            kept.last = segment.last;
+        }
+        Ok(kept)
+    }
+
+    /// What it says of one; none where it has not come to it.
+    pub(super) fn take(&mut self, id: i64) -> Option<WordSum> {
+        let sum = self.sums.remove(&id);
+        (id <= self.last).then(|| sum.unwrap_or_default())
+    }
+
+    /// Of how many it says something that were not taken.
+    pub(super) fn left(&self) -> u64 {
+        self.sums.len() as u64
+    }
 }
 
 /// Takes contents out, so that nothing of them is left. `newest` is the last content that there is:

@@ -120,6 +120,17 @@ proptest! {
         }
         let newest = texts.len() as i64 - shorter;
         forget(&shelf, &gone, newest).expect("forgotten");
+        let mut kept = KeptWords::read(&shelf).expect("read");
+        for (at, text) in texts.iter().enumerate() {
+            let id = at as i64 + 1;
+            let is_there = !gone.contains(&id) && id <= newest;
+            let said = weigher.message(&Message::text(Role::User, text));
+            if let Some(sum) = kept.take(id) {
+                let of_it = if is_there { WordSum::of(&said) } else { WordSum::default() };
+                prop_assert_eq!(sum, of_it);
+            }
+        }
+        prop_assert_eq!(kept.left(), 0);
         let of_tail = gathered.since + 1..=gathered.last;
         for word in ["ab", "ac", "bb", "bc", "abc", "zz", "ab*"] {
             let expected: BTreeSet<i64> = (1..=texts.len() as i64)
