@@ -174,20 +174,21 @@ impl Refs for Session<'_> {
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         // A range scan from the prefix on; what follows the last name that has it isn't read.
-        let sql = "SELECT refs.name, target, commits.hash, symbolic
+        let sql = "SELECT refs.name, target, commits.hash, symbolic, commits.id
              FROM refs LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
              WHERE refs.name >= ?1 AND intact!(refs) ORDER BY refs.name";
         let mut found = Vec::new();
+        let mut ends = self.ends.borrow_mut();
         let before = "SELECT neighbours!(refs, name, ?1)";
         self.first(before, [prefix], |_| Ok(()))?;
         self.scan(sql, [prefix], |row| {
             let name: RefName = row.get(0)?;
             let has = name.as_str().starts_with(prefix);
-            found.extend(
-                rows::value(row, 1)?
-                    .filter(|_| has)
-                    .map(|value| (name, value)),
-            );
+            let value = rows::value(row, 1)?.filter(|_| has);
+            if let (Some(RefValue::Commit(commit)), false) = (&value, self.writes) {
+                ends.insert(*commit, row.get(4)?);
+            }
+            found.extend(value.map(|value| (name, value)));
             Ok(has)
         })?;
         Ok(found)

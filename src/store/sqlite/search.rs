@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rusqlite::types::Value;
 use rusqlite::{Params, params};
 
 use super::codec::{Row, blob};
@@ -9,7 +10,7 @@ use super::dictionary::Packing;
 use super::engine;
 use super::objects::message;
 use super::session::{Session, keyed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Message;
 use crate::model::searched::Literals;
@@ -38,6 +39,25 @@ pub(super) const UNINDEXED: &str = "SELECT found.id, commits.hash, lineage, dept
 /// The commits that append nothing.
 pub(super) const OTHERS: &str = "SELECT lineage, hash, depth, canonical FROM commits
      WHERE content IS NULL AND intact!(commits)";
+
+/// Where commits are on their paths, by their hashes or their numbers.
+const BY_HASH: &str = ", path (tip, lineage, last, parent, fork) AS (
+    SELECT n, lineage, depth, l.parent, l.fork_depth
+    FROM keys CROSS JOIN commits ON hash = key AND intact!(commits, hash = key)";
+const BY_NUMBER: &str = "WITH RECURSIVE path (tip, lineage, last, parent, fork) AS (
+    SELECT wanted.key, lineage, depth, l.parent, l.fork_depth
+    FROM json_each(?1) AS wanted CROSS JOIN commits ON commits.id = wanted.value AND intact!(commits)";
+
+/// The lineages along which their paths go.
+fn paths_from(commits: &str) -> String {
+    format!(
+        "{commits} CROSS JOIN lineages AS l ON l.id = lineage AND intact!(lineages AS l)
+             UNION ALL
+             SELECT tip, l.id, fork, l.parent, l.fork_depth
+             FROM path CROSS JOIN lineages AS l ON l.id = path.parent AND intact!(lineages AS l)
+         ) SELECT tip, lineage, last, parent IS NULL FROM path ORDER BY tip"
+    )
+}
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
@@ -118,29 +138,41 @@ impl Session<'_> {
         })
     }
 
-    /// The paths to some commits, of which nothing is found yet.
+    /// The paths to some commits, of which nothing is found yet. Of several that end in one commit the first counts.
     pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
-        let sql = keyed::<CommitHash>(
-            ", path (tip, lineage, last, parent, fork) AS (
-                 SELECT n, lineage, depth, l.parent, l.fork_depth
-                 FROM keys CROSS JOIN commits ON hash = key AND intact!(commits, hash = key)
-                 CROSS JOIN lineages AS l ON l.id = lineage AND intact!(lineages AS l)
-                 UNION ALL
-                 SELECT tip, l.id, fork, l.parent, l.fork_depth
-                 FROM path CROSS JOIN lineages AS l ON l.id = path.parent AND intact!(lineages AS l)
-             ) SELECT tip, lineage, last, parent IS NULL FROM path ORDER BY tip",
-        );
-        let (mut found, mut whole) = (Found::default(), vec![false; tips.len()]);
-        if !tips.is_empty() {
-            self.scan(&sql, [blob(tips)], |row| {
-                let tip = row.unsigned(0)? as usize;
-                found.goes(tip, row.get(1)?, row.get(2)?);
-                whole[tip] |= row.get::<bool>(3)?;
+        let mut firsts: HashMap<CommitHash, usize> = HashMap::with_capacity(tips.len());
+        let mut places = Vec::with_capacity(tips.len());
+        for (at, tip) in tips.iter().enumerate() {
+            firsts.entry(*tip).or_insert_with(|| {
+                places.push(at);
+                at
+            });
+        }
+        let apart: Vec<CommitHash> = places.iter().map(|at| tips[*at]).collect();
+        let (mut found, mut whole) = (Found::default(), vec![false; apart.len()]);
+        if !apart.is_empty() {
+            // Where a ref led to them, their numbers are known: those are quicker to look up than their hashes.
+            let ends = self.ends.borrow();
+            let known: Option<Vec<i64>> = apart.iter().map(|tip| ends.get(tip).copied()).collect();
+            let (sql, wanted) = match known {
+                Some(ids) => {
+                    let ids = serde_json::to_string(&ids).map_err(Error::store)?;
+                    (paths_from(BY_NUMBER), Value::Text(ids))
+                }
+                None => {
+                    let sql = paths_from(BY_HASH);
+                    (keyed::<CommitHash>(&sql), Value::Blob(blob(&apart)))
+                }
+            };
+            self.scan(&sql, [wanted], |row| {
+                let which = row.unsigned(0)? as usize;
+                found.goes(places[which], row.get(1)?, row.get(2)?);
+                whole[which] |= row.get::<bool>(3)?;
                 Ok(true)
             })?;
         }
         // One that ends too early is asked for by itself, which says what is missing.
-        for (tip, _) in tips.iter().zip(whole).filter(|(_, is_whole)| !is_whole) {
+        for (tip, _) in apart.iter().zip(whole).filter(|(_, is_whole)| !is_whole) {
             self.path(tip)?;
         }
         Ok(found)

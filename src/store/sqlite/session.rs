@@ -1,6 +1,7 @@
 //! A view or a transaction: one type for both, since a transaction reads as a view does.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -13,6 +14,7 @@ use super::memo::Memo;
 use super::seal::written_out;
 use super::{Sqlite, engine, generation, waited};
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::Millis;
 use crate::store::Tx;
 use crate::store::columns::Columns;
@@ -54,6 +56,8 @@ pub(super) struct Session<'a> {
     pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
     /// What this transaction knows already.
     pub(super) memo: Memo,
+    /// In a view, the numbers of the commits that refs were seen at.
+    pub(super) ends: RefCell<HashMap<CommitHash, i64>>,
     /// The words of what was put here.
     pub(super) gathering: RefCell<Gathering>,
 }
@@ -100,6 +104,7 @@ impl<'a> Session<'a> {
             block: RefCell::new(None),
             newest_dictionary: RefCell::default(),
             memo: Memo::default(),
+            ends: RefCell::default(),
             gathering: RefCell::default(),
         }
     }
