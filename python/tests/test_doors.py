@@ -9,7 +9,7 @@ import pytest
 
 import tract
 
-DATA = pathlib.Path(__file__).parent.parent.parent / "tests" / "data"
+TESTS = pathlib.Path(__file__).parent.parent.parent / "tests"
 PROGRAM = os.environ.get("TRACT_PROGRAM")
 NOW = "1773489600000"
 
@@ -25,7 +25,7 @@ class Place:
         self.made = {}
 
     def filled(self, params):
-        names = {"data": DATA, "there": self.root / "there", "work": self.root / "work"} | self.made
+        names = {"data": TESTS / "data", "there": self.root / "there", "work": self.root / "work"} | self.made
         text = json.dumps(params)
         for name, value in names.items():
             text = text.replace("{%s}" % name, str(value))
@@ -54,7 +54,7 @@ def test_every_method_says_what_the_program_says(tmp_path, monkeypatch):
     env = {"HOME": str(there.root / "home"), "PATH": os.environ["PATH"], "TRACT_CLOCK": NOW}
     tract.init(there.root / "work").close()
     walked = set()
-    for line in (DATA / "doors.jsonl").read_text().splitlines():
+    for line in (TESTS / "doors" / "steps.jsonl").read_text().splitlines():
         step = json.loads(line)
         name, params, chance = step["method"], step.get("params", {}), step.get("chance", [])
         walked.add(name)

@@ -1,6 +1,6 @@
 //! Every method through every door: the library, `tract api`, the command line, and where an agent has it, `tract mcp`.
 //!
-//! `tests/data/doors.jsonl` says of each step what a program asks, what a person types for the same, and
+//! `tests/doors/steps.jsonl` says of each step what a program asks, what a person types for the same, and
 //! which facts of the answer must then be on the screen. Each door has a repository of its own; after every step all
 //! three are at the same commit. The Python package walks the same list (`python/tests/test_doors.py`).
 
@@ -23,6 +23,7 @@ use crate::sandbox::{Sandbox, on_servers};
 const NOW: i64 = 1_773_489_600_000;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+const DOORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doors");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +49,7 @@ struct Step {
 }
 
 fn steps() -> Vec<Step> {
-    let list = std::fs::read_to_string(format!("{DATA}/doors.jsonl")).expect("the list");
+    let list = std::fs::read_to_string(format!("{DOORS}/steps.jsonl")).expect("the list");
     list.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect()
@@ -78,9 +79,10 @@ impl Place {
     }
 
     /// What stands in a step for what this door has in its place.
-    fn names(&self) -> [(&'static str, String); 5] {
+    fn names(&self) -> [(&'static str, String); 6] {
         [
             ("{data}", DATA.to_owned()),
+            ("{doors}", DOORS.to_owned()),
             ("{there}", self.there.display().to_string()),
             ("{work}", self.sandbox.work().display().to_string()),
             ("{last}", self.last.clone()),

@@ -10,6 +10,9 @@ use crate::model::query::{Query, Term};
 use crate::model::weighed::{factor_of, role_word};
 use crate::store::columns::damaged;
 
+/// Words stand in few contents of a stretch where their places have fewer bytes than one for so many contents.
+const FEW: usize = 32;
+
 /// What is asked of the index.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<'q> {
@@ -63,36 +66,54 @@ pub(in crate::store) fn best(
 
     let needed = asked.iter().filter(|one| one.is_needed).count() as u8;
     let mut best: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
+    let mut offer = |id: i64, cell: Cell| {
+        // Scores are not negative, so that their bits are in their order.
+        let key = (cell.score.to_bits(), id);
+        let is_worse =
+            best.len() >= ranking.most && best.peek().is_none_or(|Reverse(worst)| key <= *worst);
+        if cell.score > 0.0 && cell.needed == needed && !is_worse && may_be(id) {
+            best.push(Reverse(key));
+            if best.len() > ranking.most {
+                best.pop();
+            }
+        }
+    };
+    let weigh = |cell: &mut Cell, at: usize, level: u8| {
+        let (one, seen) = (&asked[at], at as u8 + 1);
+        if cell.seen != seen {
+            cell.seen = seen;
+            cell.score += one.weight * rarity[at] * factor_of(level);
+            cell.needed += u8::from(one.is_needed);
+        }
+    };
     for ((since, last), found) in spans.into_iter().zip(&found) {
-        if found.iter().all(Vec::is_empty) {
+        let lists = found.iter().enumerate();
+        let lists = lists.flat_map(|(at, lists)| lists.iter().map(move |list| (at, list)));
+        let all = lists.flat_map(|(at, list)| {
+            let is_here = move |(id, _): &(i64, u8)| *id > since && *id <= last;
+            let placed = Placed::since(since, list).filter(is_here);
+            placed.map(move |(id, level)| (id, at, level))
+        });
+        let size_bytes: usize = found.iter().flatten().map(Vec::len).sum();
+        if size_bytes < (last - since) as usize / FEW {
+            // Of few contents each is gathered, in the order of the words.
+            let mut few: Vec<(i64, usize, u8)> = all.collect();
+            few.sort_by_key(|(id, at, _)| (*id, *at));
+            for of_one in few.chunk_by(|(one, ..), (other, ..)| one == other) {
+                let mut cell = Cell::default();
+                of_one
+                    .iter()
+                    .for_each(|(_, at, level)| weigh(&mut cell, *at, *level));
+                offer(of_one[0].0, cell);
+            }
             continue;
         }
         let mut cells = vec![Cell::default(); (last - since) as usize];
-        for (at, (one, lists)) in asked.iter().zip(found).enumerate() {
-            let worth = one.weight * rarity[at];
-            for (id, level) in lists.iter().flat_map(|list| Placed::since(since, list)) {
-                let Some(cell) = cells.get_mut((id - since - 1) as usize) else {
-                    continue;
-                };
-                let seen = at as u8 + 1;
-                if cell.seen != seen {
-                    cell.seen = seen;
-                    cell.score += worth * factor_of(level);
-                    cell.needed += u8::from(one.is_needed);
-                }
-            }
+        for (id, at, level) in all {
+            weigh(&mut cells[(id - since - 1) as usize], at, level);
         }
-        for (at, cell) in cells.iter().enumerate() {
-            // Scores are not negative, so that their bits are in their order.
-            let key = (cell.score.to_bits(), since + 1 + at as i64);
-            let is_worse = best.len() >= ranking.most
-                && best.peek().is_none_or(|Reverse(worst)| key <= *worst);
-            if cell.score > 0.0 && cell.needed == needed && !is_worse && may_be(key.1) {
-                best.push(Reverse(key));
-                if best.len() > ranking.most {
-                    best.pop();
-                }
-            }
+        for (cell, id) in cells.into_iter().zip(since + 1..) {
+            offer(id, cell);
         }
     }
     let mut contents: Vec<(u32, i64)> = best.into_iter().map(|Reverse(key)| key).collect();
