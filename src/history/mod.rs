@@ -39,6 +39,7 @@ pub mod open_call;
 pub mod outline;
 pub(crate) mod parting;
 pub(crate) mod path;
+pub(crate) mod prompts;
 pub mod provider;
 pub mod purge;
 pub(crate) mod reissue;

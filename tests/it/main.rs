@@ -75,6 +75,7 @@ mod pages;
 mod painting;
 mod parts;
 mod programs;
+mod prompting;
 mod provider_counts;
 mod pruning;
 mod purging;
