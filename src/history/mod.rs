@@ -6,6 +6,7 @@
 pub mod about;
 pub(crate) mod adopted;
 pub mod append;
+pub mod audit;
 mod backup;
 pub mod branches;
 pub mod budget;

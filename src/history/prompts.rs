@@ -14,7 +14,10 @@ use crate::model::{EntryId, HideKind, PURGED, Role, reads_as_queued, reads_as_ty
 use crate::store::{ContentRow, View};
 
 /// What the format of a source says of its records, by the source's number.
-type Injected = HashMap<u64, Option<fn(&str) -> bool>>;
+type Injected = HashMap<u64, Option<Says>>;
+
+/// Whether a record is its client's.
+type Says = fn(record: &str) -> bool;
 
 impl Repo {
     /// Which of these messages the user typed, each the content that a commit appends. What a client says in the
@@ -133,11 +136,7 @@ pub(crate) fn is_users(row: &ContentRow) -> bool {
 }
 
 /// What the format of a source says of its records, if it says anything.
-fn injected(
-    view: &dyn View,
-    source: u64,
-    known: &mut Injected,
-) -> Result<Option<fn(&str) -> bool>> {
+fn injected(view: &dyn View, source: u64, known: &mut Injected) -> Result<Option<Says>> {
     if let Some(known) = known.get(&source) {
         return Ok(*known);
     }

@@ -93,8 +93,7 @@ fn tag(text: &str) -> Option<&str> {
 /// Whether a tag is a client's, and ends before what the user typed. No tag of HTML has a `_`.
 fn is_before(name: &str) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
-    BEFORE.iter().any(|known| is(&known))
-        || name.contains('_') && !AROUND.iter().any(|known| is(&known))
+    BEFORE.iter().any(&is) || name.contains('_') && !AROUND.iter().any(is)
 }
 
 impl Message {
