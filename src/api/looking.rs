@@ -34,7 +34,7 @@ pub struct StatusAnswer {
     /// The budget (`budget.max`), in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
-    /// The tokens of each role that speaks.
+    /// The tokens of each role that speaks; what a client says in the user's name is `injected`.
     pub by_role: Vec<(&'static str, u64)>,
     /// The largest message.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,12 @@ impl Method for StatusParams {
         };
         let hides = HideKind::ALL.into_iter().zip(status.summary.hides);
         let hides = hides.filter(|(_, count)| *count > 0);
-        let by_role = status.by_role.iter();
+        let by_role = status
+            .by_role
+            .iter()
+            .map(|(role, count)| (role.as_str(), *count));
+        let injected = status.summary.injected;
+        let injected = (injected > 0).then_some(("injected", injected));
         Ok(StatusAnswer {
             position: (&status.head).into(),
             messages: status.summary.total.messages,
@@ -105,9 +110,7 @@ impl Method for StatusParams {
             tokens: status.total.into(),
             provider_tokens: counted.then(|| status.provider.range(status.total)),
             budget: status.budget,
-            by_role: by_role
-                .map(|(role, count)| (role.as_str(), *count))
-                .collect(),
+            by_role: by_role.chain(injected).collect(),
             largest: status.largest.map(|it| LargestMessage {
                 number: it.number,
                 role: it.role.as_str(),
@@ -139,6 +142,8 @@ pub struct LogParams {
     pub operations: Vec<String>,
     /// Only messages of this role.
     pub role: Option<String>,
+    /// Only what the user typed.
+    pub prompts: bool,
     /// Only calls of this tool, and their results.
     pub tool: Option<String>,
     /// Only messages with this text in them, whatever its case.
@@ -182,6 +187,7 @@ impl Method for LogParams {
             until,
             operations: self.operations,
             role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            prompts: self.prompts,
             tool: self.tool,
             since: self.since_ms.map(Millis),
             up_to: self.until_ms.map(Millis),

@@ -23,6 +23,7 @@ methods![
     FindParams,
     ReadParams,
     DroppedParams,
+    AuditParams,
     DidParams,
     DiffParams,
     CostParams,

@@ -23,6 +23,7 @@
 
 pub mod advice;
 mod at;
+mod auditing;
 mod back;
 mod changing;
 mod comparing;
@@ -45,6 +46,7 @@ mod types;
 mod upkeep;
 
 pub use at::{At, Host, Still, WorkProgress, token_budget, usual_prune};
+pub use auditing::*;
 pub use back::*;
 pub use changing::*;
 pub use comparing::*;

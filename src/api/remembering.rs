@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::auditing::hide_of;
 use super::{ApiError, At, Method};
 use crate::context::OrderEntry;
 use crate::hash::CommitHash;
-use crate::history::{FindOptions, LogOptions, Pattern};
-use crate::model::{EntryId, Message, Operation, Part, Role, call, preview, reads_as_typed};
-use crate::render::edit::Edits;
+use crate::history::{FindOptions, Pattern};
+use crate::model::{EntryId, Message, Operation, Part, Role, call, preview};
+use crate::render::edit::{Edits, changed_files};
 
 /// Which messages, and how many around them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -196,19 +197,7 @@ impl Method for DroppedParams {
     type Answer = DroppedAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<DroppedAnswer, ApiError> {
-        let hide = match &self.rev {
-            Some(rev) => Some(at.resolve(Some(rev))?),
-            None => {
-                let tip = at.resolve(self.within.as_deref())?;
-                let kinds = ["compaction", "truncation", "clear"];
-                let options = LogOptions {
-                    limit: 1,
-                    operations: kinds.map(str::to_owned).to_vec(),
-                    ..LogOptions::default()
-                };
-                at.repo.commits_of(&tip, &options)?.pop()
-            }
-        };
+        let hide = hide_of(at, self.rev.as_deref(), self.within.as_deref())?;
         let Some(hide) = hide else {
             return Ok(DroppedAnswer::default());
         };
@@ -230,10 +219,14 @@ impl Method for DroppedParams {
         for some in shown.hidden.chunks(TOGETHER) {
             let places = some.iter().map(|one| conversation.place(&one.id));
             let places = places.collect::<Result<Vec<_>, _>>()?;
-            let contents = places.iter().map(|at| conversation.entries[*at].content);
-            let messages = at.repo.contents(&contents.collect::<Vec<_>>())?;
-            for (one, message) in some.iter().zip(messages) {
-                answer.take(&one.id.to_string(), &message, &mut files);
+            let entries = places.iter().map(|at| &conversation.entries[*at]);
+            let said: Vec<_> = entries
+                .map(|entry| (entry.id.commit, entry.content))
+                .collect();
+            let contents: Vec<_> = said.iter().map(|(_, content)| *content).collect();
+            let messages = at.repo.contents(&contents)?.into_iter();
+            for ((one, message), typed) in some.iter().zip(messages).zip(at.repo.typed(&said)?) {
+                answer.take(&one.id.to_string(), &message, typed, &mut files);
             }
         }
         answer.files = files.into_values().collect();
@@ -243,76 +236,43 @@ impl Method for DroppedParams {
 
 impl DroppedAnswer {
     /// Takes down what a hidden message holds.
-    fn take(&mut self, id: &str, message: &Message, files: &mut BTreeMap<String, DroppedFile>) {
+    fn take(
+        &mut self,
+        id: &str,
+        message: &Message,
+        typed: bool,
+        files: &mut BTreeMap<String, DroppedFile>,
+    ) {
+        let typed = message.typed_texts().into_iter().filter(|_| typed);
+        self.prompts.extend(typed.map(|text| DroppedText {
+            id: id.to_owned(),
+            text: text.to_owned(),
+        }));
         for part in &message.parts {
-            match part {
-                Part::Text { text }
-                    if message.role == Role::User
-                        && !message.is_attached()
-                        && reads_as_typed(text) =>
-                {
-                    self.prompts.push(DroppedText {
-                        id: id.to_owned(),
-                        text: text.clone(),
-                    });
+            let Part::ToolCall {
+                name, arguments, ..
+            } = part
+            else {
+                continue;
+            };
+            if let Some(text) = call::command(arguments) {
+                let id = id.to_owned();
+                self.commands.push(DroppedText { id, text });
+            }
+            let changed = changed_files(name, arguments);
+            let named = call::path(arguments).filter(|path| !changed.contains(path));
+            for path in changed.iter().chain(&named) {
+                let file = files.entry(path.clone()).or_default();
+                file.path.clone_from(path);
+                id.clone_into(&mut file.id);
+                if named.as_ref() == Some(path) {
+                    file.read += 1;
+                } else {
+                    file.changed += 1;
                 }
-                Part::ToolCall {
-                    name, arguments, ..
-                } => {
-                    if let Some(text) = command(arguments) {
-                        let id = id.to_owned();
-                        self.commands.push(DroppedText { id, text });
-                    }
-                    let edits = Edits::of_call(name, arguments);
-                    let changed = edits.iter().flat_map(|edits| &edits.files);
-                    let changed: Vec<String> =
-                        changed.filter_map(|file| file.path.clone()).collect();
-                    let named = path(arguments).filter(|path| !changed.contains(path));
-                    for path in changed.iter().chain(&named) {
-                        let file = files.entry(path.clone()).or_default();
-                        file.path.clone_from(path);
-                        id.clone_into(&mut file.id);
-                        if named.as_ref() == Some(path) {
-                            file.read += 1;
-                        } else {
-                            file.changed += 1;
-                        }
-                    }
-                }
-                _ => {}
             }
         }
     }
-}
-
-/// The argument of a call under one of these keys.
-fn argument(arguments: &str, keys: &[&str]) -> Option<String> {
-    let serde_json::Value::Object(all) = serde_json::from_str(arguments).ok()? else {
-        return None;
-    };
-    keys.iter().find_map(|key| match all.get(*key)? {
-        serde_json::Value::String(text) => Some(text.clone()),
-        // Codex gives a command word by word; the last word is what a shell is to run.
-        serde_json::Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
-        _ => None,
-    })
-}
-
-fn command(arguments: &str) -> Option<String> {
-    argument(arguments, &["command", "cmd", "script"])
-}
-
-fn path(arguments: &str) -> Option<String> {
-    argument(
-        arguments,
-        &[
-            "file_path",
-            "filePath",
-            "path",
-            "notebook_path",
-            "absolute_path",
-        ],
-    )
 }
 
 /// What to look for: one of them.
@@ -439,7 +399,7 @@ impl DidParams {
                     let said = if self.path.is_some() {
                         self.names_file(part, text)
                     } else {
-                        command(arguments).is_some_and(|command| holds(&command, text))
+                        call::command(arguments).is_some_and(|command| holds(&command, text))
                     };
                     said || self.path.is_none() && holds(arguments, text)
                 }
@@ -466,13 +426,11 @@ impl DidParams {
         else {
             return false;
         };
-        let edits = Edits::of_call(name, arguments);
-        let changed = edits.iter().flat_map(|edits| &edits.files);
-        let mut paths = changed
-            .filter_map(|file| file.path.clone())
-            .chain(path(arguments));
+        let mut paths = changed_files(name, arguments)
+            .into_iter()
+            .chain(call::path(arguments));
         paths.any(|path| path.ends_with(text))
-            || command(arguments).is_some_and(|it| holds(&it, text))
+            || call::command(arguments).is_some_and(|it| holds(&it, text))
     }
 }
 

@@ -14,7 +14,9 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     ),
     (
         "Look",
-        &["status", "log", "show", "view", "find", "diff", "cost"],
+        &[
+            "status", "log", "show", "view", "find", "diff", "cost", "audit",
+        ],
     ),
     (
         "Make it smaller",

@@ -8,9 +8,9 @@ use tract::api::check_page;
 use tract::hash::CommitHash;
 use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
-use tract::model::Operation;
 use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
+use tract::model::{Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::page::{CachedSize, ContextSize, ConversationPage};
 use tract::render::{html, markdown, plural, tokens};
@@ -21,8 +21,6 @@ use super::{App, Result, as_read, leaks};
 
 /// How much of a prompt is a title.
 const TITLE_CHARS: usize = 90;
-/// How many prompts are looked at for one.
-const TITLES: usize = 20;
 
 /// What a page is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -179,16 +177,14 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     kind.write(&page, tree, app.ui.out())
 }
 
-/// The beginning of the first prompt; rather of one that somebody typed than of one that a program
-/// wrote in tags.
+/// The beginning of the first prompt.
 fn title_of(tree: &Tree) -> String {
     let users = tree.turns().filter_map(|turn| turn.user.as_ref());
     let said = users.map(|user| words(&user.parts));
-    let mut said = said.filter(|said| !said.trim().is_empty()).take(TITLES);
-    let first = said.next();
-    let is_typed = |said: &String| !said.trim_start().starts_with('<');
-    let typed = first.iter().cloned().chain(said).find(is_typed);
-    let said = typed.or(first).unwrap_or_else(|| "A conversation".into());
+    let said = said
+        .map(|said| own_words(&said).to_owned())
+        .find(|said| !said.trim().is_empty());
+    let said = said.unwrap_or_else(|| "A conversation".into());
     let line = said.trim().lines().next().unwrap_or_default();
     match line.char_indices().nth(TITLE_CHARS) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),

@@ -11,8 +11,9 @@ use tract::render::{Label, Line, Run, shell_word};
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];
 
 /// The commands that act on the branch which `--on` names.
-const ON_A_BRANCH: [&str; 24] = [
+const ON_A_BRANCH: [&str; 25] = [
     "annotate",
+    "audit",
     "chat",
     "clear",
     "commit",

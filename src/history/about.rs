@@ -5,9 +5,8 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::outline::Outline;
 use crate::history::repo::Repo;
-use crate::history::{load, path};
-use crate::model::{Millis, Role, reads_as_typed};
-use crate::store::ContentRow;
+use crate::history::{load, path, prompts};
+use crate::model::{Millis, Role};
 
 /// How many messages the first prompt is looked for in.
 const PROMPT_SEARCH: usize = 16;
@@ -53,13 +52,14 @@ impl Repo {
         let first = outline.all().read_in(&*view, 0..PROMPT_SEARCH)?;
         let contents: Vec<_> = first.iter().map(|one| one.entry.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let rows = contents.iter().map(|content| &rows[content]);
-        let spoken = rows.filter(|row| row.role == Role::User && row.results == 0);
-        let mut spoken = spoken.filter(|row| !row.attached);
-        // What a tool puts before the first prompt says the same of every session.
-        let any = spoken.next();
-        let typed = |row: &&ContentRow| reads_as_typed(&row.preview);
-        let prompt = any.into_iter().chain(spoken).find(typed).or(any);
+        let commits = first.iter().map(|one| one.entry.id.commit);
+        let rows = commits.zip(contents.iter().map(|content| &rows[content]));
+        let spoken = rows.filter(|(_, row)| row.role == Role::User && row.results == 0);
+        let spoken: Vec<_> = spoken.filter(|(_, row)| !row.attached).collect();
+        // What a tool puts before the first prompt says the same of every session, but is better than nothing.
+        let typed = prompts::typed(&*view, &spoken)?;
+        let typed = typed.iter().position(|typed| *typed).unwrap_or(0);
+        let prompt = spoken.get(typed).map(|(_, row)| row);
         let newest = view.ancestors(tip, None, SEARCH)?;
         // What came from a session stands at the end, or, before messages of one's own, at the
         // beginning.

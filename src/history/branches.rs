@@ -8,10 +8,8 @@ use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
-use crate::history::{load, path, totals};
-use crate::model::{
-    Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount, reads_as_typed,
-};
+use crate::history::{load, path, prompts, totals};
+use crate::model::{Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount};
 use crate::store::{TagNote, Tx, View};
 
 /// A branch, with what a list says about it.
@@ -285,7 +283,7 @@ fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
         let rows = load::rows(view, &[content])?;
         let row = &rows[&content];
         if row.role == Role::User && !row.attached && row.results == 0 {
-            if reads_as_typed(&row.preview) {
+            if prompts::typed(view, &[(commit, row)])?[0] {
                 return Ok(Some(row.preview.clone()));
             }
             // What a tool puts before it is better than nothing.

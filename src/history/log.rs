@@ -39,6 +39,8 @@ pub struct LogOptions {
     pub operations: Vec<String>,
     /// Only what brings a message of this role.
     pub role: Option<Role>,
+    /// Only appended messages that the user typed.
+    pub prompts: bool,
     /// Only messages that call this tool, whatever its case, or answer such a call.
     pub tool: Option<String>,
     /// Only from this time on; what bears no time is left out.

@@ -40,7 +40,7 @@ pub enum Stuff {
     Unasked,
     /// Pictures and files, those that tools gave back too: an estimate.
     Media,
-    /// What a client attached: reminders, files that were mentioned.
+    /// What a client attached or said in the user's name: reminders, files that were mentioned, notices.
     Attached,
 }
 
@@ -119,7 +119,7 @@ impl Stuffs {
 
     /// Takes a message in, whose tokens are `count`: what no part of it takes frames it.
     fn take(&mut self, message: &Message, count: TokenCount) {
-        if message.is_attached() {
+        if message.is_attached() || message.is_injected() {
             return self.add(Stuff::Attached, count, 1);
         }
         let mut frame = count.tokens;

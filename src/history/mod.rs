@@ -6,6 +6,7 @@
 pub mod about;
 pub(crate) mod adopted;
 pub mod append;
+pub mod audit;
 mod backup;
 pub mod branches;
 pub mod budget;
@@ -39,6 +40,7 @@ pub mod open_call;
 pub mod outline;
 pub(crate) mod parting;
 pub(crate) mod path;
+pub(crate) mod prompts;
 pub mod provider;
 pub mod purge;
 pub(crate) mod reissue;

@@ -5,7 +5,7 @@ use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::{EntryId, Operation, Part, Role};
+use crate::model::{EntryId, Operation, Part};
 
 /// Something that the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +39,7 @@ impl Repo {
             Some(entry) => load::message(&*view, entry)?,
             None => load::content(&*view, &content)?,
         };
-        let is_asked = message.role == Role::User
-            && message.attached.is_none()
-            && message.results().next().is_none();
+        let is_asked = !message.is_attached() && message.is_typed();
         let texts = message.parts.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.as_str()),
             _ => None,

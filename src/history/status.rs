@@ -1,8 +1,8 @@
 //! Where one is in one's context.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::context::Context;
+use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
@@ -12,7 +12,7 @@ use crate::history::log::{LogOptions, LogRow};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
-use crate::history::{called, load, path, provider, totals};
+use crate::history::{called, load, path, prompts, provider, totals};
 use crate::model::{
     Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
 };
@@ -34,7 +34,7 @@ pub struct Status {
     pub encoding: Encoding,
     /// The whole context's tokens.
     pub total: TokenCount,
-    /// The tokens of the visible messages by role, for roles that occur.
+    /// The tokens of the visible messages by role, for roles that occur; of the user's those that are not injected.
     pub by_role: Vec<(Role, u64)>,
     /// The largest message.
     pub largest: Option<Large>,
@@ -89,7 +89,10 @@ impl Repo {
         };
         let view = self.store.read()?;
         let of = |(role, tokens)| (tokens > 0).then_some((role, tokens));
-        let by_role = Role::ALL.into_iter().zip(summary.by_role);
+        let mut by_role = summary.by_role;
+        let users = &mut by_role[Role::User as usize];
+        *users = users.saturating_sub(summary.injected);
+        let by_role = Role::ALL.into_iter().zip(by_role);
         let by_role = by_role.filter_map(of).collect();
         let largest = match &summary.largest {
             Some(largest) => large_entry(&*view, largest)?,
@@ -165,7 +168,7 @@ impl Repo {
         let view = self.store.read()?;
         let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let summary = sum_up(&context, &counts, |content| rows[content].role);
+        let summary = sum_up(&*view, &context, &counts, &rows)?;
         let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
         drop(view);
         if is_of_use && context.entries.len() >= KEPT_EACH {
@@ -194,10 +197,13 @@ impl Repo {
 
 /// What a context comes to, message by message.
 pub(crate) fn sum_up(
+    view: &dyn View,
     context: &Context,
     counts: &[TokenCount],
-    role: impl Fn(&ContentHash) -> Role,
-) -> Summed {
+    rows: &HashMap<ContentHash, ContentRow>,
+) -> Result<Summed> {
+    let entries: Vec<&Entry> = context.entries.iter().collect();
+    let injected = prompts::injected_entries(view, &entries, rows)?;
     let placed = context.entries.iter();
     let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
     let moves = placed
@@ -211,9 +217,12 @@ pub(crate) fn sum_up(
         ..Summed::default()
     };
     for (entry, count) in context.entries.iter().zip(counts) {
-        summary.add(entry.id, entry.content, role(&entry.content), *count);
+        summary.add(entry.id, entry.content, rows[&entry.content].role, *count);
+        if injected.contains(&entry.id) {
+            summary.injected += count.tokens;
+        }
     }
-    summary
+    Ok(summary)
 }
 
 /// What is kept for a commit.
@@ -273,6 +282,9 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
         }
         if at < added {
             summary.add(entry, said.hash, said.role, count);
+            if !prompts::by_text(view, &[said])?[0] && prompts::is_users(said) {
+                summary.injected += count.tokens;
+            }
         }
     }
     newest.truncate(provider::COMMITS);

@@ -13,7 +13,7 @@ use crate::interop::{
     Step, foreign, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
-use crate::model::{HideKind, Role, preview, reads_as_typed};
+use crate::model::{HideKind, Role, preview};
 use crate::store::FileStamp;
 
 /// How many problems are reported one by one.
@@ -230,6 +230,8 @@ pub struct Inspected {
     pub compactions: u64,
     /// The directory that it ran in.
     pub cwd: Option<String>,
+    /// Whether the user typed that.
+    typed: bool,
     /// Whether a further path has begun.
     branched: bool,
 }
@@ -303,15 +305,12 @@ impl Sink for Inspected {
             _ if self.branched => {}
             Action::Append(message) => {
                 self.messages += 1;
-                let is_own = message.role == Role::User && message.attached.is_none();
+                let is_own = message.role == Role::User && !message.is_attached();
+                let is_typed = is_own && message.is_typed();
                 let is_prompt = is_own && message.results().next().is_none();
-                let is_typed = |text: &String| reads_as_typed(text);
-                if is_prompt && !self.prompt.as_ref().is_some_and(is_typed) {
-                    let prompt = preview(&message);
-                    // What a tool puts before it is better than nothing.
-                    if self.prompt.is_none() || is_typed(&prompt) {
-                        self.prompt = Some(prompt);
-                    }
+                // What a tool puts before it is better than nothing.
+                if is_typed && !self.typed || is_prompt && self.prompt.is_none() {
+                    (self.prompt, self.typed) = (Some(preview(&message)), is_typed);
                 }
             }
             Action::Hide(hide) => {

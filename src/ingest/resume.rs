@@ -10,14 +10,12 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::kept::KeptSource;
 use crate::history::leaks::leaks;
 use crate::history::path::session_of;
-use crate::history::{Repo, load};
+use crate::history::{Repo, load, prompts};
 use crate::interop::records::each_record;
 use crate::interop::redacted::Sieve;
 use crate::interop::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::model::secret::Leaving;
-use crate::model::{
-    Message, Millis, Operation, Part, Role, Span, preview, reads_as_typed, tombstone,
-};
+use crate::model::{Millis, Operation, Span};
 use crate::store::{CommitRow, ResumeRow, View};
 
 /// How long the first record of a session may be, to be looked at.
@@ -220,20 +218,20 @@ fn state(view: &dyn View, path: &[CommitRow], format: &Format) -> Result<Vec<Str
 /// What a conversation begins with: the first line that a person typed, whatever hides it by now;
 /// none where all that is erased.
 fn first_prompt(view: &dyn View, path: &[CommitRow]) -> Result<Option<String>> {
-    let appends = path.iter().rev().filter_map(CommitRow::appended);
-    let first: Vec<ContentHash> = appends.take(PROMPT_SEARCH).collect();
-    let said = view.contents(&first)?.into_iter().flatten();
-    let mut typed = said.filter(is_typed);
-    Ok(typed.next().map(|message| preview(&message)))
-}
-
-/// Whether a message reads as one that a person typed.
-fn is_typed(message: &Message) -> bool {
-    let text = message.parts.iter().find_map(Part::as_text);
-    let text = text.map(str::trim_start);
-    message.role == Role::User
-        && *message != tombstone(Role::User)
-        && text.is_some_and(reads_as_typed)
+    let appends = path
+        .iter()
+        .rev()
+        .filter_map(|row| Some((row.hash, row.appended()?)));
+    let first: Vec<(CommitHash, ContentHash)> = appends.take(PROMPT_SEARCH).collect();
+    let contents: Vec<ContentHash> = first.iter().map(|(_, content)| *content).collect();
+    let rows = view.content_rows(&contents)?;
+    let first = first.iter().zip(&rows);
+    let said: Vec<_> = first
+        .filter_map(|((commit, _), row)| Some((*commit, row.as_ref()?)))
+        .collect();
+    let typed = prompts::typed(view, &said)?;
+    let mut typed = said.iter().zip(typed).filter(|(_, typed)| *typed);
+    Ok(typed.next().map(|((_, row), _)| row.preview.clone()))
 }
 
 /// Collects the contents on the main path of a session.

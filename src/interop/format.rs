@@ -58,6 +58,8 @@ pub struct Format {
     pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,
+    /// Whether a user's record says that its client made it, where records do.
+    pub injected: Option<fn(record: &str) -> bool>,
     /// How its files hold the requests that were sent, if they do.
     pub sent: Option<&'static ReadSent>,
     /// Whether its records are bare messages, which stand in files of other such formats too: a
@@ -303,6 +305,7 @@ impl Format {
             contents_of: None,
             recorded: None,
             running: None,
+            injected: None,
             sent: None,
             bare_messages: false,
             attaches: false,

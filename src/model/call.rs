@@ -1,6 +1,7 @@
 //! A tool call summed up on one line.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// How many characters of arguments that don't parse are shown.
@@ -32,6 +33,38 @@ pub fn summary(name: &str, arguments: &str) -> String {
         }
     }
     line
+}
+
+/// The command that a call runs, by the key of its argument.
+pub fn command(arguments: &str) -> Option<String> {
+    argument(arguments, &["command", "cmd", "script"])
+}
+
+/// The file that a call names, by the key of its argument.
+pub fn path(arguments: &str) -> Option<String> {
+    argument(
+        arguments,
+        &[
+            "file_path",
+            "filePath",
+            "path",
+            "notebook_path",
+            "absolute_path",
+        ],
+    )
+}
+
+/// The argument of a call under one of these keys.
+fn argument(arguments: &str, keys: &[&str]) -> Option<String> {
+    let Value::Object(all) = serde_json::from_str(arguments).ok()? else {
+        return None;
+    };
+    keys.iter().find_map(|key| match all.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        // Codex gives a command word by word; the last word is what a shell is to run.
+        Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
+        _ => None,
+    })
 }
 
 /// A JSON object's pairs in the order in which they were written.

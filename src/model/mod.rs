@@ -32,6 +32,7 @@ pub mod time;
 pub mod tokens;
 mod tombstone;
 mod total;
+mod typed;
 mod usage;
 pub mod uses;
 #[cfg(test)]
@@ -45,7 +46,7 @@ pub use commit::{
 };
 pub use message::{Media, MediaSource, Message, Part, Role};
 pub use nearest::nearest;
-pub use preview::{PREVIEW_BYTES, preview, reads_as_typed};
+pub use preview::{PREVIEW_BYTES, preview};
 pub use priority::Priority;
 pub use provider_count::{CountedReply, ProviderCount};
 pub use refs::{Head, RefName, RefValue};
@@ -56,5 +57,6 @@ pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
 pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
+pub use typed::{own_words, reads_as_queued, reads_as_typed};
 pub use usage::Usage;
 pub use uses::{ToolUse, ToolUses};

@@ -5,13 +5,6 @@ use crate::model::{Message, Part, call};
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 80;
 
-/// Whether a user's text reads as one that a person typed: tools put theirs into tags, or under a
-/// heading.
-pub fn reads_as_typed(text: &str) -> bool {
-    let text = text.trim_start();
-    !text.is_empty() && !text.starts_with(['<', '#'])
-}
-
 /// One line that tells a message from others: its first text, or its first call as
 /// `name key="value"`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
 /// then `…`. What was cut is `(interrupted)`. Control characters are kept: escaping is for whoever shows it.

@@ -17,6 +17,8 @@ pub struct Summed {
     pub moves: u32,
     /// The tokens of the visible messages of each role, in the order of [`Role::ALL`].
     pub by_role: [u64; 5],
+    /// Those of the user's that a client says, or a hide put in place.
+    pub injected: u64,
     /// The message with the most tokens, the first of several.
     pub largest: Option<LargestEntry>,
 }

@@ -175,6 +175,7 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     let facts = facts.chain([summary.moves.into()]);
     facts
         .chain(summary.by_role)
+        .chain([summary.injected])
         .for_each(|number| out.number(number));
     let Some(largest) = &summary.largest else {
         return out.0;
@@ -207,6 +208,7 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
     for tokens in &mut summary.by_role {
         *tokens = from.number()?;
     }
+    summary.injected = from.number()?;
     if !from.is_done() {
         let number = from.number()?;
         let tokens = TokenCount {

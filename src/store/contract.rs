@@ -875,6 +875,7 @@ fn summaries_read_back(make: Make<'_>) {
         hides: [1, 2, 3, 4, 5],
         moves: 6,
         by_role: [9, 8, 7, 6, tokens],
+        injected: 5,
         largest: (tokens > 2).then_some(LargestEntry {
             entry: EntryId {
                 commit: at(1),

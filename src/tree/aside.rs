@@ -14,6 +14,16 @@ pub struct Notation {
     pub parts: Vec<Part>,
 }
 
+impl Notation {
+    /// Who speaks, for people: what a client says in the user's name is injected.
+    pub fn who(&self) -> &'static str {
+        match self.role {
+            Role::User => "injected",
+            role => role.as_str(),
+        }
+    }
+}
+
 /// That someone cancelled what was under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cancelled {

@@ -195,6 +195,15 @@ pub enum Ending {
 }
 
 impl Event {
+    /// What a client says in the user's name is a note.
+    pub fn inject(&mut self) {
+        if let Happening::User { parts, from: None } = &mut self.what {
+            let parts = std::mem::take(parts);
+            let role = Role::User;
+            self.what = Happening::Note { role, parts };
+        }
+    }
+
     /// Something that happened, and nothing known of where it belongs.
     pub fn new(what: Happening) -> Self {
         Self {

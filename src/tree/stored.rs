@@ -41,7 +41,10 @@ pub fn events_of(message: &Message, placed: Option<HideKind>) -> Vec<Event> {
         return events;
     }
     let what = match role {
-        Role::User => user(rest),
+        Role::User => said(Message {
+            attached: message.attached.clone(),
+            ..Message::new(role, rest)
+        }),
         role => Happening::Note { role, parts: rest },
     };
     events.push(what.into());
@@ -50,10 +53,20 @@ pub fn events_of(message: &Message, placed: Option<HideKind>) -> Vec<Event> {
 
 /// What the user said, or had said for them.
 pub(crate) fn user(parts: Vec<Part>) -> Happening {
+    said(Message::new(Role::User, parts))
+}
+
+fn said(message: Message) -> Happening {
+    let is_injected = message.is_injected();
+    let parts = message.parts;
     match &parts[..] {
         [Part::Text { text }] if CANCELLED.contains(&text.as_str()) => {
             Happening::Interrupt { said: parts }
         }
+        _ if is_injected => Happening::Note {
+            role: Role::User,
+            parts,
+        },
         _ => Happening::User { parts, from: None },
     }
 }

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 fn help_lists_the_commands_of_everyday() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help"]);
-    insta::assert_snapshot!(help, @"
+    insta::assert_snapshot!(help, @r#"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -25,6 +25,7 @@ fn help_lists_the_commands_of_everyday() {
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
+      audit        What a compaction took away, and what of it is still said
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
@@ -47,7 +48,7 @@ fn help_lists_the_commands_of_everyday() {
 
     `tract help COMMAND` explains a command, with examples.
     `tract help --all` lists every command, and the options that all of them take.
-    ");
+    "#);
     assert_eq!(help, sandbox.tract(&["--help"]));
 }
 
@@ -55,7 +56,7 @@ fn help_lists_the_commands_of_everyday() {
 fn help_lists_every_command_where_all_is_asked_for() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help", "--all"]);
-    insta::assert_snapshot!(help, @"
+    insta::assert_snapshot!(help, @r#"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -74,6 +75,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
+      audit        What a compaction took away, and what of it is still said
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
@@ -137,7 +139,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
     visible message, :/TEXT for the newest message that contains TEXT.
 
     `tract help COMMAND` explains a command, with examples.
-    ");
+    "#);
     // What is for programs alone explains itself all the same.
     for plumbing in ["rev-parse", "serve"] {
         assert!(!help.contains(plumbing));

@@ -184,17 +184,17 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
         result  two
           the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD 7a23c18
     Context  7 messages, 5 hidden (1 truncation, 1 move)
     Tokens   398 (no budget set)
-             user 9% · assistant 7% · tool 84%
+             user 5% · assistant 7% · tool 84% · injected 5%
              largest: the text of a the text of a the text of a the text o… 165 (:5)
 
       7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  Reading both.
       f6d573f  :2  2026-03-14 12:04:00  truncate  -5 +1 messages  -346 tokens  [Sliding window truncation: 5 messages hidden to reduce context]
       f150189  :7  2026-03-14 12:02:00  append    user              +9         Thanks. And c?
-    ");
+    "#);
     insta::assert_snapshot!(sandbox.tract(&["view"]), @r#"
     ↑ 5 earlier messages (--transcript shows them)
 

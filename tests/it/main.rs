@@ -3,6 +3,7 @@
 mod all_doors;
 mod annotating;
 mod arguments;
+mod auditing;
 mod backing_up;
 mod bad_use;
 mod between_agents;
@@ -75,6 +76,7 @@ mod pages;
 mod painting;
 mod parts;
 mod programs;
+mod prompting;
 mod provider_counts;
 mod pruning;
 mod purging;

@@ -39,7 +39,7 @@ Example:
   tract log --op compact       only compactions
   tract log -p -3              the newest three, with their texts
   tract log --tool bash -n 0   the input and output of bash
-  tract log --role user --since 2d --reverse
+  tract log --prompts --since 2d --reverse
                                what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
   tract log --requests -n 0    every request that the client sent
@@ -66,6 +66,9 @@ pub struct Args {
     /// Only messages of this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// Only what the user typed: no reminders, notices or echoes of commands
+    #[arg(long)]
+    prompts: bool,
     /// Only calls of this tool, and their results
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -89,7 +92,8 @@ pub struct Args {
     format: Option<String>,
     /// The requests that the client sent, newest first
     #[arg(long, conflicts_with_all = [
-        "oneline", "verbose", "patch", "op", "role", "tool", "grep", "since", "until", "format",
+        "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until",
+        "format",
     ])]
     requests: bool,
     /// End each record with a NUL byte instead of a new line
@@ -130,6 +134,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         until,
         operations: args.op.clone(),
         role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
+        prompts: args.prompts,
         tool: args.tool.clone(),
         since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
         up_to: moment::read(&calendar, args.until.as_deref(), Edge::End)?,

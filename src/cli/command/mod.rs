@@ -2,6 +2,7 @@
 
 mod annotate;
 mod api;
+mod audit;
 mod backup;
 mod branch;
 mod bundle;
@@ -102,6 +103,7 @@ commands! {
     Find(find),
     Diff(diff),
     Cost(cost),
+    Audit(audit),
     Commit(commit),
     Chat(chat),
     Undo(undo),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tract::history::{ProviderSays, Repo, Status};
 use tract::ingest::{self, HeldSession};
-use tract::model::{Head, HideKind, Millis, RefName, Role, Summed};
+use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
@@ -301,12 +301,19 @@ fn token_line(status: &Status) -> Line {
 
 /// `system 4% · user 9% · …   largest: … 12,480 (:97)`, in one line or two.
 fn shares(status: &Status, ui: &Ui) -> Vec<Line> {
-    let sum: u64 = status.by_role.iter().map(|(_, tokens)| tokens).sum();
-    let share = |(role, tokens): &(Role, u64)| {
+    let shares = status
+        .by_role
+        .iter()
+        .map(|(role, tokens)| (role.as_str(), Label::role(*role), *tokens));
+    let injected = status.summary.injected;
+    let injected = (injected > 0).then_some(("injected", Label::Dim, injected));
+    let shares: Vec<_> = shares.chain(injected).collect();
+    let sum: u64 = shares.iter().map(|(_, _, tokens)| tokens).sum();
+    let share = |(who, label, tokens): &(&str, Label, u64)| {
         let percent = (tokens * 100 + sum / 2) / sum.max(1);
-        Label::role(*role).of(format!("{role} {percent}%"))
+        label.of(format!("{who} {percent}%"))
     };
-    let shares = Line::join(status.by_role.iter().map(share), " · ");
+    let shares = Line::join(shares.iter().map(share), " · ");
     let mut line = Line::from(INDENT) + shares;
     let Some(largest) = &status.largest else {
         return vec![line];

@@ -283,6 +283,15 @@ impl Reader {
                     self.mode = self.home();
                     return Ok(Wish::None);
                 }
+                // What one goes back to is what the user typed, which begins a turn.
+                Key::Char('K') if command == "reset" => {
+                    self.move_key(&Key::Char('['), repo)?;
+                    return Ok(Wish::None);
+                }
+                Key::Char('J') if command == "reset" => {
+                    self.move_key(&Key::Char(']'), repo)?;
+                    return Ok(Wish::None);
+                }
                 _ => {}
             }
         }

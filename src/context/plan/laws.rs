@@ -66,6 +66,7 @@ impl World {
             PlanEntry {
                 run: None,
                 attached: false,
+                injected: false,
                 role: seen.role,
                 links: Links::of(&seen),
                 tokens: tokens(10 * seen.parts.len() as u64),

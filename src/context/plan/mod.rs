@@ -46,6 +46,8 @@ pub struct PlanEntry {
     pub role: Role,
     /// Whether a client attached it to the message that it stands beside: it goes where that goes.
     pub attached: bool,
+    /// Whether it is the user's by its role alone, and stands before the first message that a user typed.
+    pub injected: bool,
     /// Its calls and results, those of hidden parts left out and those of stubs included.
     pub links: Links,
     /// Its tokens as the context holds it.
@@ -220,7 +222,7 @@ impl PlanInput {
         Pairs::new(&self.order.iter().map(links).collect::<Vec<_>>())
     }
 
-    /// The place of the task: the first user message after the leading system messages, or the
+    /// The place of the task: the first message that the user typed after the leading system messages, or the
     /// summary with which the context begins. A truncation's marker is none.
     pub fn task(&self) -> Option<usize> {
         let mut rest = self.visible().filter(|at| {
@@ -229,7 +231,7 @@ impl PlanInput {
             !is_system && !entry.placed_by(HideKind::Truncation)
         });
         let first = rest.next()?;
-        let is_task = |at: &usize| self.order[*at].role == Role::User;
+        let is_task = |at: &usize| self.order[*at].role == Role::User && !self.order[*at].injected;
         if self.order[first].placed_by(HideKind::Compaction) || is_task(&first) {
             return Some(first);
         }

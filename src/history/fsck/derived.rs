@@ -11,7 +11,7 @@ use crate::history::counts::{key, key_of};
 use crate::history::load::{self, Fresh};
 use crate::history::status::sum_up;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, RefValue, Role, Summed, TokenCount, Total};
+use crate::model::{Encoding, RefValue, Summed, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -86,7 +86,6 @@ fn contexts(
 struct Kept<'a> {
     view: &'a dyn View,
     counts: HashMap<(CountKey, Encoding), TokenCount>,
-    roles: HashMap<ContentHash, Role>,
     /// The tips of refs are among them.
     commits: HashMap<CommitHash, OfCommit<'a>>,
 }
@@ -103,11 +102,6 @@ impl<'a> Kept<'a> {
     fn of(view: &'a dyn View, derived: &'a Derived) -> Result<Self> {
         let counts = derived.counts.iter();
         let counts = counts.map(|(key, encoding, count)| ((*key, *encoding), *count));
-        let mut roles = HashMap::new();
-        if !derived.summaries.is_empty() {
-            let sizes = view.content_sizes().unwrap_or_default().into_iter();
-            roles.extend(sizes.map(|size| (size.hash, size.role)));
-        }
         let mut commits: HashMap<CommitHash, OfCommit<'_>> = HashMap::new();
         for commit in &derived.checkpoints {
             commits.entry(*commit).or_default().has_checkpoint = true;
@@ -129,7 +123,6 @@ impl<'a> Kept<'a> {
         Ok(Self {
             view,
             counts: counts.collect(),
-            roles,
             commits,
         })
     }
@@ -149,10 +142,9 @@ impl<'a> Kept<'a> {
     /// A context summed up; none where a message has no count, or its row is damaged.
     fn summary(&self, context: Option<&Context>, encoding: Encoding) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
-        let (context, roles) = (context?, &self.roles);
-        let mut contents = context.entries.iter().map(|entry| entry.content);
-        let is_whole = contents.all(|content| roles.contains_key(&content));
-        is_whole.then(|| sum_up(context, &counted, |content| roles[content]))
+        let contents = context?.entries.iter().map(|entry| entry.content);
+        let rows = load::rows(self.view, &contents.collect::<Vec<_>>()).ok()?;
+        sum_up(self.view, context?, &counted, &rows).ok()
     }
 }
 

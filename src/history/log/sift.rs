@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::called::Callers;
 use crate::history::log::LogOptions;
-use crate::history::{load, path};
+use crate::history::{load, path, prompts};
 use crate::model::{Commit, Operation};
 use crate::store::{CommitRow, ContentRow, View};
 
@@ -73,6 +73,7 @@ fn takes_all(options: &LogOptions) -> bool {
     let LogOptions {
         operations,
         role,
+        prompts,
         tool,
         since,
         up_to,
@@ -80,7 +81,7 @@ fn takes_all(options: &LogOptions) -> bool {
         ..
     } = options;
     operations.is_empty()
-        && (role.is_none() && tool.is_none() && pattern.is_none())
+        && (role.is_none() && !prompts && tool.is_none() && pattern.is_none())
         && (since.is_none() && up_to.is_none())
 }
 
@@ -103,7 +104,13 @@ fn brings(operation: &Operation) -> Vec<ContentHash> {
 
 /// Those that bring a message which is asked for.
 fn speaking(view: &dyn View, rows: &[CommitRow], options: &LogOptions) -> Result<Vec<CommitRow>> {
-    if options.role.is_none() && options.tool.is_none() && options.pattern.is_none() {
+    let is_any = options.role.is_none() && options.tool.is_none() && options.pattern.is_none();
+    let rows = if options.prompts {
+        &typed(view, rows)?
+    } else {
+        rows
+    };
+    if is_any {
         return Ok(rows.to_vec());
     }
     let brought: Vec<ContentHash> = rows
@@ -135,6 +142,16 @@ fn speaking(view: &dyn View, rows: &[CommitRow], options: &LogOptions) -> Result
         contents.any(|content| fits.get(&(row.hash, content)) == Some(&true))
     };
     Ok(rows.iter().filter(is_asked).cloned().collect())
+}
+
+/// Those that append what the user typed.
+fn typed(view: &dyn View, rows: &[CommitRow]) -> Result<Vec<CommitRow>> {
+    let appends = rows.iter().filter_map(|row| Some((row, row.appended()?)));
+    let appends: Vec<(&CommitRow, ContentHash)> = appends.collect();
+    let said = appends.iter().map(|(row, content)| (row.hash, *content));
+    let typed = prompts::typed_contents(view, &said.collect::<Vec<_>>())?;
+    let rows = appends.into_iter().zip(typed).filter(|(_, typed)| *typed);
+    Ok(rows.map(|((row, _), _)| row.clone()).collect())
 }
 
 /// Whether a message that a commit brings is of the role and has to do with the tool.

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::history::counts::key;
 use crate::history::load::{self, Fresh};
+use crate::history::prompts;
 use crate::history::stretches::{Outline, Stood, Stretch, each_appended};
 use crate::history::surgery::cut::Cut;
 use crate::history::surgery::needs::Needs;
@@ -90,6 +91,7 @@ impl<'a> Gather<'a> {
         }
         gather.fill()?;
         gather.find_hosts()?;
+        gather.find_task()?;
         gather.read_bodies()?;
         let visible = gather.order.iter().zip(gather.counts);
         let visible = visible.filter(|(entry, _)| entry.entry.visible);
@@ -112,6 +114,7 @@ impl<'a> Gather<'a> {
             run,
             role,
             attached,
+            injected: false,
             links: Links::default(),
             tokens: TokenCount::default(),
             parts: Vec::new(),
@@ -296,6 +299,29 @@ impl<'a> Gather<'a> {
                 && let Some(depths) = self.unread.remove(&at)
             {
                 self.order[at].attached = self.all_attached(depths)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a client says in the user's name before the first message that the user typed is no task; where no user
+    /// typed any, it may be one.
+    fn find_task(&mut self) -> Result<()> {
+        let places = (0..self.order.len()).filter(|at| {
+            let entry = &self.order[*at];
+            let is_own = entry.entry.placed.is_none() && entry.entry.visible;
+            is_own && entry.role == Role::User && !entry.attached && entry.run.is_none()
+        });
+        let places: Vec<usize> = places.collect();
+        for some in places.chunks(LOOK_BACK as usize) {
+            let said = some.iter().map(|at| &self.order[*at].entry);
+            let said: Vec<_> = said.map(|entry| (entry.id.commit, entry.content)).collect();
+            let typed = prompts::typed_contents(self.view, &said)?;
+            if let Some(first) = typed.iter().position(|typed| *typed) {
+                for at in places.iter().take_while(|at| **at != some[first]) {
+                    self.order[*at].injected = true;
+                }
+                break;
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::{Replay, Scope};
 use crate::context::Entry;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load};
+use crate::history::{Listed, ListedEntry, Moved, Outline, Repo, load, prompts};
 use crate::model::{EntryId, Message, Millis, Part, Role};
 use crate::store::View;
 use crate::tree::words::words;
@@ -404,6 +404,7 @@ impl Sizes {
         }
         let message = load::message(view, &row.entry)?;
         let first = events_of(&message, None).into_iter().next();
-        Ok(first.is_some_and(|event| matches!(event.what, Happening::User { .. })))
+        let speaks = first.is_some_and(|event| matches!(event.what, Happening::User { .. }));
+        Ok(speaks && prompts::injected_among(view, &[&row.entry])?.is_empty())
     }
 }

@@ -11,7 +11,7 @@ use crate::context::Entry;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::kept::format_of;
-use crate::history::load;
+use crate::history::{load, prompts};
 use crate::interop::EventStream;
 use crate::model::Span;
 use crate::store::View;
@@ -68,7 +68,9 @@ impl<'a> Sources<'a> {
             .collect();
         let alone = entries.iter().zip(&from_records);
         let alone = alone.filter(|(_, source)| source.is_none());
-        let messages = load::messages(self.view, alone.map(|(entry, _)| entry))?;
+        let alone: Vec<&Entry> = alone.map(|(entry, _)| entry).collect();
+        let injected = prompts::injected_among(self.view, &alone)?;
+        let messages = load::messages(self.view, alone)?;
         let mut messages = messages.into_iter();
         let mut events = Vec::new();
         let mut at = 0;
@@ -84,7 +86,11 @@ impl<'a> Sources<'a> {
                     for (at, entry) in entries.iter().enumerate().take(end).skip(at) {
                         let message = messages.next().expect("one for each without records");
                         let place = self.place_of(at)?;
-                        let said = events_of(&message, entry.placed).into_iter();
+                        let mut said = events_of(&message, entry.placed);
+                        if injected.contains(&entry.id) {
+                            said.iter_mut().for_each(Event::inject);
+                        }
+                        let said = said.into_iter();
                         let said = said.map(|event| Event {
                             turn: place.turn.clone(),
                             response: place.response.clone(),

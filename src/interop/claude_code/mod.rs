@@ -57,6 +57,7 @@ pub static CLAUDE_CODE: Format = Format {
     go_on: Some(read::go_on),
     contents_of: Some("anthropic"),
     running: Some(running::running),
+    injected: Some(record::is_injected),
     sent: Some(&SENT),
     attaches: true,
     home: Some(Home {

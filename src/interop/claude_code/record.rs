@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::wire::json::word;
+use crate::wire::json::{decode, is_true, word};
 
 lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
@@ -10,7 +10,7 @@ lazy! {
         kind = "type", uuid, parent_uuid = "parentUuid", logical_parent_uuid = "logicalParentUuid",
         session_id = "sessionId", agent_id = "agentId", timestamp, cwd, subtype,
         leaf_uuid = "leafUuid", is_sidechain = "isSidechain", is_api_error_message = "isApiErrorMessage",
-        is_compact_summary = "isCompactSummary", message, attachment, data, content,
+        is_compact_summary = "isCompactSummary", is_meta = "isMeta", message, attachment, data, content,
         compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
         custom_title = "customTitle", ai_title = "aiTitle",
         /// What is sent for an attachment, and whose words it is.
@@ -25,6 +25,16 @@ lazy! {
 lazy! {
     /// `origin` of a user's record.
     pub(super) struct Origin { kind }
+}
+
+/// Whether the client made a user's record: the body of a skill or of a command, a caveat, a summary, a notice.
+pub(super) fn is_injected(record: &str) -> bool {
+    let Ok(record) = serde_json::from_str::<Record<'_>>(record) else {
+        return false;
+    };
+    let origin: Origin<'_> = decode(record.origin).unwrap_or_default();
+    let is_others = word(origin.kind).is_some_and(|kind| kind != "human");
+    is_true(record.is_meta) || is_true(record.is_compact_summary) || is_others
 }
 
 lazy! {

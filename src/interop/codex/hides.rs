@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use super::history::typed;
 use super::record::Compacted;
 use super::session::{Reader, UserEntry};
 use crate::error::Result;
@@ -47,7 +46,7 @@ impl Reader<'_> {
         }
         let kinds: Vec<Option<bool>> = messages
             .iter()
-            .map(|message| (message.role == Role::User).then(|| typed(message)))
+            .map(|message| (message.role == Role::User).then(|| message.is_typed()))
             .collect();
         let step = self.teller.next_step();
         self.hide(HideKind::Compaction, Cover::Everything, keep, messages)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::history::{prompt_text, typed};
+use super::history::prompt_text;
 use super::inherited::Inherited;
 use super::record::{Event, Record, SessionMeta, TokenInfo, TokenUsage, TurnContext};
 use crate::error::Result;
@@ -383,7 +383,7 @@ impl<'s> Reader<'s> {
 
     pub(super) fn input(&mut self, message: Message) -> Result<()> {
         let user = message.role == Role::User;
-        let (typed, text) = (typed(&message), prompt_text(&message));
+        let (typed, text) = (message.is_typed(), prompt_text(&message));
         let entry = self.emit(Action::Append(message))?;
         if let (true, Some(entry)) = (user, entry) {
             self.path.users.push(UserEntry { entry, typed });

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::asides::Asides;
-use super::history::{prompt_text, typed};
+use super::history::prompt_text;
 use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
 use crate::error::{Error, Result};
 use crate::interop::records::write_line;
@@ -51,7 +51,7 @@ pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
             writer.end_turn(at, &mut remarks)?;
         }
         writer.time = outgoing.time.unwrap_or(writer.time);
-        let prompt = typed(&outgoing.message);
+        let prompt = outgoing.message.is_typed();
         let kept = kept(outgoing);
         // What the source says of its own messages stands in the file.
         let is_told = writer.asides.is_some();

@@ -1,7 +1,7 @@
 //! The lines in the making: who speaks, what is said, and the numbers before them.
 
 use super::{Chat, ChatLine, Detail, Pen, Tools};
-use crate::model::Part;
+use crate::model::{Part, Role};
 use crate::render::{Label, Line};
 use crate::tree::cut::more_lines;
 use crate::tree::group::{GroupState, Section, sections};
@@ -105,7 +105,12 @@ impl<'a> Page<'a> {
     }
 
     fn note(&mut self, note: &Notation) {
-        let who = Label::role(note.role).of(note.role.as_str());
+        if note.role == Role::User && self.detail(note.node.id) != Detail::Full {
+            let said = words(&note.parts);
+            let said = Label::Dim.quote(first_line(&said));
+            return self.closed(&note.node, Label::Dim.of(note.who()), said);
+        }
+        let who = Label::role(note.role).of(note.who());
         self.said(&note.node, who, &note.parts, Label::Text);
     }
 

@@ -32,6 +32,13 @@ pub struct Edits {
     pub is_named: bool,
 }
 
+/// The files that a call changes, as its arguments spell them. Hostile until escaped.
+pub fn changed_files(tool: &str, arguments: &str) -> Vec<String> {
+    let edits = Edits::of_call(tool, arguments);
+    let files = edits.into_iter().flat_map(|edits| edits.files);
+    files.filter_map(|file| file.path).collect()
+}
+
 /// What becomes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEdit {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::markup::{Markup, is_address, is_raster};
 use super::prose;
 use crate::diff::{HunkLine, Tag};
-use crate::model::{HideKind, Media, MediaSource, Part};
+use crate::model::{HideKind, Media, MediaSource, Part, own_words};
 use crate::render::chat::first_line;
 use crate::render::edit::{Edits, FileEdit};
 use crate::render::page::{
@@ -124,7 +124,7 @@ impl<'a> Blocks<'a> {
             let anchor = self.anchor(user.node.id);
             let is_hidden = user.node.hidden.is_some();
             self.prompts
-                .push((anchor, peek(&said).to_owned(), is_hidden));
+                .push((anchor, peek(own_words(&said)).to_owned(), is_hidden));
         }
         self.begin("section", "b user", &user.node);
         self.markup.raw("<h2>");
@@ -180,7 +180,7 @@ impl<'a> Blocks<'a> {
     fn note(&mut self, note: &Notation) {
         let said = words(&note.parts);
         self.begin("details", "b note", &note.node);
-        self.markup.raw("<b>").text(note.role.as_str()).raw("</b> ");
+        self.markup.raw("<b>").text(note.who()).raw("</b> ");
         self.markup.element("span", "peek", peek(&said));
         self.badge(&note.node);
         self.markup.raw("</summary>\n");

@@ -175,7 +175,7 @@ impl Sheet<'_> {
 
     fn note(&mut self, note: &Notation) {
         let number = self.number(note.node.id);
-        self.folded(&format!("{number}{}", note.role.as_str()), |sheet| {
+        self.folded(&format!("{number}{}", note.who()), |sheet| {
             sheet.block(&fence("", &words(&note.parts)))
         })
     }

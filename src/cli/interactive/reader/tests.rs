@@ -90,11 +90,38 @@ fn a_message_is_picked_for_a_command_that_needs_one() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert!(bottom(&mut reader).starts_with("rewind to which message?"));
     let up = [Key::Char('K'), Key::Char('K'), Key::Enter];
-    assert_eq!(keys(&mut reader, &repo, &up), Wish::Rewind(":7".into()));
+    assert_eq!(keys(&mut reader, &repo, &up), Wish::Rewind(":5".into()));
     // Given up, nothing is left of it.
     typed(&mut reader, &repo, "/restore");
     assert_eq!(keys(&mut reader, &repo, &[Key::Escape]), Wish::None);
     assert_eq!(keys(&mut reader, &repo, &[Key::Enter]), Wish::None);
+}
+
+#[test]
+fn only_what_the_user_typed_is_chosen_to_go_back_to() {
+    let repo = Repo::ephemeral().expect("made");
+    let said = [
+        (Role::User, "one"),
+        (Role::Assistant, "done"),
+        (Role::User, "<task-notification>b1</task-notification>"),
+        (Role::Assistant, "seen"),
+        (Role::User, "two"),
+        (Role::Assistant, "done"),
+    ];
+    let drafts = said.map(|(role, text)| Draft::append(Message::text(role, text)));
+    let done = repo.commit(Call::default(), &drafts, &CommitOptions::default());
+    done.expect("commits");
+    let mut reader = reader(&repo);
+    typed(&mut reader, &repo, "/rewind");
+    let up = [Key::Char('K'), Key::Enter];
+    assert_eq!(keys(&mut reader, &repo, &up), Wish::Rewind(":5".into()));
+    typed(&mut reader, &repo, "/rewind");
+    let up = [Key::Char('K'), Key::Char('K'), Key::Enter];
+    let chosen = keys(&mut reader, &repo, &up);
+    assert!(
+        matches!(&chosen, Wish::Rewind(to) if to == ":1"),
+        "{chosen:?}"
+    );
 }
 
 #[test]
@@ -198,7 +225,7 @@ fn in_a_talk_what_is_typed_is_said_and_commands_have_a_slash() {
     assert_eq!(typed(&mut reader, &repo, "/rewind"), Wish::None);
     assert_eq!(
         keys(&mut reader, &repo, &[Key::Char('K'), Key::Enter]),
-        Wish::Rewind(":8".into())
+        Wish::Rewind(":7".into())
     );
     // Escape goes to the keys of the view, what was typed stays.
     keys(&mut reader, &repo, &[Key::Char('z'), Key::Escape]);

@@ -1,0 +1,148 @@
+//! What a compaction took away, and what of it is still said.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, At, Method};
+use crate::hash::CommitHash;
+use crate::history::LogOptions;
+use crate::history::audit::{Audit, Fact, FactClass};
+use crate::model::Operation;
+use crate::render::edit::changed_files;
+
+/// How many findings are given unless somebody says.
+const FINDINGS: usize = 20;
+
+/// Which compaction.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditParams {
+    /// The compaction, truncation or clear; the newest on the path to HEAD unless given.
+    pub rev: Option<String>,
+    /// Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
+    pub within: Option<String>,
+    /// At most so many findings; 20 unless given, 0: all.
+    pub limit: Option<usize>,
+}
+
+/// What a hide took away.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct AuditAnswer {
+    /// The hide; none: nothing was hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Its kind: compaction, truncation, clear, drop or prune.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// How many messages it hides still.
+    pub messages: usize,
+    /// What they held, by class; a class of which they held nothing is left out.
+    pub classes: Vec<AuditClass>,
+    /// What nothing visible says, what is most likely to be missed first.
+    pub findings: Vec<AuditFinding>,
+}
+
+/// What hidden messages held of a class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AuditClass {
+    /// The class: instruction, task, command, file, error, url, name or number.
+    pub class: &'static str,
+    /// How many facts they held.
+    pub held: usize,
+    /// How many of these visible messages say.
+    pub said: usize,
+    /// How many nothing visible says.
+    pub lost: usize,
+}
+
+/// Something that nothing visible says. What somebody else wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AuditFinding {
+    /// Its class.
+    pub class: &'static str,
+    /// It, as it was written.
+    pub text: String,
+    /// What came of it: how a command ended, what mended an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// In how many places it was.
+    pub count: usize,
+    /// The last message that holds it.
+    pub id: String,
+}
+
+impl Method for AuditParams {
+    const NAME: &'static str = "audit";
+    const ABOUT: &'static str =
+        "Says what a compaction took away that nothing visible says, each with its message.";
+    const CHANGES: bool = false;
+    type Answer = AuditAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<AuditAnswer, ApiError> {
+        let Some(hide) = hide_of(at, self.rev.as_deref(), self.within.as_deref())? else {
+            return Ok(AuditAnswer::default());
+        };
+        let commit = at.repo.commit_at(&hide)?;
+        let Operation::Hide(kind) = &commit.operation else {
+            let fault = ApiError::params(format!("{} hides nothing", hide.short()));
+            return Err(fault.with_hint("tract log --op hide lists what hides"));
+        };
+        let tip = at.resolve(self.within.as_deref())?;
+        let audit = at.repo.audit(&hide, &tip, changed_files)?;
+        let limit = match self.limit {
+            Some(0) => usize::MAX,
+            limit => limit.unwrap_or(FINDINGS),
+        };
+        let classes = FactClass::ALL.map(|class| tally(&audit, class));
+        Ok(AuditAnswer {
+            commit: Some(hide.to_string()),
+            kind: Some(kind.kind.as_str()),
+            time_ms: commit.time.map(|time| time.0),
+            messages: audit.hidden,
+            classes: classes.into_iter().filter(|class| class.held > 0).collect(),
+            findings: audit.lost().take(limit).map(finding).collect(),
+        })
+    }
+}
+
+fn tally(audit: &Audit, class: FactClass) -> AuditClass {
+    let (held, said) = audit.tally(class);
+    AuditClass {
+        class: class.as_str(),
+        held,
+        said,
+        lost: held - said,
+    }
+}
+
+fn finding(fact: &Fact) -> AuditFinding {
+    AuditFinding {
+        class: fact.class.as_str(),
+        text: fact.text.clone(),
+        outcome: fact.outcome.clone(),
+        count: fact.count,
+        id: fact.entry.to_string(),
+    }
+}
+
+/// The hide that is meant: the named one, or the newest compaction, truncation or clear of a path.
+pub(super) fn hide_of(
+    at: &mut At<'_>,
+    rev: Option<&str>,
+    within: Option<&str>,
+) -> Result<Option<CommitHash>, ApiError> {
+    if let Some(rev) = rev {
+        return Ok(Some(at.resolve(Some(rev))?));
+    }
+    let tip = at.resolve(within)?;
+    let kinds = ["compaction", "truncation", "clear"];
+    let options = LogOptions {
+        limit: 1,
+        operations: kinds.map(str::to_owned).to_vec(),
+        ..LogOptions::default()
+    };
+    Ok(at.repo.commits_of(&tip, &options)?.pop())
+}

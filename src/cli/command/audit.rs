@@ -1,0 +1,104 @@
+//! `tract audit`: what a compaction took away that nothing visible says.
+
+use tract::api::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
+use tract::render::{Label, Line, grouped, plural, table};
+
+use crate::cli::{App, Result};
+
+/// What a compaction took away, and what of it is still said
+///
+/// Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
+/// are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
+/// other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
+/// listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
+/// restore HASH brings it back. No model is asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract audit                  the newest compaction, truncation or clear on this branch
+  tract audit 3f2a91c          this one
+  tract audit -n 0             everything that is lost, not the first 20
+  tract audit | grep task      what was to be done and is said nowhere")]
+pub struct Args {
+    /// The compaction, truncation or clear; the newest on this branch unless given
+    #[arg(value_name = "COMPACTION")]
+    rev: Option<String>,
+    /// At most N findings; 0: all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let params = AuditParams {
+        rev: args.rev.clone(),
+        within: None,
+        limit: Some(args.limit),
+    };
+    let answer = params.call(&mut At::new(&repo, on, &Still))?;
+    let (Some(commit), Some(kind)) = (&answer.commit, answer.kind) else {
+        app.ui.status("Nothing was hidden on this branch");
+        return Ok(());
+    };
+    let messages = plural(answer.messages as u64, "message");
+    let head = Line::from(kind) + " " + Label::Hash.of(&commit[..7]);
+    app.ui.print(head + format!(", {messages} hidden"))?;
+    if !answer.classes.is_empty() {
+        app.ui.print_all(classes(&answer))?;
+    }
+    let lost: usize = answer.classes.iter().map(|class| class.lost).sum();
+    if lost == 0 {
+        app.ui.status("Nothing of it is lost");
+        return Ok(());
+    }
+    app.ui.print(Line::new())?;
+    let width = app.ui.width_cols();
+    app.ui
+        .print_all(answer.findings.iter().map(|one| finding(one, width)))?;
+    let more = lost - answer.findings.len();
+    if more > 0 {
+        let more = grouped(more as u64);
+        app.ui
+            .hint(format!("{more} more: tract audit -n 0 lists all"));
+    } else {
+        app.ui.hint("tract restore HASH brings a message back");
+    }
+    Ok(())
+}
+
+/// `instruction  12 held  9 said  3 lost`, a line for each class.
+fn classes(answer: &AuditAnswer) -> Box<dyn Iterator<Item = Line>> {
+    let head = ["", "held", "still said", "lost"].map(|word| Label::Dim.of(word));
+    let rows = answer.classes.iter().map(|class| {
+        let number = |count: usize| Line::from(grouped(count as u64));
+        vec![
+            class.class.into(),
+            number(class.held),
+            number(class.said),
+            number(class.lost),
+        ]
+    });
+    let rows = std::iter::once(head.to_vec()).chain(rows).collect();
+    table::lines(rows, &[1, 2, 3])
+}
+
+/// `3f2a91c  command  cargo test  (exit 1)`.
+fn finding(finding: &AuditFinding, width: Option<usize>) -> Line {
+    let hash = match finding.id.split_once('#') {
+        Some((hash, part)) => format!("{hash:.7}#{part}"),
+        None => format!("{:.7}", finding.id),
+    };
+    let text = finding
+        .text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let outcome = match &finding.outcome {
+        Some(outcome) => Label::Dim.of(format!("  ({outcome})")),
+        None => Line::new(),
+    };
+    let mut line = Label::Hash.of(hash) + format!("  {:<11}  ", finding.class);
+    let room = width.map(|width| width.saturating_sub(line.width_cols() + outcome.width_cols()));
+    line += Label::Text.quote(&text).within(room);
+    line + outcome
+}
