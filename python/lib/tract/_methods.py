@@ -60,20 +60,21 @@ class Methods:
         """
         return self._ask("status", {})
 
-    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
         """Lists commits, newest first, each with what it did to the context.
 
         - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
         - `limit`: At most so many; 20 unless given, 0: all.
         - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
         - `role`: Only messages of this role.
+        - `prompts`: Only what the user typed.
         - `tool`: Only calls of this tool, and their results.
         - `text`: Only messages with this text in them, whatever its case.
         - `regex`: Only messages in which this regular expression matches.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
         """
-        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
 
     def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
         """Gives one commit whole: its message, and what it hid or replaced.
@@ -128,6 +129,15 @@ class Methods:
         - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
         """
         return self._ask("dropped", {"rev": rev, "within": within})
+
+    def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
+        """Says what a compaction took away that nothing visible says, each with its message.
+
+        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
+        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
+        - `limit`: At most so many findings; 20 unless given, 0: all.
+        """
+        return self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
     def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
         """Says what was done to a file, how a command ran, or what followed an error.
@@ -433,20 +443,21 @@ class AsyncMethods:
         """
         return await self._ask("status", {})
 
-    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
         """Lists commits, newest first, each with what it did to the context.
 
         - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
         - `limit`: At most so many; 20 unless given, 0: all.
         - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
         - `role`: Only messages of this role.
+        - `prompts`: Only what the user typed.
         - `tool`: Only calls of this tool, and their results.
         - `text`: Only messages with this text in them, whatever its case.
         - `regex`: Only messages in which this regular expression matches.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
         """
-        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
 
     async def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
         """Gives one commit whole: its message, and what it hid or replaced.
@@ -501,6 +512,15 @@ class AsyncMethods:
         - `within`: Whose newest compaction, truncation or clear; HEAD's path unless given.
         """
         return await self._ask("dropped", {"rev": rev, "within": within})
+
+    async def audit(self, rev: Optional[str] = None, *, within: Optional[str] = None, limit: Optional[int] = None) -> types.AuditAnswer:
+        """Says what a compaction took away that nothing visible says, each with its message.
+
+        - `rev`: The compaction, truncation or clear; the newest on the path to HEAD unless given.
+        - `within`: Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
+        - `limit`: At most so many findings; 20 unless given, 0: all.
+        """
+        return await self._ask("audit", {"rev": rev, "within": within, "limit": limit})
 
     async def did(self, path: Optional[str] = None, *, command: Optional[str] = None, error: Optional[str] = None, within: Optional[str] = None, limit: Optional[int] = None) -> types.DidAnswer:
         """Says what was done to a file, how a command ran, or what followed an error.

@@ -54,6 +54,8 @@ class LogParams(TypedDict, total=False):
     """Only these operations: append, edit, hide, restore, annotate, or a kind of hide."""
     role: Optional[str]
     """Only messages of this role."""
+    prompts: bool
+    """Only what the user typed."""
     tool: Optional[str]
     """Only calls of this tool, and their results."""
     text: Optional[str]
@@ -129,6 +131,16 @@ class DroppedParams(TypedDict, total=False):
     """The compaction, truncation or clear; the newest on the path to HEAD unless given."""
     within: Optional[str]
     """Whose newest compaction, truncation or clear; HEAD's path unless given."""
+
+
+class AuditParams(TypedDict, total=False):
+    """Which compaction."""
+    rev: Optional[str]
+    """The compaction, truncation or clear; the newest on the path to HEAD unless given."""
+    within: Optional[str]
+    """Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given."""
+    limit: Optional[int]
+    """At most so many findings; 20 unless given, 0: all."""
 
 
 class DidParams(TypedDict, total=False):
@@ -572,7 +584,7 @@ class _StatusAnswer(TypedDict):
     tokens: Tokens
     """The context's tokens, by tract's own count."""
     by_role: List[List[Union[str, int]]]
-    """The tokens of each role that speaks."""
+    """The tokens of each role that speaks; what a client says in the user's name is `injected`."""
     session_new: int
     """How many messages of that session came in after the branch left it."""
 
@@ -911,6 +923,34 @@ class DroppedFile(TypedDict):
     """In how many calls it was changed."""
     id: str
     """The last message that is about it."""
+
+
+class _AuditAnswer(TypedDict):
+    """What a hide took away."""
+    messages: int
+    """How many messages it hides still."""
+    classes: List[AuditClass]
+    """What they held, by class; a class of which they held nothing is left out."""
+    findings: List[AuditFinding]
+    """What nothing visible says, what is most likely to be missed first."""
+
+
+class AuditAnswer(_AuditAnswer, total=False):
+    """What a hide took away."""
+    commit: Optional[str]
+    """The hide; none: nothing was hidden."""
+    kind: Optional[str]
+    """Its kind: compaction, truncation, clear, drop or prune."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+
+
+AuditClass = TypedDict("AuditClass", {"class": "str", "held": "int", "said": "int", "lost": "int"}, total=False)
+"""What hidden messages held of a class."""
+
+
+AuditFinding = TypedDict("AuditFinding", {"class": "str", "text": "str", "outcome": "Optional[str]", "count": "int", "id": "str"}, total=False)
+"""Something that nothing visible says. What somebody else wrote: escape it before it is shown."""
 
 
 class DidAnswer(TypedDict):
