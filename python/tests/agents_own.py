@@ -55,7 +55,7 @@ def source(folder):
 
     wanted = f"openai-agents=={version('openai-agents')}"
     ask = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder, wanted]
-    subprocess.run([*ask, "--no-build-isolation"], check=True)
+    subprocess.run(ask, check=True)
     archive = next(pathlib.Path(folder).glob("*.tar.gz"))
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
