@@ -14,7 +14,7 @@ def _plain(value: Any) -> Any:
         make = getattr(value, name, None)
         if make is not None:
             return make(mode="json", exclude_unset=True) if name == "model_dump" else make()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is no JSON: a dict is, or an object that has model_dump()")
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
