@@ -457,7 +457,9 @@ mod tests {
         called::<AdvanceParams>(&repo, to.clone()).expect("advances");
         let fault = called::<AdvanceParams>(&repo, to).expect_err("somebody was first");
         assert_eq!((fault.kind.as_str(), fault.exit_code), ("ref_moved", 4));
-        let aside = after(&repo, &first);
+        let said = serde_json::json!({ "role": "user", "text": "aside", "after": first });
+        let aside = called::<CommitParams>(&repo, said).expect("commits");
+        let aside = &aside.commits[0].hash;
         let back = serde_json::json!({ "rev": aside, "expect": second });
         let fault = called::<AdvanceParams>(&repo, back).expect_err("not forward");
         assert_eq!(fault.kind, "not_forward");

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::context::Entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
 use crate::history::{kept, load};
@@ -54,8 +54,12 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
     for (at, records) in found.into_iter().zip(view.records(&commits)?) {
         for (source, spans) in records {
             if let Some(is_injected) = injected(view, source, &mut formats)? {
-                let texts = kept::texts(view, source, &spans)?;
-                typed[at] = !texts.iter().any(|text| is_injected(text));
+                typed[at] = match kept::texts(view, source, &spans) {
+                    Ok(texts) => !texts.iter().any(|text| is_injected(text)),
+                    // Where its records cannot be read, what it says has to do.
+                    Err(Error::Damaged { .. }) => true,
+                    Err(error) => return Err(error),
+                };
                 break;
             }
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tract::hash::CommitHash;
-use tract::history::audit::{Audit, FactClass, Found, Held, facts_of};
+use tract::history::audit::{Audit, FactClass, FoundFact, HeldMessage, facts_of};
 use tract::history::{LogOptions, Repo};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{EntryId, HideKind, Message, Millis, Operation};
@@ -20,14 +20,14 @@ const FIRST: usize = 20;
 #[derive(Default)]
 struct Measured {
     compactions: usize,
-    /// Held and said, by class.
+    /// HeldMessage and said, by class.
     tallies: [(usize, usize); 8],
     /// Asked for again: all, those still said, those lost, those among the first findings; of files and commands.
     again: [[usize; 4]; 2],
 }
 
 impl Measured {
-    fn take(&mut self, audit: &Audit, after: &[Found]) {
+    fn take(&mut self, audit: &Audit, after: &[FoundFact]) {
         self.compactions += 1;
         for (sum, class) in self.tallies.iter_mut().zip(FactClass::ALL) {
             let (held, said) = audit.tally(class);
@@ -38,7 +38,7 @@ impl Measured {
         for (class, again) in classes.into_iter().zip(&mut self.again) {
             let held = audit.facts.iter().filter(|fact| fact.class == class);
             for fact in held {
-                let is_same = |found: &&Found| same(class, &fact.text, &found.fact.text);
+                let is_same = |found: &&FoundFact| same(class, &fact.text, &found.fact.text);
                 if !after
                     .iter()
                     .any(|found| found.fact.class == class && is_same(&found))
@@ -104,7 +104,7 @@ fn measure(folder: &Path, measured: &mut Measured) {
         for tip in report.sessions.iter().filter_map(|session| session.tip) {
             for (hide, after) in hides(&repo, &tip) {
                 let audit = repo.audit(&hide, &hide, changed_files).expect("audited");
-                let held = after.iter().map(|message| Held {
+                let held = after.iter().map(|message| HeldMessage {
                     entry: EntryId::of(hide),
                     message,
                     typed: false,

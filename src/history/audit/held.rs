@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::said::folded;
+use super::folded;
 use super::{Fact, FactClass, shell};
 use crate::model::{EntryId, Message, Part, Role, call};
 
@@ -18,7 +18,7 @@ const PROMPT_WORDS: usize = 3;
 
 /// A hidden message.
 #[derive(Clone, Copy, Debug)]
-pub struct Held<'a> {
+pub struct HeldMessage<'a> {
     /// Its entry.
     pub entry: EntryId,
     /// It.
@@ -29,7 +29,7 @@ pub struct Held<'a> {
 
 /// A fact with what ranks it, and other words for it.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundFact {
     /// It.
     pub fact: Fact,
     /// Words that say it as well: the end of a path, the gist of a command.
@@ -43,7 +43,7 @@ pub struct Found {
 }
 
 /// All facts of these messages, in the order in which they came.
-pub fn facts_of(messages: &[Held<'_>], changes: Changes) -> Vec<Found> {
+pub fn facts_of(messages: &[HeldMessage<'_>], changes: Changes) -> Vec<FoundFact> {
     let mut facts = Facts::new(changes);
     for (at, held) in messages.iter().enumerate() {
         facts.at = at;
@@ -54,7 +54,7 @@ pub fn facts_of(messages: &[Held<'_>], changes: Changes) -> Vec<Found> {
 
 struct Facts {
     changes: Changes,
-    found: Vec<Found>,
+    found: Vec<FoundFact>,
     places: HashMap<(FactClass, String), usize>,
     /// The message that is looked at.
     at: usize,
@@ -100,7 +100,7 @@ impl Facts {
             return *known;
         }
         self.places.insert(key, self.found.len());
-        self.found.push(Found {
+        self.found.push(FoundFact {
             fact: Fact {
                 class,
                 text: text.to_owned(),
@@ -117,7 +117,7 @@ impl Facts {
         self.found.len() - 1
     }
 
-    fn take(&mut self, held: &Held<'_>) {
+    fn take(&mut self, held: &HeldMessage<'_>) {
         let (entry, message) = (held.entry, held.message);
         if held.typed {
             for text in message.typed_texts() {
@@ -293,7 +293,7 @@ impl Facts {
         }
     }
 
-    fn done(mut self) -> Vec<Found> {
+    fn done(mut self) -> Vec<FoundFact> {
         for point in std::mem::take(&mut self.list) {
             if point.is_open && !point.text.trim().is_empty() {
                 self.at = point.at;
@@ -307,7 +307,7 @@ impl Facts {
 }
 
 /// A file that is the end of another's path is that file: the one that was named last, where there are several.
-fn join_files(found: &mut Vec<Found>) {
+fn join_files(found: &mut Vec<FoundFact>) {
     let mut ends: HashMap<String, Vec<usize>> = HashMap::new();
     let is_file = |at: &usize| found[*at].fact.class == FactClass::File;
     let mut files: Vec<usize> = (0..found.len()).filter(is_file).collect();
@@ -342,8 +342,8 @@ fn join_files(found: &mut Vec<Found>) {
 }
 
 /// A file is also called by the end of its path, as far as no other file's ends so.
-fn name_files(found: &mut [Found]) {
-    let is_file = |found: &&Found| found.fact.class == FactClass::File;
+fn name_files(found: &mut [FoundFact]) {
+    let is_file = |found: &&FoundFact| found.fact.class == FactClass::File;
     let mut ends: HashMap<String, usize> = HashMap::new();
     for file in found.iter().filter(is_file) {
         for end in ends_of(&file.fact.text) {

@@ -13,7 +13,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-pub use held::{Changes, Found, Held, facts_of};
+pub use held::{Changes, FoundFact, HeldMessage, facts_of};
 pub use said::Said;
 
 use crate::context::Entry;
@@ -113,7 +113,7 @@ impl Audit {
 }
 
 /// What is lost of hidden messages: pure, and the same for the same messages.
-pub fn audit(hidden: &[Held<'_>], said: &Said, changes: Changes) -> Audit {
+pub fn audit(hidden: &[HeldMessage<'_>], said: &Said, changes: Changes) -> Audit {
     let mut facts = facts_of(hidden, changes);
     rank::rank(&mut facts);
     let facts = facts.into_iter().map(|found| {
@@ -127,6 +127,18 @@ pub fn audit(hidden: &[Held<'_>], said: &Said, changes: Changes) -> Audit {
         hidden: hidden.len(),
         facts: facts.collect(),
     }
+}
+
+/// In small letters, white space folded.
+fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    folded
 }
 
 /// How many hidden messages are read at once.
@@ -190,7 +202,7 @@ impl Repo {
             messages.extend(load::messages(&*view, some)?);
         }
         let held = hidden.iter().zip(&messages).zip(typed);
-        let held = held.map(|((entry, message), typed)| Held {
+        let held = held.map(|((entry, message), typed)| HeldMessage {
             entry: entry.id,
             message,
             typed: typed && own(entry),

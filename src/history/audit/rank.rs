@@ -1,10 +1,10 @@
 //! Which facts are asked for again most often, as measured in real sessions (`docs/audit.md`).
 
 use super::FactClass;
-use super::held::Found;
+use super::held::FoundFact;
 
 /// The most likely first. What is equally likely stands in the order of classes, then the newest first.
-pub(super) fn rank(facts: &mut [Found]) {
+pub(super) fn rank(facts: &mut [FoundFact]) {
     let last = facts.iter().map(|found| found.last).max().unwrap_or(0);
     facts.sort_by(|a, b| {
         let likely = likely(b, last).cmp(&likely(a, last));
@@ -18,7 +18,7 @@ pub(super) fn rank(facts: &mut [Found]) {
 }
 
 /// How likely it is that a fact is missed, in thousandths.
-fn likely(found: &Found, last: usize) -> u64 {
+fn likely(found: &FoundFact, last: usize) -> u64 {
     let age = (last - found.last) as u64 * 1000 / (last as u64 + 1);
     let count = found.fact.count as u64;
     let fresh = 1000 - age;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::FactClass;
-use super::held::Found;
+use super::held::FoundFact;
+use super::{FactClass, folded};
 use crate::model::Message;
 use crate::model::searched::searched;
 
@@ -37,7 +37,7 @@ impl Said {
     }
 
     /// Whether a fact is said.
-    pub(super) fn says(&self, found: &Found) -> bool {
+    pub(super) fn says(&self, found: &FoundFact) -> bool {
         let names = std::iter::once(&found.fact.text).chain(&found.names);
         let is_told = match found.fact.class {
             FactClass::Instruction | FactClass::Task | FactClass::Error => {
@@ -70,18 +70,6 @@ impl Said {
             .filter(|phrase| self.phrases.contains(phrase));
         !phrases.is_empty() && told.count() * 10 >= phrases.len() * TENTHS
     }
-}
-
-/// In small letters, white space folded.
-pub(super) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.extend(word.chars().flat_map(char::to_lowercase));
-    }
-    folded
 }
 
 /// The phrases of a text that is folded.

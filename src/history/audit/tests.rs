@@ -94,9 +94,9 @@ fn entry(at: usize) -> EntryId {
     EntryId::of(CommitHash::from_bytes([at as u8; 32]))
 }
 
-fn held(messages: &[Message]) -> Vec<Held<'_>> {
+fn held(messages: &[Message]) -> Vec<HeldMessage<'_>> {
     let held = messages.iter().enumerate();
-    let held = held.map(|(at, message)| Held {
+    let held = held.map(|(at, message)| HeldMessage {
         entry: entry(at),
         message,
         typed: message.is_typed(),
@@ -147,7 +147,7 @@ proptest! {
         for fact in &once.facts {
             let holder = held.iter().find(|held| held.entry == fact.entry);
             let texts = searched_text(holder.expect("a hidden one").message);
-            prop_assert!(texts.contains(&said::folded(&fact.text)), "{fact:?} in {texts}");
+            prop_assert!(texts.contains(&folded(&fact.text)), "{fact:?} in {texts}");
         }
     }
 
@@ -174,7 +174,7 @@ proptest! {
 
 fn searched_text(message: &Message) -> String {
     let passages = crate::model::searched::searched(message);
-    let texts = passages.iter().map(|passage| said::folded(&passage.text));
+    let texts = passages.iter().map(|passage| folded(&passage.text));
     texts.collect::<Vec<_>>().join("\n")
 }
 

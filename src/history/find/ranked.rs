@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::called::Callers;
+use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::{Message, Role};
 use crate::store::{CommitRow, Hit, Ranking, Scored, View};
@@ -172,10 +173,10 @@ impl Ordering<'_> {
             }
         }
         let contents: Vec<_> = wanted.iter().map(|(one, ..)| one.content).collect();
-        let messages = self.view.contents(&contents)?;
+        // The index named them: one that is not there is damage.
+        let messages = load::contents(self.view, &contents)?;
         let mut answers = Vec::new();
         for ((one, hit, row), message) in wanted.into_iter().zip(messages) {
-            let Some(message) = message else { continue };
             let Some(looked) = looking.at(&message) else {
                 continue;
             };

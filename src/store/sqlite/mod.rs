@@ -62,9 +62,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const CHECKPOINT_PAGES: u32 = 256;
 /// What the journal's file is cut to once it was folded in.
 const JOURNAL_LIMIT_BYTES: u32 = 2 * 1024 * 1024;
-/// What is held of the file at most. Where there are 1,000 sessions, a command that tells of all refs comes to 3,000 pages
-/// several times: SQLite's own 2 MB had each read again.
-const CACHE_KIB: i64 = 16 * 1024;
+/// What is held of the file at most where there are many refs: with 1,000 sessions, a command that tells of all comes to
+/// 3,000 pages several times, and SQLite's own 2 MB had each read again.
+const MANY_REFS_CACHE_KIB: i64 = 16 * 1024;
 /// How many messages that one process writes are many. What is held of the file from then on: of 100,000,
 /// the two indexes of hashes take 10 MB and are written all over, and SQLite's own 2 MB had a third of a
 /// batch's time go into pages that came and went. And at how many pages the journal is folded in then, for the
@@ -267,9 +267,6 @@ impl Sqlite {
         connection
             .pragma_update(None, "cell_size_check", true)
             .map_err(engine)?;
-        connection
-            .pragma_update(None, "cache_size", -CACHE_KIB)
-            .map_err(engine)?;
         Ok(Self {
             connection,
             wait_ms,
@@ -432,6 +429,11 @@ impl Sqlite {
         if is_free && self.owes_scrub.replace(false) {
             let _ = self.without_waiting(Self::scrub);
         }
+    }
+
+    /// More of the file is kept from here on, for there are many refs.
+    fn has_many_refs(&self) -> Result<()> {
+        self.set("cache_size", &-MANY_REFS_CACHE_KIB)
     }
 
     /// Counts a message that was written; from many on, more of the file and of the journal is kept.

@@ -157,6 +157,9 @@ impl Session<'_> {
     }
 }
 
+/// How many refs are many.
+const MANY_REFS: usize = 256;
+
 impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let found = self.first(
@@ -189,6 +192,9 @@ impl Refs for Session<'_> {
                 ends.insert(*commit, row.get(4)?);
             }
             found.extend(value.map(|value| (name, value)));
+            if found.len() == MANY_REFS && !self.writes {
+                self.store.has_many_refs()?;
+            }
             Ok(has)
         })?;
         Ok(found)
