@@ -59,11 +59,7 @@ impl Cutter {
                 // Where a character goes on, no word begins.
                 let begins = first == Class::Wide && starts(text, at).is_some();
                 if !begins {
-                    at += if first == Class::Wide {
-                        width(bytes[at])
-                    } else {
-                        1
-                    };
+                    at += width(bytes[at]);
                     continue;
                 }
             }

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::codec::unpack_spans;
 use super::columns::{Columns, get};
 use super::grams::Terms;
+use super::indexed::Indexed;
 use super::rows::{self, Shown};
 use super::tables::SEGMENTS;
-use super::words::{KeptWords, Shelf, WordSum};
+use super::words::{self, Shelf, WordSum};
 use super::{Checked, Fault};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -82,7 +83,7 @@ pub(super) struct Check<'t> {
     /// Rows of the search index that are not as they should be.
     pub(super) astray: u64,
     /// What the index of words says of contents, and how much of it is not so.
-    words: KeptWords,
+    words: Indexed<WordSum>,
     words_astray: u64,
 }
 
@@ -95,14 +96,14 @@ impl<'t> Check<'t> {
             mends,
             terms: Terms::new(),
             astray: 0,
-            words: KeptWords::default(),
+            words: Indexed::default(),
             words_astray: 0,
         }
     }
 
     /// Reads the index of words, to which contents are held from now on.
     pub(super) fn read_words(&mut self, shelf: &impl Shelf) -> Result<()> {
-        match KeptWords::read(shelf) {
+        match words::indexed(shelf) {
             Ok(words) => self.words = words,
             // It cannot even be read through, and can be made again.
             Err(Error::Damaged { .. }) => self.words_astray = 1,

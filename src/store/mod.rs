@@ -16,6 +16,7 @@ mod derived;
 mod fault;
 mod foreign;
 mod grams;
+mod indexed;
 mod lineage;
 mod objects;
 mod packing;

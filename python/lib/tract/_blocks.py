@@ -7,6 +7,7 @@ import json
 import urllib.parse
 from typing import Any, Dict, Iterator, List, Optional
 
+from ._errors import TractError
 from .types import ContextMessage
 
 
@@ -34,6 +35,14 @@ def block_of(message: ContextMessage, kind: str) -> Optional[Dict[str, Any]]:
             if block.get("type") == kind:
                 return block
     return None
+
+
+def turn_of(messages: List[ContextMessage], turns: int, what: str) -> ContextMessage:
+    """The user's message with which the last so many turns begin."""
+    users = [message for message in messages if message["message"]["role"] == "user"]
+    if turns < 1 or len(users) < turns:
+        raise TractError("refused", f"the {what} has {len(users)} turns", facts={"turns": len(users)})
+    return users[-turns]
 
 
 def text_of(message: ContextMessage) -> str:

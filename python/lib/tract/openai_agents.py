@@ -20,7 +20,7 @@ from agents.memory import SessionABC, SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 from . import types
-from ._blocks import block_of, branch_end, calls_of, results_of, text_of
+from ._blocks import block_of, branch_end, calls_of, results_of, text_of, turn_of
 from ._errors import TractError
 from ._repo import Repo
 
@@ -156,10 +156,7 @@ class TractSession(SessionABC):
     def undo(self, turns: int = 1) -> int:
         """Takes the last turns back, each from what the user said on. Gives how many items are left."""
         messages = self.repo.context()["messages"]
-        users = [message for message in messages if message["message"]["role"] == "user"]
-        if turns < 1 or len(users) < turns:
-            raise TractError("refused", f"the session has {len(users)} turns", facts={"turns": len(users)})
-        first = self.repo.show(users[-turns]["id"])["commit"]
+        first = self.repo.show(turn_of(messages, turns, "session")["id"])["commit"]
         self._remember()
         self.repo.reset(first.get("parent"))
         return len(self.items())

@@ -30,7 +30,7 @@ from pydantic_ai.messages import (
 )
 
 from . import types
-from ._blocks import block_of, branch_end, calls_of, results_of, text_of
+from ._blocks import block_of, branch_end, calls_of, results_of, text_of, turn_of
 from ._errors import TractError
 from ._repo import Repo
 
@@ -191,10 +191,7 @@ class History:
     def undo(self, turns: int = 1) -> int:
         """Takes the last turns back, each from what the user said on. Gives how many messages are left."""
         messages = self.repo.context()["messages"]
-        users = [message for message in messages if message["message"]["role"] == "user"]
-        if turns < 1 or len(users) < turns:
-            raise TractError("refused", f"the history has {len(users)} turns", facts={"turns": len(users)})
-        user = users[-turns]
+        user = turn_of(messages, turns, "history")
         block = block_of(user, _BLOCK)
         # What stands before it in the same request goes with it.
         first = messages[user["number"] - 1 - (block["at"] if block else 0)]

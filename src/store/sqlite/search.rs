@@ -1,6 +1,6 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use rusqlite::types::Value;
 use rusqlite::{Params, params};
@@ -17,6 +17,7 @@ use crate::model::searched::Literals;
 use crate::store::columns::Columns;
 use crate::store::crew::{with_crew, workers};
 use crate::store::grams::{TermSum, Terms, Wanted, spell, wanted};
+use crate::store::indexed::Indexed;
 use crate::store::lineage::Lineages;
 use crate::store::search::Found;
 use crate::store::{Hit, Ranked, Ranking, Search, SearchMut, rows};
@@ -140,14 +141,9 @@ impl Session<'_> {
 
     /// The paths to some commits, of which nothing is found yet. Of several that end in one commit the first counts.
     pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
-        let mut firsts: HashMap<CommitHash, usize> = HashMap::with_capacity(tips.len());
-        let mut places = Vec::with_capacity(tips.len());
-        for (at, tip) in tips.iter().enumerate() {
-            firsts.entry(*tip).or_insert_with(|| {
-                places.push(at);
-                at
-            });
-        }
+        let mut seen = HashSet::with_capacity(tips.len());
+        let is_first = |at: &usize| seen.insert(tips[*at]);
+        let places: Vec<usize> = (0..tips.len()).filter(is_first).collect();
         let apart: Vec<CommitHash> = places.iter().map(|at| tips[*at]).collect();
         let (mut found, mut whole) = (Found::default(), vec![false; apart.len()]);
         if !apart.is_empty() {
@@ -190,43 +186,20 @@ impl Session<'_> {
     }
 
     /// All that the index knows. Reads it whole.
-    pub(super) fn indexed_terms(&self) -> Result<Indexed> {
-        let mut known = Indexed {
-            watermark: self.watermark()?,
-            terms: HashMap::new(),
-        };
+    pub(super) fn indexed_terms(&self) -> Result<Indexed<TermSum>> {
+        let mut known = Indexed::<TermSum>::default();
+        known.watermark = self.watermark()?;
         // It is the transaction's own, and goes with it; one that failed may have left its.
         self.execute("DROP TABLE IF EXISTS temp.search_terms", [])?;
         let sql =
             "CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab('main', 'search', 'instance')";
         self.execute(sql, [])?;
         self.scan("SELECT doc, term FROM temp.search_terms", [], |row| {
-            let terms = known.terms.entry(row.get(0)?).or_default();
-            terms.add(row.bytes(1)?);
+            known.of(row.get(0)?).add(row.bytes(1)?);
             Ok(true)
         })?;
         self.execute("DROP TABLE temp.search_terms", [])?;
         Ok(known)
-    }
-}
-
-/// What the search index knows of contents, by their rows.
-#[derive(Default)]
-pub(super) struct Indexed {
-    watermark: i64,
-    terms: HashMap<i64, TermSum>,
-}
-
-impl Indexed {
-    /// What is known of a content; none where the index has not come to it.
-    pub(super) fn take(&mut self, id: i64) -> Option<TermSum> {
-        let terms = self.terms.remove(&id);
-        (id <= self.watermark).then(|| terms.unwrap_or_default())
-    }
-
-    /// How much is known of what was not taken.
-    pub(super) fn left(&self) -> u64 {
-        self.terms.len() as u64
     }
 }
 

@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Sqlite;
 use super::codec::{Row, unpack};
 use super::schema::laid_out;
-use super::search::Indexed;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, Fingerprint, HashBytes};
 use crate::model::RefName;
 use crate::store::check::{self, Check, RefLogs, Tell};
 use crate::store::columns::Columns;
+use crate::store::indexed::Indexed;
 use crate::store::rows::Shown;
 use crate::store::{Checked, Fault, tables};
 

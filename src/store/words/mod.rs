@@ -17,6 +17,7 @@ use std::hash::BuildHasherDefault;
 
 use super::codec::number;
 use super::columns::damaged;
+use super::indexed::Indexed;
 use crate::error::Result;
 use crate::model::weighed::{Hashed, LEVELS, Weighed, hash};
 pub(super) use blocks::{Block, Reader, Writer};
@@ -390,40 +391,20 @@ impl WordSum {
     }
 }
 
-/// What the index says of contents, to be held against them.
-#[derive(Default)]
-pub(super) struct KeptWords {
-    last: i64,
-    sums: HashMap<i64, WordSum>,
-}
-
-impl KeptWords {
-    /// Reads the whole index.
-    pub(super) fn read(shelf: &impl Shelf) -> Result<Self> {
-        let mut kept = Self::default();
-        for segment in whole(shelf.segments()?)? {
-            let mut reader = Reader::of(shelf.blocks_of(segment.last)?);
-            while reader.next()? {
-                let hash = hash(reader.word());
-                for (id, level) in Placed::since(segment.since, reader.places()) {
-                    kept.sums.entry(id).or_default().add(hash, level);
-                }
+/// What the whole index says of contents.
+pub(super) fn indexed(shelf: &impl Shelf) -> Result<Indexed<WordSum>> {
+    let mut known = Indexed::<WordSum>::default();
+    for segment in whole(shelf.segments()?)? {
+        let mut reader = Reader::of(shelf.blocks_of(segment.last)?);
+        while reader.next()? {
+            let hash = hash(reader.word());
+            for (id, level) in Placed::since(segment.since, reader.places()) {
+                known.of(id).add(hash, level);
             }
-            kept.last = segment.last;
         }
-        Ok(kept)
+        known.watermark = segment.last;
     }
-
-    /// What it says of one; none where it has not come to it.
-    pub(super) fn take(&mut self, id: i64) -> Option<WordSum> {
-        let sum = self.sums.remove(&id);
-        (id <= self.last).then(|| sum.unwrap_or_default())
-    }
-
-    /// Of how many it says something that were not taken.
-    pub(super) fn left(&self) -> u64 {
-        self.sums.len() as u64
-    }
+    Ok(known)
 }
 
 /// Takes contents out, so that nothing of them is left. `newest` is the last content that there is:

@@ -120,7 +120,7 @@ proptest! {
         }
         let newest = texts.len() as i64 - shorter;
         forget(&shelf, &gone, newest).expect("forgotten");
-        let mut kept = KeptWords::read(&shelf).expect("read");
+        let mut kept = indexed(&shelf).expect("read");
         for (at, text) in texts.iter().enumerate() {
             let id = at as i64 + 1;
             let is_there = !gone.contains(&id) && id <= newest;
