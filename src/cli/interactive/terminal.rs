@@ -19,6 +19,9 @@ use super::key::{Key, Told};
 #[cfg(unix)]
 use crate::cli::pause::told;
 
+/// The shortest wait in which crossterm looks at all.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
 /// Whether the screen is ours, for whoever must give it back: a panic too.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
@@ -154,13 +157,15 @@ impl Drop for Terminal {
     }
 }
 
-/// Waits for something to read, and no longer than this. What reads the keys for us would read the end
-/// of them for ever, so it is never let wait for one.
+/// Waits for something to read, and no longer than this. What reads the keys for us does not tell that
+/// the terminal is gone, so it is never let wait for one. It must not go on to read where there is nothing, either: a
+/// terminal may go between the two looks. crossterm reads an error for ever unless it has `use-dev-tty`.
 fn poll(time: Duration) -> io::Result<bool> {
     if is_gone(time) {
         Err(io::ErrorKind::UnexpectedEof.into())
     } else {
-        event::poll(Duration::ZERO)
+        std::thread::sleep(Duration::from_millis(300));
+        event::poll(AT_ONCE)
     }
 }
 
