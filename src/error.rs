@@ -576,10 +576,12 @@ pub enum Refusal {
         name: String,
     },
     /// A branch that HEAD is on cannot go.
-    #[error("HEAD is on '{name}': check out another one first")]
+    #[error("{head} is on '{name}': check out another one first")]
     HeadIsOnIt {
         /// Its short name.
         name: String,
+        /// Whose HEAD.
+        head: String,
     },
     /// Request settings that are hashed with a commit cannot be purged.
     #[error(

@@ -46,6 +46,10 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
             "allow" | "refuse" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither allow nor refuse")),
         },
+        "head.of" => match value {
+            "directory" | "repository" => Ok(value.to_owned()),
+            other => wrong(&format!("'{other}' is neither directory nor repository")),
+        },
         "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),

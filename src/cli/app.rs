@@ -19,11 +19,19 @@ use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
-use tract::render::Calendar;
+use tract::render::{Calendar, Label, Line};
 
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use super::{Failure, Globals, Result};
+
+/// The commands that change a conversation and do not say which.
+const CHANGING: [&str; 11] = [
+    "annotate", "clear", "commit", "compact", "drop", "pick", "prune", "purge", "redact",
+    "restore", "truncate",
+];
+/// The columns that a title may take within a line.
+const TITLE: usize = 60;
 
 /// All of the environment that the program looks at.
 #[derive(Clone, Debug, Default)]
@@ -298,12 +306,55 @@ impl App {
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
         let visitor = self.visitor()?;
-        let repo = match self.named_repo()? {
+        let mut repo = match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
         };
+        self.sit(&mut repo)?;
         self.note(&repo);
         Ok(Rc::new(repo))
+    }
+
+    /// In the repository of a home directory each directory below has a HEAD of its own, unless something else is set
+    /// there.
+    fn sit(&self, repo: &mut Repo) -> Result<()> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let root = repo.directory().and_then(Path::parent).and_then(real);
+        let (Some(root), Ok(cwd)) = (root, self.cwd()) else {
+            return Ok(());
+        };
+        if cwd == root || !cwd.starts_with(&root) {
+            return Ok(());
+        }
+        let is_home = self.env.home.as_deref().and_then(real).as_ref() == Some(&root);
+        if repo.config()?.head_of_directory()?.unwrap_or(is_home) {
+            repo.sit(&root, &cwd)?;
+        }
+        Ok(())
+    }
+
+    /// In a repository of many directories, says which conversation this command has changed.
+    pub fn tell_changed(&mut self) -> Result<()> {
+        if !CHANGING.contains(&self.command.as_str()) || self.made().is_none() {
+            return Ok(());
+        }
+        let (repo, on) = (self.repo()?, self.on()?);
+        if repo.seat()?.is_none() {
+            return Ok(());
+        }
+        let head = repo.head(&on)?;
+        let (Some(branch), Some(tip)) = (head.branch(), head.commit()) else {
+            return Ok(());
+        };
+        let title = repo
+            .session_of(&tip)?
+            .and_then(|(_, session)| session.title);
+        let line = Line::from("On ") + Label::Branch.of(branch.short());
+        self.ui.status(match title {
+            Some(title) => line + ": " + Line::from(title).cut(TITLE),
+            None => line,
+        });
+        Ok(())
     }
 
     /// Who opens repositories, and which of others' they call safe: by their own configuration, or

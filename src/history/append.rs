@@ -132,6 +132,7 @@ impl Repo {
         let done = making.done;
         // What makes no commit is no operation.
         if let Some(last) = done.last() {
+            begin(&*tx, call.on, &branch, tip)?;
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
             tx.commit()?;
         }
@@ -187,6 +188,7 @@ impl Repo {
             }
         }
         tx.begin_operation(call.now, call.what)?;
+        begin(&*tx, call.on, &branch, tip)?;
         tx.set_reference(&branch, Some(&RefValue::Commit(to)))?;
         tx.commit()?;
         Ok(branch)
@@ -210,6 +212,14 @@ fn attached(view: &dyn View, on: &On) -> Result<(RefName, Option<CommitHash>)> {
             branch: repo::last_branch(view)?,
         }),
     }
+}
+
+/// Before the first commit of a branch: a directory's HEAD, which was on it for its name alone, stays there.
+fn begin(tx: &dyn Tx, on: &On, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
+    if tip.is_some() || *on != On::Head || tx.seat().is_none() {
+        return Ok(());
+    }
+    tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(branch.clone())))
 }
 
 /// Commits on their way into one transaction.

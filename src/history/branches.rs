@@ -189,9 +189,11 @@ impl Repo {
         if on_it {
             tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(new.clone())))?;
         }
-        let previous = RefName::prev_head();
-        if tx.reference(&previous)? == Some(RefValue::Symbolic(old.clone())) {
-            tx.set_reference(&previous, Some(&RefValue::Symbolic(new.clone())))?;
+        let [was, is] = [old, new].map(|name| RefValue::Symbolic(name.clone()));
+        for (name, on) in tx.references("")? {
+            if name.is_position() && on == was {
+                tx.set_reference(&name, Some(&is))?;
+            }
         }
         tx.commit()
     }
@@ -204,9 +206,17 @@ impl Repo {
     pub fn delete_reference(&self, call: Call<'_>, name: &RefName) -> Result<CommitHash> {
         let tx = self.store.write()?;
         let commit = load::tip(&*tx, name)?.ok_or_else(|| missing(name))?;
-        if repo::head(&*tx, &On::Head)?.branch() == Some(name) {
-            let name = name.short().to_owned();
-            return Err(Error::Refused(Refusal::HeadIsOnIt { name }));
+        let own = repo::head(&*tx, &On::Head)?;
+        let own = own.branch().filter(|branch| *branch == name);
+        let others = tx.references("")?.into_iter();
+        let mut on_it =
+            others.filter(|(head, on)| head.is_head() && *on == RefValue::Symbolic(name.clone()));
+        let on_it = own
+            .map(|_| RefName::head())
+            .or_else(|| Some(on_it.next()?.0));
+        if let Some(head) = on_it {
+            let (name, head) = (name.short().to_owned(), head.to_string());
+            return Err(Error::Refused(Refusal::HeadIsOnIt { name, head }));
         }
         tx.begin_operation(call.now, call.what)?;
         tx.set_reference(name, None)?;

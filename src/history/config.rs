@@ -21,7 +21,7 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 13] = [
+    pub const KEYS: [&str; 14] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -30,6 +30,7 @@ impl Config {
         "budget.when",
         "compile.format",
         "gc.reflogExpire",
+        "head.of",
         "prices.file",
         "prune.keepTools",
         "receive.purge",
@@ -112,6 +113,23 @@ impl Config {
             Some(other) => Err(Error::input(
                 "receive.purge",
                 format!("'{other}' is neither allow nor refuse"),
+            )),
+        }
+    }
+
+    /// Whether each directory has a HEAD of its own; none where nothing is set.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`].
+    pub fn head_of_directory(&self) -> Result<Option<bool>> {
+        match self.get("head.of") {
+            None => Ok(None),
+            Some("directory") => Ok(Some(true)),
+            Some("repository") => Ok(Some(false)),
+            Some(other) => Err(Error::input(
+                "head.of",
+                format!("'{other}' is neither directory nor repository"),
             )),
         }
     }

@@ -50,6 +50,7 @@ mod restore;
 pub mod revision;
 mod rewind;
 pub mod room;
+mod seat;
 mod server;
 pub mod shares;
 pub mod show;

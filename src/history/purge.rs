@@ -12,7 +12,7 @@ use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
-use crate::model::{Head, Operation, RefName};
+use crate::model::{Operation, RefName};
 use crate::store::{CommitRow, Store, Tx, View};
 
 /// What a purge erased.
@@ -203,12 +203,9 @@ impl Live {
     /// has not.
     fn beside(view: &dyn View, tip: &CommitHash) -> Result<Self> {
         let mut others = Vec::new();
-        let head = match repo::head(view, &On::Head)? {
-            Head::Detached(commit) => Some(commit),
-            Head::Attached { .. } => None,
-        };
-        let tips = load::tips(view, "refs/")?;
-        for other in tips.into_iter().map(|(_, commit)| commit).chain(head) {
+        let tips = load::tips(view, "refs/")?.into_iter();
+        let heads = repo::detached(view)?;
+        for other in tips.map(|(_, commit)| commit).chain(heads) {
             if !view.is_ancestor(&other, tip)? {
                 others.push(other);
             }
@@ -237,7 +234,7 @@ fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
     let tips = load::tips(view, "refs/")?.into_iter();
     let mut tips: Vec<CommitHash> = tips.map(|(_, commit)| commit).collect();
     tips.push(*tip);
-    tips.extend(repo::head(view, &On::Head)?.commit());
+    tips.extend(repo::detached(view)?);
     rows.extend(view.by_reach(&tips)?.unreached);
     let noted = |row: &&CommitRow| {
         let reasoned = matches!(

@@ -11,7 +11,7 @@ use crate::history::call::On;
 use crate::history::directory::{self, DIRECTORY, Standing};
 use crate::history::load::Stored;
 use crate::history::visitor::Visitor;
-use crate::history::{load, path, server};
+use crate::history::{load, path, seat, server};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
@@ -336,7 +336,7 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         On::Head => match view.reference(&RefName::head())? {
             Some(RefValue::Commit(commit)) => return Ok(Head::Detached(commit)),
             Some(RefValue::Symbolic(branch)) => branch,
-            None => default_branch(),
+            None => seat::first_branch(view)?,
         },
     };
     let tip = match view.reference(&branch)? {
@@ -349,6 +349,13 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
     Ok(Head::Attached { branch, tip })
 }
 
+/// The commits off every branch at which somebody's HEAD is.
+pub(crate) fn detached(view: &dyn View) -> Result<Vec<CommitHash>> {
+    let all = view.references("")?.into_iter();
+    let heads = all.filter(|(name, _)| name.is_head());
+    Ok(heads.filter_map(|(_, value)| value.commit()).collect())
+}
+
 /// The short name of the branch that HEAD was last attached to.
 pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
     for row in view.reflog(&RefName::head(), 1_000)? {
@@ -356,7 +363,7 @@ pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
             return Ok(branch.short().to_owned());
         }
     }
-    Ok("main".to_owned())
+    Ok(seat::first_branch(view)?.short().to_owned())
 }
 
 /// Refuses a new name that is taken, or could be taken for a hash.

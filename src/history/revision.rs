@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
-use crate::history::{called, find, load, path};
+use crate::history::{called, find, load, path, seat};
 use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -325,13 +325,28 @@ fn steps_back(text: &str) -> Option<(&str, u64)> {
     }
 }
 
-/// The branch that `text` means, by its full or its short name, where it means no commit by its
-/// hash and no other ref.
+/// The branch that `text` means, by its full or its short name, or by the id of the session that it follows, where it
+/// means no commit by its hash and no other ref.
 pub(crate) fn branch(view: &dyn View, text: &str) -> Result<Option<RefName>> {
     if matches!(by_hash(view, text), Ok(Some(_))) {
         return Ok(None);
     }
-    Ok(find_reference(view, text)?.filter(RefName::is_branch))
+    match find_reference(view, text)? {
+        Some(name) if name.is_branch() => Ok(Some(name)),
+        Some(name) if name.as_session().is_none() => Ok(None),
+        _ => match session_with_prefix(view, text)? {
+            Some(session) => followed_by(view, &session),
+            None => Ok(None),
+        },
+    }
+}
+
+/// The branch that follows a session, if it is there.
+fn followed_by(view: &dyn View, session: &RefName) -> Result<Option<RefName>> {
+    let Some(branch) = view.follower(session)? else {
+        return Ok(None);
+    };
+    Ok(view.reference(&branch)?.map(|_| branch))
 }
 
 /// The one commit whose hash is `text` or begins with it.
@@ -401,7 +416,11 @@ fn head_earlier(view: &dyn View, back: usize) -> Result<Option<CommitHash>> {
             }
         }
         let held = held.clone();
-        let was = match held.unwrap_or_else(|| RefValue::Symbolic(repo::default_branch())) {
+        let held = match held {
+            Some(held) => held,
+            None => RefValue::Symbolic(seat::first_branch(view)?),
+        };
+        let was = match held {
             RefValue::Commit(commit) => Some(commit),
             RefValue::Symbolic(branch) => match values.get(&branch) {
                 Some(Some(RefValue::Commit(commit))) => Some(*commit),

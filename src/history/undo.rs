@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::history::load;
 use crate::history::repo::Repo;
+use crate::history::{load, seat};
 use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
@@ -188,6 +188,10 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
     for operation in load::operations(view, None) {
         let operation = operation?;
         refuse_purged(view, operation.id)?;
+        let moves = view.moves(operation.id)?;
+        if seat::is_elsewhere(view, &moves)? {
+            continue;
+        }
         if is_forgotten(view, operation.id)? {
             break;
         }
@@ -196,7 +200,6 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
         }
-        let moves = view.moves(operation.id)?;
         if moves.is_empty() {
             if elsewhere.is_none() && !reversed && writes_elsewhere(&operation) {
                 elsewhere = Some(operation.what);
@@ -234,6 +237,10 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
     let mut open = Open::default();
     for operation in load::operations(view, None) {
         let operation = operation?;
+        let moves = view.moves(operation.id)?;
+        if seat::is_elsewhere(view, &moves)? {
+            continue;
+        }
         if let Some(id) = open.see(&operation) {
             return Ok(id);
         }
@@ -241,7 +248,7 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
             break;
         }
         let is_plain = operation.reversal == Reversal::None && !is_unattended(&operation);
-        if is_plain && !view.moves(operation.id)?.is_empty() {
+        if is_plain && !moves.is_empty() {
             return Err(Error::NothingToRedo {
                 since: undone_before(view, operation.id)?.then_some(operation.what),
             });

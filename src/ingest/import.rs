@@ -671,6 +671,10 @@ impl HeadBefore {
         if !self.moves || self.branches.contains(branch) || self.unborn.as_ref() == Some(branch) {
             return Ok(());
         }
+        // A directory's HEAD is at its newest session of itself.
+        if tx.seat().is_some() && repo::head(tx, &On::Head)?.commit().is_some() {
+            return Ok(());
+        }
         let head = RefValue::Symbolic(branch.clone());
         tx.set_reference(&RefName::head(), Some(&head))
     }

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix, as_text, fingerprint};
 
 /// The full name of a ref: `HEAD`, `ORIG_HEAD`, `PREV_HEAD`, `refs/heads/main`,
-/// `refs/tags/v1`, `refs/sessions/claude-code/ID`, `refs/remotes/origin/main`.
+/// `refs/tags/v1`, `refs/sessions/claude-code/ID`, `refs/remotes/origin/main`; and `at/home/me/project-…/HEAD`, which is
+/// that of a directory, for those who stand elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RefName(String);
 
@@ -85,6 +86,32 @@ impl RefName {
     /// `PREV_HEAD`: what `checkout -` goes to.
     pub fn prev_head() -> Self {
         Self("PREV_HEAD".to_owned())
+    }
+
+    /// Whether this is one of those that say where somebody stands: `HEAD` and the two beside it, anybody's.
+    pub fn is_position(&self) -> bool {
+        !self.0.starts_with("refs/")
+    }
+
+    /// Whether this is a `HEAD`, anybody's.
+    pub(crate) fn is_head(&self) -> bool {
+        self.0 == "HEAD" || self.is_of_directory() && self.0.ends_with("/HEAD")
+    }
+
+    /// What `HEAD`, or one beside it, of a directory is called for those who stand elsewhere:
+    /// `at/home/me/project-…/HEAD`.
+    pub(crate) fn of_directory(&self, directory: &str) -> Self {
+        Self(format!("{AT}{}/{self}", nameable(directory)))
+    }
+
+    /// What `HEAD`, or one beside it, of no directory is called for those who stand in one: `at/HEAD`.
+    pub(crate) fn of_none(&self) -> Self {
+        Self(format!("{AT}{self}"))
+    }
+
+    /// Whether this is how somebody's who stands elsewhere is called.
+    pub(crate) fn is_of_directory(&self) -> bool {
+        self.0.starts_with(AT)
     }
 
     /// `refs/heads/NAME`, or NAME where it begins so already.
@@ -205,6 +232,11 @@ impl RefName {
     }
 }
 
+/// The names that say where somebody stands.
+const POSITIONS: [&str; 3] = ["HEAD", "ORIG_HEAD", "PREV_HEAD"];
+/// Before the positions of those who stand elsewhere.
+const AT: &str = "at/";
+
 fn refused<T>(name: &str, reason: &'static str) -> Result<T> {
     let name = name.to_owned();
     Err(Error::InvalidRefName { name, reason })
@@ -261,10 +293,14 @@ impl FromStr for RefName {
     /// git-check-ref-format(1), rules 1 to 10; `#` is ours, for parts.
     fn from_str(name: &str) -> Result<Self> {
         let wrong = |reason| refused(name, reason);
-        if matches!(name, "HEAD" | "ORIG_HEAD" | "PREV_HEAD") {
+        if POSITIONS.contains(&name) {
             return Ok(Self(name.to_owned()));
         }
-        if !name.starts_with("refs/") {
+        let below = name.strip_prefix(AT).unwrap_or_default();
+        let position = below
+            .rsplit_once('/')
+            .map_or(below, |(_, position)| position);
+        if !name.starts_with("refs/") && !POSITIONS.contains(&position) {
             return wrong("it must begin with refs/");
         }
         if name.len() > 1024 {

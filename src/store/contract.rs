@@ -33,6 +33,7 @@ pub(crate) fn run(make: Make<'_>) {
     counts_are_kept_by_mask_and_encoding(make);
     many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
+    each_directory_has_its_own_positions(make);
     checkpoints_read_back(make);
     totals_read_back(make);
     summaries_read_back(make);
@@ -686,6 +687,53 @@ fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
             [Some(count(2))]
         );
     });
+}
+
+fn each_directory_has_its_own_positions(make: Make<'_>) {
+    let mut store = make();
+    let tip = line(&*store, 2);
+    let root = reading(&*store, |view| view.ancestor_at(&tip, 0)).expect("a root");
+    let (head, value) = (RefName::head(), RefValue::Commit);
+    let seats = [None, Some("/home/me/a b"), Some("/home/me/a-b")];
+    let held = [value(root), value(tip), RefValue::Symbolic(branch("main"))];
+    for (seat, to) in seats.iter().zip(&held) {
+        store.sit(seat.map(Seat::of));
+        writing(&*store, |tx| {
+            tx.begin_operation(Millis(1), "move").expect("kept");
+            tx.set_reference(&head, Some(to)).expect("kept");
+        });
+    }
+    for (seat, to) in seats.iter().zip(&held) {
+        store.sit(seat.map(Seat::of));
+        reading(&*store, |view| {
+            assert_eq!(view.seat().map(Seat::directory), *seat);
+            assert_eq!(view.reference(&head)?.as_ref(), Some(to));
+            assert_eq!(view.reference(&RefName::prev_head())?, None);
+            // Under another name everybody's are seen, and found by it.
+            let all = view.references("")?;
+            let mut all: Vec<_> = all.into_iter().filter(|(name, _)| name.is_head()).collect();
+            assert_eq!(all.len(), seats.len());
+            for (name, value) in &all {
+                assert_eq!(view.reference(name)?.as_ref(), Some(value));
+                assert_eq!(name.to_string().parse::<RefName>()?, *name);
+            }
+            all.retain(|(_, value)| value == to);
+            assert_eq!(all, [(head.clone(), to.clone())]);
+            // And so are the moves.
+            let own: Vec<RefName> = view
+                .reflog(&head, 9)?
+                .into_iter()
+                .map(|row| row.name)
+                .collect();
+            assert_eq!(own, [head.clone()]);
+            let operations = view.operations(None, 3)?;
+            let moved = operations.iter().map(|one| view.moves(one.id));
+            let moved: Vec<Vec<ReflogRow>> = moved.collect::<Result<_>>()?;
+            let is_own = |rows: &&Vec<ReflogRow>| rows[0].name == head;
+            assert_eq!(moved.iter().filter(is_own).count(), 1);
+            Ok(())
+        });
+    }
 }
 
 fn refs_move_and_the_log_tells(make: Make<'_>) {

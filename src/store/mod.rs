@@ -55,7 +55,7 @@ pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 pub use refs::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
-    TagNote, Upkeep,
+    Seat, TagNote, Upkeep,
 };
 pub use remembered::{Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
@@ -116,6 +116,9 @@ pub trait Store: Send {
             }),
         }))
     }
+
+    /// From where it is looked at from here on.
+    fn sit(&mut self, seat: Option<Seat>);
 
     /// How many operations were committed through this handle: a count that goes on while whoever asked
     /// holds it. What others commit is not in it.

@@ -51,6 +51,61 @@ impl Reversal {
     }
 }
 
+/// A directory that has a `HEAD` of its own, with `ORIG_HEAD` and `PREV_HEAD`, in a repository that many share. Whoever
+/// looks from there finds its own under these names, and those of others under theirs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    directory: String,
+    /// As they are kept, and as they are seen from here: its own, then those of no directory.
+    names: Vec<(RefName, RefName)>,
+}
+
+impl Seat {
+    /// That of a directory.
+    pub fn of(directory: &str) -> Self {
+        let all = [RefName::head(), RefName::orig_head(), RefName::prev_head()];
+        let own = all.clone().map(|name| (name.of_directory(directory), name));
+        let others = all.map(|name| (name.clone(), name.of_none()));
+        Self {
+            directory: directory.to_owned(),
+            names: own.into_iter().chain(others).collect(),
+        }
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &str {
+        &self.directory
+    }
+
+    /// The name under which a ref is kept that is called so from here.
+    fn kept<'a>(&'a self, seen: &'a RefName) -> &'a RefName {
+        let found = self.names.iter().find(|(_, name)| name == seen);
+        found.map_or(seen, |(kept, _)| kept)
+    }
+
+    /// What a ref is called from here that is kept so.
+    fn seen(&self, kept: RefName) -> RefName {
+        let found = self.names.iter().find(|(name, _)| *name == kept);
+        found.map_or(kept, |(_, seen)| seen.clone())
+    }
+}
+
+/// The name under which a ref is kept that whoever looks from `seat` calls so.
+pub(super) fn kept<'a>(seat: Option<&'a Seat>, seen: &'a RefName) -> &'a RefName {
+    match seat {
+        Some(seat) if seen.is_position() => seat.kept(seen),
+        _ => seen,
+    }
+}
+
+/// What whoever looks from `seat` calls a ref that is kept so.
+pub(super) fn seen(seat: Option<&Seat>, kept: RefName) -> RefName {
+    match seat {
+        Some(seat) if kept.is_position() => seat.seen(kept),
+        _ => kept,
+    }
+}
+
 /// How an operation is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -134,6 +189,9 @@ pub struct AdoptedRow {
 
 /// Reading names.
 pub trait Refs: Remembered {
+    /// From where it is looked at, if that has a HEAD of its own.
+    fn seat(&self) -> Option<&Seat>;
+
     /// What a ref holds.
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>>;
 

@@ -149,7 +149,7 @@ fn the_sessions_of_this_directory_are_listed() {
 
 #[test]
 fn a_hook_captures_its_transcript() {
-    let sandbox = Sandbox::empty();
+    let sandbox = Sandbox::new();
     let path = sandbox.write("session.jsonl", SESSION);
     let hook = serde_json::json!({
         "session_id": ID,
@@ -160,7 +160,6 @@ fn a_hook_captures_its_transcript() {
     });
     insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], hook.to_string()), @r#"
     --- stderr
-    Made a repository in .tract
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on main
       kept, not shown as messages  2 records (-v lists them)
       not in the file              system prompt, tool definitions

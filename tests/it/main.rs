@@ -116,6 +116,7 @@ mod shells;
 mod showing;
 #[cfg(unix)]
 mod shown;
+mod standing;
 mod surgery_laws;
 mod talking;
 mod terminal;

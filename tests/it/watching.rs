@@ -328,7 +328,7 @@ fn undo_passes_over_what_came_in_by_itself() {
 
 #[test]
 fn a_hook_says_nothing_that_a_client_takes_for_no() {
-    let sandbox = Sandbox::empty();
+    let sandbox = Sandbox::new();
     for input in [
         "",
         "{}",

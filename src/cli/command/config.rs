@@ -28,6 +28,7 @@ Of the repository, with its default in brackets:
   window.size        how many messages tract view shows [50]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
+  head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
   prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
   receive.purge      whether a push may erase here what was erased there: allow or refuse [refuse]
 

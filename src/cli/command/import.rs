@@ -193,6 +193,7 @@ struct Intake<'a> {
     secrets: Secrets,
     redaction: Redaction,
     unread: Unread,
+    moves_head: bool,
     /// Counts the files, where there are several.
     bar: Option<ProgressBar>,
     /// What came in.
@@ -223,6 +224,8 @@ impl<'a> Intake<'a> {
                 false => Redaction::Never,
             },
             unread: Unread::of(repo)?,
+            // Where each directory has its HEAD, only what is named comes to the one here.
+            moves_head: repo.seat()?.is_none() || (files == 1 && !args.hook),
             bar: (files > 1).then(|| {
                 let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
                 bar.set_length(files as u64);
@@ -309,7 +312,7 @@ impl<'a> Intake<'a> {
             } else {
                 Reading::Whole
             },
-            moves_head: !app.names_a_branch() && !coming.is_aside,
+            moves_head: self.moves_head && !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
             is_stopped: None,
         };
@@ -533,6 +536,11 @@ fn open(
     app: &App,
 ) -> Result<(Rc<Repo>, bool), Failure> {
     match app.repo() {
+        // Nobody who runs a client has asked for one where that happens to run.
+        Err(Failure::Tract(Error::NoRepository { .. })) if args.hook => {
+            let failure = Failure::refused("no repository here or at home takes the session");
+            return Err(failure.with_hint("tract init ~ makes one for all sessions"));
+        }
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
     }
@@ -585,7 +593,7 @@ fn hook(app: &mut App) -> Result<PathBuf, Failure> {
             None => None,
             Some(cwd) => match Repo::find_as(&cwd, &app.visitor()?) {
                 Ok(repo) => Some(repo.directory().map_or(cwd, Path::to_owned)),
-                Err(Error::NoRepository { .. }) => Some(cwd),
+                Err(Error::NoRepository { .. }) => app.env.home.clone(),
                 Err(error) => return Err(error.into()),
             },
         };

@@ -37,7 +37,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Checked, Fault, Room, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use address::Address;
@@ -68,6 +68,8 @@ pub struct Postgres {
     trips: Arc<AtomicU64>,
     /// How many operations were committed.
     operations: Arc<AtomicU64>,
+    /// From where it is looked at.
+    seat: Option<Seat>,
 }
 
 impl Postgres {
@@ -117,6 +119,7 @@ impl Postgres {
             owes_scrub: Cell::new(owes_scrub),
             trips,
             operations: Arc::default(),
+            seat: None,
         })
     }
 
@@ -254,6 +257,10 @@ impl Store for Postgres {
         }
         let wait = waits.then_some(self.wait);
         Ok(Box::new(Session::write(self, wait)?))
+    }
+
+    fn sit(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

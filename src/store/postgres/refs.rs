@@ -7,7 +7,7 @@ use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::refs::COLLECTED;
+use crate::store::refs::{COLLECTED, Seat, kept, seen};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
@@ -24,8 +24,23 @@ fn moves(condition: &str) -> String {
     )
 }
 
+impl Session<'_> {
+    fn moved_as_seen(&self, row: &impl Columns) -> Result<ReflogRow> {
+        let moved = rows::moved(row)?;
+        Ok(ReflogRow {
+            name: seen(self.seat(), moved.name.clone()),
+            ..moved
+        })
+    }
+}
+
 impl Refs for Session<'_> {
+    fn seat(&self) -> Option<&Seat> {
+        self.store.seat.as_ref()
+    }
+
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        let name = kept(self.seat(), name);
         let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
         Ok(self
@@ -39,7 +54,7 @@ impl Refs for Session<'_> {
              WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
         self.all(sql, &[&prefix], |row| {
             let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
-            Ok((get(row, 3)?, value))
+            Ok((seen(self.seat(), get(row, 3)?), value))
         })
     }
 
@@ -54,11 +69,14 @@ impl Refs for Session<'_> {
         match of {
             MovesOf::Operation(operation) => {
                 let sql = moves("operation = $1 ORDER BY reflog.id");
-                self.all(&sql, &[&number(operation)], rows::moved)
+                self.all(&sql, &[&number(operation)], |row| self.moved_as_seen(row))
             }
             MovesOf::Ref(name, limit) => {
                 let sql = moves("name = $1 ORDER BY reflog.id DESC LIMIT $2");
-                self.all(&sql, &[name, &number(limit as u64)], rows::moved)
+                let name = kept(self.seat(), name);
+                self.all(&sql, &[name, &number(limit as u64)], |row| {
+                    self.moved_as_seen(row)
+                })
             }
         }
     }
@@ -97,7 +115,9 @@ impl Refs for Session<'_> {
     fn sound_references(&self) -> Result<Vec<RefName>> {
         let sql = "SELECT name FROM refs LEFT JOIN commits ON commits.id = target
              WHERE hash IS NOT NULL OR symbolic IS NOT NULL ORDER BY name";
-        self.all(sql, &[], |row| get(row, 0))
+        self.all(sql, &[], |row| {
+            get(row, 0).map(|name| seen(self.seat(), name))
+        })
     }
 }
 
@@ -123,6 +143,7 @@ impl RefsMut for Session<'_> {
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
+        let name = kept(self.seat(), name);
         let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.

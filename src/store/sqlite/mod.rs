@@ -45,7 +45,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::rows::Shown;
-use super::{Checked, Fault, Prepare, Prepared, Room, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Prepare, Prepared, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::model::weighed::weighed;
@@ -114,6 +114,8 @@ pub struct Sqlite {
     operations: Arc<AtomicU64>,
     /// The dictionaries that were read.
     dictionaries: RefCell<Vec<Arc<Dictionary>>>,
+    /// From where it is looked at.
+    seat: Option<Seat>,
     /// How many statements were asked for.
     #[cfg(test)]
     statements: Arc<AtomicU64>,
@@ -277,6 +279,7 @@ impl Sqlite {
             owes_scrub: Cell::new(false),
             operations: Arc::default(),
             dictionaries: RefCell::default(),
+            seat: None,
             #[cfg(test)]
             statements: Arc::default(),
         })
@@ -324,6 +327,10 @@ impl Store for Sqlite {
             words: weighed(message),
             body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
         }))
+    }
+
+    fn sit(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

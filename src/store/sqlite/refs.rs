@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::refs::COLLECTED;
+use crate::store::refs::{COLLECTED, Seat, kept, seen};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Upkeep, rows,
@@ -84,17 +84,18 @@ impl Session<'_> {
         let beside = "SELECT neighbours!(reflog, operation, ?1)";
         self.first(beside, [number(operation)], |_| Ok(()))?;
         self.prove_moves_whole(operation, &found)?;
-        Ok(found)
+        Ok(self.seen_moves(found))
     }
 
     fn moves_of_ref(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
+        let name = kept(self.seat(), name);
         let sql = moves("name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
         let params = params![name, number(limit as u64)];
         let found = self.all(&sql, params, |row| rows::moved(row))?;
         // Each move begins where the one before it ended, and the last ends where the ref is.
         let mut next = match limit {
             0 => return Ok(found),
-            _ => self.reference(name)?,
+            _ => self.kept_reference(name)?,
         };
         for row in &found {
             if row.name != *name || row.new != next {
@@ -104,8 +105,30 @@ impl Session<'_> {
         }
         match next {
             Some(_) if found.len() < limit => Err(broken(name)),
-            _ => Ok(found),
+            _ => Ok(self.seen_moves(found)),
         }
+    }
+
+    fn seen_moves(&self, mut moves: Vec<ReflogRow>) -> Vec<ReflogRow> {
+        for row in &mut moves {
+            row.name = seen(self.seat(), row.name.clone());
+        }
+        moves
+    }
+
+    /// What the ref holds that is kept under this name.
+    fn kept_reference(&self, name: &RefName) -> Result<Option<RefValue>> {
+        let found = self.first(
+            "SELECT target, commits.hash, symbolic FROM refs
+             LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
+             WHERE refs.name = ?1 AND intact!(refs)",
+            [name],
+            |row| rows::value(row, 0),
+        )?;
+        if found.is_none() {
+            self.prove_ref_absent(name)?;
+        }
+        Ok(found.flatten())
     }
 
     /// Makes sure that the index gave all moves of an operation, each once: they stand in the log one after
@@ -161,18 +184,12 @@ impl Session<'_> {
 const MANY_REFS: usize = 256;
 
 impl Refs for Session<'_> {
+    fn seat(&self) -> Option<&Seat> {
+        self.store.seat.as_ref()
+    }
+
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
-        let found = self.first(
-            "SELECT target, commits.hash, symbolic FROM refs
-             LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
-             WHERE refs.name = ?1 AND intact!(refs)",
-            [name],
-            |row| rows::value(row, 0),
-        )?;
-        if found.is_none() {
-            self.prove_ref_absent(name)?;
-        }
-        Ok(found.flatten())
+        self.kept_reference(kept(self.seat(), name))
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
@@ -191,7 +208,7 @@ impl Refs for Session<'_> {
             if let (Some(RefValue::Commit(commit)), false) = (&value, self.writes) {
                 ends.insert(*commit, row.get(4)?);
             }
-            found.extend(value.map(|value| (name, value)));
+            found.extend(value.map(|value| (seen(self.seat(), name), value)));
             if found.len() == MANY_REFS && !self.writes {
                 self.store.has_many_refs()?;
             }
@@ -266,7 +283,9 @@ impl Refs for Session<'_> {
 
     fn sound_references(&self) -> Result<Vec<RefName>> {
         let sql = "SELECT name FROM refs WHERE seal = sealed(name, target, symbolic) ORDER BY name";
-        self.all(sql, [], |row| row.get(0))
+        self.all(sql, [], |row| {
+            row.get(0).map(|name| seen(self.seat(), name))
+        })
     }
 }
 
@@ -290,7 +309,8 @@ impl RefsMut for Session<'_> {
         if self.operation.get().is_none() && self.coming.borrow().is_none() {
             return Err(Error::store("no operation is open to log the move under"));
         }
-        let old = self.reference(name)?;
+        let name = kept(self.seat(), name);
+        let old = self.kept_reference(name)?;
         if old.as_ref() == new {
             return Ok(());
         }

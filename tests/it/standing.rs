@@ -1,0 +1,362 @@
+//! A repository of many directories: each has a HEAD of its own, and nobody changes another's conversation.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::sandbox::{Sandbox, is_left_out};
+
+const DIRECTORIES: [&str; 3] = ["alpha", "beta", "gamma"];
+const IDS: [&str; 4] = [
+    "11111111-aaaa-4000-8000-000000000000",
+    "22222222-bbbb-4000-8000-000000000000",
+    "33333333-cccc-4000-8000-000000000000",
+    "44444444-aaaa-4000-8000-000000000000",
+];
+
+/// A home with a repository, and sessions of three directories: one each, and a newer one of the first.
+struct Home(Sandbox);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(Sandbox::empty());
+        for name in DIRECTORIES {
+            std::fs::create_dir_all(home.at(name).join("src")).expect("made");
+        }
+        home.tract("", &["init"]);
+        for (at, id) in IDS.into_iter().enumerate() {
+            let path = home.session(id, DIRECTORIES[at % 3], at);
+            home.tract("", &["import", path.to_str().expect("text")]);
+        }
+        home
+    }
+
+    fn at(&self, directory: &str) -> PathBuf {
+        let home = std::fs::canonicalize(self.0.home()).expect("it is there");
+        home.join(directory)
+    }
+
+    /// A session's file; later ones by their number.
+    fn session(&self, id: &str, directory: &str, number: usize) -> PathBuf {
+        let said = [
+            ("user", "Look at it."),
+            ("assistant", "It is fine."),
+            ("user", "Then go on."),
+            ("assistant", "Done."),
+        ];
+        let (mut lines, mut parent) = (String::new(), None);
+        for (at, (role, text)) in said.into_iter().enumerate() {
+            let uuid = format!("{}-{at}", &id[..8]);
+            let text = format!("{text} ({directory} {number})");
+            let content = match role {
+                "user" => json!(text),
+                _ => json!([{"type": "text", "text": text}]),
+            };
+            let line = json!({
+                "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": self.at(directory),
+                "timestamp": format!("2026-03-01T1{number}:00:0{at}.000Z"),
+                "message": {"role": role, "content": content, "model": "claude-opus-4-8", "id": uuid},
+            });
+            writeln!(lines, "{line}").expect("a string");
+            parent = Some(uuid);
+        }
+        self.0.write(&format!("{id}.jsonl"), lines)
+    }
+
+    fn run(&self, directory: &str, arguments: &[&str]) -> std::process::Output {
+        let mut command = self.0.command(arguments);
+        command.current_dir(self.at(directory));
+        command.output().expect("it runs")
+    }
+
+    fn said(&self, directory: &str, arguments: &[&str]) -> String {
+        self.0.told(&self.run(directory, arguments))
+    }
+
+    fn tract(&self, directory: &str, arguments: &[&str]) -> String {
+        let output = self.run(directory, arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?} {}",
+            self.0.told(&output)
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// All refs, with what they hold.
+    fn refs(&self) -> BTreeMap<String, String> {
+        let file = Connection::open(self.at(".tract/tract.db")).expect("opens");
+        let sql = "SELECT name, coalesce(symbolic, hex(hash)) FROM refs
+             LEFT JOIN commits ON commits.id = target";
+        let mut statement = file.prepare(sql).expect("SQL");
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("reads");
+        rows.map(|row| row.expect("a row")).collect()
+    }
+
+    fn log(&self, directory: &str) -> Vec<String> {
+        let log = self.tract(directory, &["log", "-n", "0", "--format", "%s"]);
+        log.lines().map(str::to_owned).collect()
+    }
+}
+
+/// On a server there is no home directory.
+fn home() -> Option<Home> {
+    (!is_left_out("the repository of a home directory")).then(Home::new)
+}
+
+#[test]
+fn each_directory_has_its_newest_session_until_another_is_chosen() {
+    let Some(home) = home() else { return };
+    assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
+    assert_eq!(home.log("alpha/src")[0], "Done. (alpha 3)", "below it, too");
+    assert_eq!(home.log("beta")[0], "Done. (beta 1)");
+
+    // An id as lists show it goes to its branch; elsewhere HEAD stays.
+    let said = home.said("alpha", &["checkout", "11111111"]);
+    assert!(said.contains("On main, at"), "{said}");
+    assert_eq!(home.log("alpha")[0], "Done. (alpha 0)");
+    assert_eq!(home.log("beta")[0], "Done. (beta 1)");
+    home.tract("alpha", &["checkout", "-"]);
+    assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
+
+    // What is newer does not take the place of what was chosen, but of what was not.
+    for directory in ["alpha", "beta"] {
+        let id = format!("5555555{}-dddd-4000-8000-000000000000", directory.len());
+        let path = home.session(&id, directory, 5);
+        home.tract(directory, &["import", path.to_str().expect("text")]);
+    }
+    assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
+    assert_eq!(home.log("beta")[0], "Done. (beta 5)");
+}
+
+#[test]
+fn a_directory_without_sessions_begins_a_conversation_of_its_own() {
+    let Some(home) = home() else { return };
+    std::fs::create_dir(home.at("new")).expect("made");
+    let said = home.said("new", &["log"]);
+    assert!(said.contains("'new' has no commits yet"), "{said}");
+    let before = home.refs();
+    home.tract("new", &["commit", "-r", "user", "-m", "begun"]);
+    home.tract("new", &["commit", "-r", "user", "-m", "gone on"]);
+    assert_eq!(home.log("new"), ["gone on", "begun"]);
+    let mut after = home.refs();
+    after.retain(|name, _| !before.contains_key(name));
+    let names: Vec<&String> = after.keys().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names[0].starts_with("at/") && names[0].ends_with("/HEAD"));
+    assert_eq!(names[1], "refs/heads/new");
+    home.tract("new", &["undo"]);
+    home.tract("new", &["undo"]);
+    assert_eq!(home.refs(), before);
+    let said = home.said("new", &["undo"]);
+    assert!(
+        said.contains("nothing to undo"),
+        "what others did is not taken back: {said}"
+    );
+}
+
+#[test]
+fn undo_and_redo_are_of_what_was_done_here() {
+    let Some(home) = home() else { return };
+    home.tract("alpha", &["clear"]);
+    home.tract("beta", &["truncate", "--keep", "2"]);
+    let both = home.refs();
+    let said = home.said("alpha", &["undo"]);
+    assert!(said.contains("clear"), "{said}");
+    assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
+    home.tract("beta", &["undo"]);
+    home.tract("alpha", &["redo"]);
+    home.tract("beta", &["redo"]);
+    assert_eq!(home.refs(), both);
+}
+
+#[test]
+fn who_changes_a_conversation_is_told_which() {
+    let Some(home) = home() else { return };
+    let said = home.said("beta", &["clear"]);
+    let last = said
+        .trim_end()
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .to_owned();
+    let status = home.said("beta", &["status"]);
+    let branch = last.strip_prefix("On ").unwrap_or_else(|| panic!("{said}"));
+    let branch = branch.split(':').next().unwrap_or_default();
+    assert!(status.contains(branch), "{branch}: {status}");
+    // Where a repository has one HEAD, that is no news.
+    home.tract("", &["config", "head.of", "repository"]);
+    let said = home.said("beta", &["commit", "-r", "user", "-m", "one HEAD"]);
+    assert!(!said.contains("On "), "{said}");
+    assert_eq!(home.log("")[0], "one HEAD");
+    assert_eq!(home.log("alpha")[0], "one HEAD");
+}
+
+#[test]
+fn a_branch_that_another_directory_is_on_stays_and_takes_it_along() {
+    let Some(home) = home() else { return };
+    home.tract("alpha", &["checkout", "-b", "idea"]);
+    let said = home.said("beta", &["branch", "-d", "idea"]);
+    assert!(said.contains("HEAD is on 'idea'"), "{said}");
+    home.tract("beta", &["branch", "-m", "idea", "plan"]);
+    let status = home.said("alpha", &["status"]);
+    assert!(status.contains("plan"), "{status}");
+}
+
+#[test]
+fn a_hook_makes_no_repository() {
+    let sandbox = Sandbox::empty();
+    if is_left_out("the repository of a home directory") {
+        return;
+    }
+    let path = sandbox.write(
+        "session.jsonl",
+        include_str!("../data/claude-code/failed.jsonl"),
+    );
+    let hook = json!({"transcript_path": path, "cwd": sandbox.work()}).to_string();
+    insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], &hook), @r"
+    exit code: 1
+    --- stderr
+    error: no repository here or at home takes the session
+    hint: tract init ~ makes one for all sessions
+    ");
+    assert!(!sandbox.is_made());
+    let home = sandbox.home();
+    sandbox.ok(&["init", home.to_str().expect("text")]);
+    let said = sandbox.tract_with(&["import", "--hook"], &hook);
+    assert!(
+        said.contains("Imported"),
+        "it is not below home, and comes there: {said}"
+    );
+    assert!(!sandbox.is_made());
+}
+
+/// Each command as somebody would type it who names no conversation; those that change one, first to last, in an order in
+/// which each has something to do.
+const TYPED: &[&[&str]] = &[
+    &["commit", "-r", "user", "-m", "said"],
+    &["annotate", "HEAD", "--pin"],
+    &["compact", "-m", "all of it"],
+    &["restore", "HEAD"],
+    &["drop", ":2"],
+    &["undo"],
+    &["redo"],
+    &["prune"],
+    &["truncate", "--keep", "1"],
+    &["clear"],
+    &["reset", "HEAD~1"],
+    &["checkout", "-b", "idea"],
+    &["branch", "thought"],
+    &["tag", "v1"],
+    &["pick", "HEAD"],
+    &["redact"],
+    &["purge", ":1", "--force"],
+    &["branch", "-m", "notion"],
+    &["resume", "--in", "codex"],
+    &["record"],
+    &["chat", "--agent", "cat"],
+    &["import", "--all"],
+    &["watch", "--once"],
+    &["remote", "add", "origin", "../hub"],
+    &["push"],
+    &["fetch"],
+    &["pull"],
+    &["clone", "../hub"],
+    &["bundle", "all.tract"],
+    &["unbundle", "all.tract"],
+    &["gc"],
+    &["fsck", "--repair"],
+    &["config", "window.size", "9"],
+    &["backup", "copy.db"],
+    &["init", "another"],
+    &["demo"],
+    &["export", "--format", "html", "-o", "page.html"],
+    &["status"],
+    &["log"],
+    &["show"],
+    &["view"],
+    &["find", "fine"],
+    &["diff", "HEAD~1"],
+    &["cost"],
+    &["audit"],
+    &["reflog"],
+    &["compile"],
+    &["du"],
+    &["api", "status"],
+    &["mcp"],
+    &["completions", "bash"],
+    &["man", "pages"],
+    &["help"],
+];
+/// How many of them, from the first, must succeed at first.
+const CHANGING: usize = 18;
+
+#[test]
+fn no_command_without_a_name_changes_a_conversation_of_another_directory() {
+    let Some(home) = home() else { return };
+    // All commands are tried.
+    let help = home.tract("", &["help", "--all"]);
+    let listed = help
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let listed: Vec<&str> = listed
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let tried: Vec<&str> = TYPED.iter().map(|typed| typed[0]).collect();
+    let missing: Vec<&&str> = listed
+        .iter()
+        .filter(|name| !tried.contains(name) && !name.starts_with('-'))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{missing:?} stand in help and are not tried"
+    );
+
+    home.tract("", &["init", "hub"]);
+    home.tract("beta", &["checkout", "22222222"]);
+    home.tract("gamma", &["truncate", "--keep", "2"]);
+    let of_others = |home: &Home| -> BTreeMap<&str, Vec<String>> {
+        let others = ["", "beta", "gamma"].into_iter();
+        others
+            .map(|directory| (directory, home.log(directory)))
+            .collect()
+    };
+    let before = of_others(&home);
+    for round in 0..2 {
+        for (at, typed) in TYPED.iter().enumerate() {
+            let output = home.run("alpha", typed);
+            let said = home.0.told(&output);
+            assert_eq!(of_others(&home), before, "{round} {typed:?}: {said}");
+            let is_done = output.status.success() || round > 0 || at >= CHANGING;
+            assert!(is_done, "{typed:?}: {said}");
+        }
+        // Once more where somebody else has been meanwhile.
+        home.tract("alpha", &["checkout", "44444444"]);
+        home.tract("beta", &["truncate", "--keep", "1"]);
+        home.tract("beta", &["undo"]);
+    }
+}
+
+#[test]
+fn a_session_is_resumed_in_the_directory_of_its_own() {
+    let Some(home) = home() else { return };
+    let said = home.said("gamma", &["resume"]);
+    assert!(said.contains("gamma"), "{said}");
+    let written = |directory: &str| {
+        let name = home
+            .at(directory)
+            .to_string_lossy()
+            .replace(['/', '.'], "-");
+        let folder = home.at(".claude/projects").join(name);
+        Path::new(&folder).read_dir().map_or(0, Iterator::count)
+    };
+    assert_eq!(
+        (written("gamma"), written("alpha"), written("beta")),
+        (1, 0, 0)
+    );
+}
