@@ -12,13 +12,18 @@ use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Operation, own_words};
 use tract::render::chat::ChatMessage;
-use tract::render::page::{CachedSize, ContextSize, ConversationPage};
+use tract::render::edit::changed_files;
+use tract::render::page::{CachedSize, ContextSize, ConversationPage, LostFact, LostFacts};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
 
 use super::{App, Result, as_read, leaks};
 
+/// How many lost facts stand with what took them away.
+const LOST: usize = 20;
+/// Of how many of them, the newest, it is looked for.
+const AUDITED: usize = 20;
 /// How much of a prompt is a title.
 const TITLE_CHARS: usize = 90;
 
@@ -59,6 +64,7 @@ pub struct Gathered {
     facts: Vec<String>,
     sizes: Vec<ContextSize>,
     cached: Vec<CachedSize>,
+    lost: Vec<LostFacts>,
 }
 
 impl Gathered {
@@ -81,6 +87,7 @@ impl Gathered {
             facts: facts(repo, tip, &found, &rows, app)?,
             sizes: sizes(&found, &rows),
             cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
+            lost: lost(repo, tip, &found, &rows)?,
             found,
         })
     }
@@ -97,6 +104,7 @@ impl Gathered {
             cached: &self.cached,
             message_of: &|node| self.found.entry_of(node).map(numbered),
             hidden: &hidden,
+            lost: &self.lost,
         };
         kind.write(&page, &self.found.tree, out)
     }
@@ -173,6 +181,7 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
         cached: &[],
         message_of: &|_| None,
         hidden: &[],
+        lost: &[],
     };
     kind.write(&page, tree, app.ui.out())
 }
@@ -251,6 +260,35 @@ fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
         missed,
     };
     counted.map(size).collect()
+}
+
+/// What each compaction, truncation and clear took away, as far as nothing visible says it.
+fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Result<Vec<LostFacts>> {
+    let messages = messages(found);
+    let mut lost = Vec::new();
+    for row in rows.iter().rev() {
+        let (Operation::Hide(hide), Some(message)) =
+            (&row.commit.operation, messages.get(&row.hash))
+        else {
+            continue;
+        };
+        if lost.len() == AUDITED || !hide.kind.marks() {
+            continue;
+        }
+        let audit = repo.audit(&row.hash, tip, changed_files)?;
+        let facts = audit.lost().take(LOST).map(|fact| LostFact {
+            class: fact.class.as_str(),
+            text: fact.text.clone(),
+            outcome: fact.outcome.clone(),
+            message: messages.get(&fact.entry.commit).copied(),
+        });
+        lost.push(LostFacts {
+            message: *message,
+            count: audit.lost().count(),
+            facts: facts.collect(),
+        });
+    }
+    Ok(lost)
 }
 
 /// The messages of a page, by their commits.

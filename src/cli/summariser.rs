@@ -72,7 +72,7 @@ impl<'a> Summariser<'a> {
 }
 
 /// Shows that something is going on while the command runs.
-fn shown<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
+pub fn shown<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
     let spinner = progress::bar(app, "{spinner} {msg}");
     let messages = plural(messages as u64, "message");
     spinner.set_message(format!("the command reads {messages}; nothing is locked"));

@@ -24,6 +24,32 @@ pub struct ConversationPage<'a> {
     pub message_of: &'a dyn Fn(NodeId) -> Option<ChatMessage>,
     /// What hides each message, by its place.
     pub hidden: &'a [Option<&'static str>],
+    /// What nothing visible says any more, by the message that stands for what was hidden.
+    pub lost: &'a [LostFacts],
+}
+
+/// What hidden messages held that nothing visible says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostFacts {
+    /// The message that stands in their place.
+    pub message: ChatMessage,
+    /// How many facts.
+    pub count: usize,
+    /// Those that are most likely to be missed.
+    pub facts: Vec<LostFact>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostFact {
+    /// Its class.
+    pub class: &'static str,
+    /// It, as it was written. Hostile until escaped.
+    pub text: String,
+    /// What came of it. Hostile until escaped.
+    pub outcome: Option<String>,
+    /// The message that holds it, where the page shows it.
+    pub message: Option<ChatMessage>,
 }
 
 /// The context right after a step.

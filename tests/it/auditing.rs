@@ -299,3 +299,95 @@ fn what_was_asked_for_again_is_among_the_first_findings() {
     let first: usize = measured.again.iter().map(|again| again[3]).sum();
     assert!(first * 10 >= lost * 8, "{first} of {lost}");
 }
+
+/// A conversation of which a summary keeps one of two things.
+fn shortened() -> Sandbox {
+    let sandbox = Sandbox::with_messages(&[
+        (
+            "user",
+            "Never touch the <ledger> of 1998, whatever else you do.",
+        ),
+        ("assistant", "I read src/parse.rs and leave the rest alone."),
+        ("user", "Then go on."),
+    ]);
+    sandbox.ok(&["compact", "-m", "They talked about src/parse.rs."]);
+    sandbox
+}
+
+#[test]
+fn a_page_says_with_a_compaction_what_it_took_away() {
+    let sandbox = shortened();
+    let page = sandbox.ok(&["export", "--format", "html"]);
+    let lost = page
+        .split_once("<details class=\"lost\">")
+        .expect("it says so")
+        .1;
+    let lost = lost.split_once("</details>").expect("it ends").0;
+    insta::assert_snapshot!(lost, @r##"
+    <summary>Not said any more: 3</summary>
+    <ul>
+    <li><b class="class">instruction</b><a href="#h3">Then go on.</a></li>
+    <li><b class="class">instruction</b><a href="#h1">Never touch the &lt;ledger&gt; of 1998, whatever else you do.</a></li>
+    <li><b class="class">number</b><a href="#h1">1998</a></li>
+    </ul>
+    "##);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
+    let sandbox = shortened();
+    let said = sandbox.tract(&["audit", "--judge", "cat"]);
+    insta::assert_snapshot!(said, @"
+    compaction c30c98d, 3 messages hidden
+                 held  still said  lost
+    instruction     2           0     2
+    number          1           0     1
+
+    f6a0ec0  instruction  Then go on.
+    218fc14  instruction  Never touch the <ledger> of 1998, whatever else you do.
+    218fc14  number       1998
+
+    A conversation was made shorter. Below it stands as it was, then as it is now, then what was found in the first and not in the second. Say what of it will be missed, and what else is missing.
+
+    # Before
+
+    [1] user
+    Never touch the <ledger> of 1998, whatever else you do.
+
+    [2] assistant
+    I read src/parse.rs and leave the rest alone.
+
+    [3] user
+    Then go on.
+
+    # Now
+
+    [1] user
+    They talked about src/parse.rs.
+
+    # Not said any more
+
+    - instruction: Then go on.
+    - instruction: Never touch the <ledger> of 1998, whatever else you do.
+    - number: 1998
+    --- stderr
+    hint: tract restore HASH brings a message back
+    ");
+    let said = sandbox.tract(&["audit", "--judge", "echo why >&2; exit 3"]);
+    insta::assert_snapshot!(said, @"
+    exit code: 1
+    compaction c30c98d, 3 messages hidden
+                 held  still said  lost
+    instruction     2           0     2
+    number          1           0     1
+
+    f6a0ec0  instruction  Then go on.
+    218fc14  instruction  Never touch the <ledger> of 1998, whatever else you do.
+    218fc14  number       1998
+    --- stderr
+    hint: tract restore HASH brings a message back
+    why
+    error: 'echo why >&2; exit 3' said nothing: it ended with exit code 3
+    ");
+}

@@ -129,6 +129,7 @@ fn page<'a>(title: &'a str, facts: &'a [String]) -> ConversationPage<'a> {
         cached: &[],
         message_of: &|_| None,
         hidden: &[],
+        lost: &[],
     }
 }
 

@@ -1,9 +1,18 @@
 //! `tract audit`: what a compaction took away that nothing visible says.
 
+use std::fmt::Write as _;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use tract::api::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
+use tract::compile::{Provider, RequestOptions, compile};
+use tract::hash::CommitHash;
+use tract::history::Repo;
+use tract::model::Settings;
 use tract::render::{Label, Line, grouped, plural, table};
 
-use crate::cli::{App, Result};
+use crate::cli::summariser::{self, TIMEOUT_SECONDS};
+use crate::cli::{App, Failure, Result, exec};
 
 /// What a compaction took away, and what of it is still said
 ///
@@ -11,14 +20,16 @@ use crate::cli::{App, Result};
 /// are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
 /// other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
 /// listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
-/// restore HASH brings it back. No model is asked.
+/// restore HASH brings it back. No model is asked, unless --judge names a command: it gets the conversation
+/// before and after, and what is lost, on standard input, and what it prints is shown behind the list.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract audit                  the newest compaction, truncation or clear on this branch
   tract audit 3f2a91c          this one
   tract audit -n 0             everything that is lost, not the first 20
-  tract audit | grep task      what was to be done and is said nowhere")]
+  tract audit | grep task      what was to be done and is said nowhere
+  tract audit --judge 'claude -p \"Which of these will be missed?\"'")]
 pub struct Args {
     /// The compaction, truncation or clear; the newest on this branch unless given
     #[arg(value_name = "COMPACTION")]
@@ -26,6 +37,12 @@ pub struct Args {
     /// At most N findings; 0: all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
+    /// A command that says more, such as one that asks a model
+    #[arg(long, value_name = "CMD")]
+    judge: Option<String>,
+    /// How long that command may take
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS, requires = "judge")]
+    timeout: NonZeroU64,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -33,9 +50,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let params = AuditParams {
         rev: args.rev.clone(),
         within: None,
-        limit: Some(args.limit),
+        limit: Some(0),
     };
-    let answer = params.call(&mut At::new(&repo, on, &Still))?;
+    let all = params.call(&mut At::new(&repo, on, &Still))?;
+    let mut answer = all.clone();
+    if args.limit > 0 {
+        answer.findings.truncate(args.limit);
+    }
     let (Some(commit), Some(kind)) = (&answer.commit, answer.kind) else {
         app.ui.status("Nothing was hidden on this branch");
         return Ok(());
@@ -49,7 +70,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let lost: usize = answer.classes.iter().map(|class| class.lost).sum();
     if lost == 0 {
         app.ui.status("Nothing of it is lost");
-        return Ok(());
+        return judge(args, &repo, &all, app);
     }
     app.ui.print(Line::new())?;
     let width = app.ui.width_cols();
@@ -63,7 +84,60 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         app.ui.hint("tract restore HASH brings a message back");
     }
+    judge(args, &repo, &all, app)
+}
+
+/// Has a command say more, if one is named.
+fn judge(args: &Args, repo: &Repo, all: &AuditAnswer, app: &mut App) -> Result<()> {
+    let (Some(command), Some(hide)) = (&args.judge, &all.commit) else {
+        return Ok(());
+    };
+    let asked = request(repo, &hide.parse()?, all)?;
+    let timeout = Duration::from_secs(args.timeout.get());
+    let run = || exec::run(command, &asked, timeout);
+    let said = summariser::shown(app, all.messages, run).map_err(|failed| {
+        failed.stderr.lines().for_each(|line| app.ui.complain(line));
+        Failure::refused(format!("'{command}' said nothing: {}", failed.reason))
+    })?;
+    app.ui.print(Line::new())?;
+    app.ui.print_all(said.lines().map(Line::from))?;
     Ok(())
+}
+
+/// What the command gets: the conversation before and after, and what is lost.
+fn request(repo: &Repo, hide: &CommitHash, all: &AuditAnswer) -> Result<String> {
+    let text = |commit: &CommitHash| -> Result<String> {
+        let messages = repo.messages(&repo.context(commit)?)?;
+        let options = RequestOptions {
+            provider: Provider::Text,
+            ..RequestOptions::default()
+        };
+        Ok(compile(&messages, &Settings::new(), &options)?.payload)
+    };
+    let mut asked = "A conversation was made shorter. Below it stands as it was, then as it is now, then what was found \
+                     in the first and not in the second. Say what of it will be missed, and what else is missing.\n"
+        .to_owned();
+    if let Some(before) = repo.commit_at(hide)?.parent {
+        write!(asked, "\n# Before\n\n{}\n", text(&before)?).expect("a string");
+    }
+    write!(
+        asked,
+        "\n# Now\n\n{}\n\n# Not said any more\n\n",
+        text(hide)?
+    )
+    .expect("a string");
+    for finding in &all.findings {
+        let outcome = finding.outcome.as_ref();
+        let outcome = outcome.map_or(String::new(), |outcome| format!(" ({outcome})"));
+        writeln!(
+            asked,
+            "- {}: {}{outcome}",
+            finding.class,
+            finding.text.trim()
+        )
+        .expect("a string");
+    }
+    Ok(asked)
 }
 
 /// `instruction  12 held  9 said  3 lost`, a line for each class.

@@ -65,6 +65,10 @@ pub fn all(is_talk: bool) -> Vec<Line> {
         ),
         ("t T", "calls off, short, full; thoughts off and on"),
         ("y", "copies the message as it is"),
+        (
+            "a",
+            "what a compaction took away: of the chosen marker, or the newest",
+        ),
         ("o", "the operations"),
         ("z ctrl+z", "undoes the last command"),
         ("Z ctrl+y", "does it again"),

@@ -14,7 +14,7 @@ use tract::Result;
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::ingest::Conversation;
-use tract::model::Part;
+use tract::model::{HideKind, Part};
 use tract::render::chat::Tools;
 use tract::render::{Label, Line, grouped, plural};
 use tract::tree::words::words;
@@ -311,6 +311,7 @@ impl Reader {
             Key::Char('z') | Key::Ctrl('z') => return Ok(Wish::Run(vec!["undo".into()])),
             Key::Char('Z') | Key::Ctrl('y') => return Ok(Wish::Run(vec!["redo".into()])),
             Key::Char('s') => return Ok(Wish::Choose),
+            Key::Char('a') => return self.audited(repo),
             Key::Ctrl('o') => self.other(repo)?,
             Key::Char('n') => self.search_again(Way::Up),
             Key::Char('N') => self.search_again(Way::Down),
@@ -463,6 +464,16 @@ impl Reader {
             grouped(text.len() as u64)
         );
         Ok(Wish::Copy(text, what))
+    }
+
+    /// What the chosen marker stands for and nothing says any more; without one, what the newest does.
+    fn audited(&mut self, repo: &Repo) -> Result<Wish> {
+        let row = self.reels.top().map(|reel| reel.chosen_row(repo));
+        let row = row.transpose()?.flatten().map(|(_, row)| row.entry);
+        let marker = row.filter(|entry| entry.placed.is_some_and(HideKind::marks));
+        let mut words = vec!["audit".to_owned()];
+        words.extend(marker.map(|entry| entry.id.commit.to_string()));
+        Ok(Wish::Run(words))
     }
 
     fn picked(&mut self, command: &'static str, repo: &Repo) -> Result<Wish> {

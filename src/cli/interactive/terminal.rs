@@ -19,8 +19,8 @@ use super::key::{Key, Told};
 #[cfg(unix)]
 use crate::cli::pause::told;
 
-/// The shortest wait in which crossterm looks at all.
-const AT_ONCE: Duration = Duration::from_millis(1);
+/// A wait in which crossterm looks at least once; it looks without a pause until it is over.
+const AT_ONCE: Duration = Duration::from_micros(100);
 
 /// Whether the screen is ours, for whoever must give it back: a panic too.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -164,7 +164,6 @@ fn poll(time: Duration) -> io::Result<bool> {
     if is_gone(time) {
         Err(io::ErrorKind::UnexpectedEof.into())
     } else {
-        std::thread::sleep(Duration::from_millis(300));
         event::poll(AT_ONCE)
     }
 }

@@ -215,7 +215,48 @@ impl<'a> Blocks<'a> {
         }
         self.markup.raw("</div>\n");
         self.markup.raw(if is_long { "</details>" } else { "" });
+        self.lost(mark);
         self.markup.raw("</section>\n");
+    }
+
+    /// What was hidden and is said nowhere any more, closed.
+    fn lost(&mut self, mark: &Mark) {
+        let page = self.page;
+        let at = (page.message_of)(mark.node.id).map(|message| message.at);
+        let lost = page.lost.iter().find(|lost| Some(lost.message.at) == at);
+        let Some(lost) = lost.filter(|lost| lost.count > 0) else {
+            return;
+        };
+        self.markup
+            .raw("<details class=\"lost\"><summary>Not said any more: ")
+            .number(lost.count as u64)
+            .raw("</summary>\n<ul>\n");
+        for fact in &lost.facts {
+            self.markup.raw("<li>").element("b", "class", fact.class);
+            let link = fact.message;
+            let link = link.map(|message| format!("#{}", anchor(message.at, message.number)));
+            match &link {
+                Some(link) => self.markup.open("a", &[("href", Some(link))]),
+                None => self.markup.raw("<span>"),
+            };
+            self.markup.text(fact.text.trim());
+            self.markup.raw(match &link {
+                Some(_) => "</a>",
+                None => "</span>",
+            });
+            if let Some(outcome) = &fact.outcome {
+                self.markup.raw(" ").element("i", "outcome", outcome);
+            }
+            self.markup.raw("</li>\n");
+        }
+        let more = lost.count - lost.facts.len();
+        if more > 0 {
+            self.markup
+                .raw("<li>and ")
+                .number(more as u64)
+                .raw(" more</li>\n");
+        }
+        self.markup.raw("</ul></details>\n");
     }
 
     fn response(&mut self, response: &Response) {

@@ -23,6 +23,7 @@ fn page(tree: &Tree) -> String {
         cached: &[],
         message_of: &|_| None,
         hidden: &[],
+        lost: &[],
     };
     let mut bytes = Vec::new();
     write(&page, &tree.items, &mut bytes).expect("written");

@@ -65,6 +65,7 @@ fn a_conversation_is_markdown() {
         cached: &[],
         message_of: &|_| None,
         hidden: &[],
+        lost: &[],
     };
     let mut bytes = Vec::new();
     write(&page, &tree.items, &mut bytes).expect("written");

@@ -71,6 +71,7 @@ fn keys_ask_for_what_they_say() {
     assert_eq!(wish(Key::Char('Z')), run(&["redo"]));
     assert_eq!(wish(Key::Char('o')), Wish::Operations);
     assert_eq!(wish(Key::Char('s')), Wish::Choose);
+    assert_eq!(wish(Key::Char('a')), run(&["audit"]));
     assert_eq!(wish(Key::Char('q')), Wish::Quit);
     let Wish::Copy(text, _) = wish(Key::Char('y')) else {
         panic!("nothing was copied");
