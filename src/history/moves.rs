@@ -216,7 +216,12 @@ impl Repo {
             }
         };
         if to == held {
-            // Dropped, and the operation with it.
+            // A directory's HEAD that was there for want of another stays there from now on. Else the
+            // operation is dropped.
+            if tx.seat().is_some() && tx.reference(&RefName::head())?.is_none() {
+                tx.set_reference(&RefName::head(), Some(&to))?;
+                tx.commit()?;
+            }
             return Ok(Checkout {
                 to: from.clone(),
                 from,

@@ -123,15 +123,17 @@ fn each_directory_has_its_newest_session_until_another_is_chosen() {
     assert_eq!(home.log("beta")[0], "Done. (beta 1)");
     home.tract("alpha", &["checkout", "-"]);
     assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
+    home.tract("gamma", &["checkout", "33333333"]);
 
     // What is newer does not take the place of what was chosen, but of what was not.
-    for directory in ["alpha", "beta"] {
-        let id = format!("5555555{}-dddd-4000-8000-000000000000", directory.len());
+    for directory in ["alpha", "beta", "gamma"] {
+        let id = format!("5555{directory:f<5}-dddd-4000-8000-000000000000");
         let path = home.session(&id, directory, 5);
         home.tract(directory, &["import", path.to_str().expect("text")]);
     }
     assert_eq!(home.log("alpha")[0], "Done. (alpha 3)");
     assert_eq!(home.log("beta")[0], "Done. (beta 5)");
+    assert_eq!(home.log("gamma")[0], "Done. (gamma 2)");
 }
 
 #[test]
@@ -318,15 +320,24 @@ fn no_command_without_a_name_changes_a_conversation_of_another_directory() {
     );
 
     home.tract("", &["init", "hub"]);
+    // Their sessions, the branches of these, and the HEADs.
+    let refs = home.refs();
+    let ends = [IDS[1], IDS[2]].map(|id| refs[&format!("refs/sessions/claude-code/{id}")].clone());
+    let theirs = |(name, on): (&String, &String)| ends.contains(on).then(|| name.clone());
+    let names: Vec<String> = refs.iter().filter_map(theirs).collect();
+    let of_others = |home: &Home| -> BTreeMap<String, String> {
+        let mut refs = home.refs();
+        refs.retain(|name, _| {
+            let is_head = name == "HEAD" || name.contains("/beta") || name.contains("/gamma");
+            is_head || names.contains(name)
+        });
+        refs
+    };
     home.tract("beta", &["checkout", "22222222"]);
     home.tract("gamma", &["truncate", "--keep", "2"]);
-    let of_others = |home: &Home| -> BTreeMap<&str, Vec<String>> {
-        let others = ["", "beta", "gamma"].into_iter();
-        others
-            .map(|directory| (directory, home.log(directory)))
-            .collect()
-    };
+    home.tract("gamma", &["checkout", "33333333"]);
     let before = of_others(&home);
+    assert_eq!(before.len(), 6, "{before:?}");
     for round in 0..2 {
         for (at, typed) in TYPED.iter().enumerate() {
             let output = home.run("alpha", typed);
