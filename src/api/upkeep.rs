@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::advice::sentence;
+use super::at::still;
 use super::{ApiError, At, Method, WorkProgress};
 
 /// How much.
@@ -41,7 +42,7 @@ impl Method for FsckParams {
         let goes_on = &mut at.goes_on;
         let found = at.repo.fsck(self.counts, &mut |checked| {
             let done = checked.contents + checked.commits;
-            goes_on(WorkProgress { done, total: None });
+            still(goes_on(WorkProgress { done, total: None }))
         })?;
         let mut faults: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
         faults.extend(
@@ -59,5 +60,29 @@ impl Method for FsckParams {
             messages: found.checked.contents,
             commits: found.checked.commits,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Still;
+    use crate::history::{Call, CommitOptions, On, Repo};
+    use crate::model::{Draft, Message, Role};
+
+    #[test]
+    fn a_check_that_nobody_waits_for_ends() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let draft = Draft::append(Message::text(Role::User, "hello"));
+        let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
+        done.expect("commits");
+        let check = |goes_on| {
+            let mut at = At::new(&repo, On::Head, &Still);
+            at.goes_on = Box::new(move |_| goes_on);
+            FsckParams { counts: true }.call(&mut at)
+        };
+        assert!(!check(true).expect("checked").is_damaged);
+        let ended = check(false).expect_err("it ends");
+        assert_eq!(ended.kind, ApiError::from(crate::Error::Cancelled).kind);
     }
 }

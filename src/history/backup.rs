@@ -30,7 +30,8 @@ impl Repo {
         })?;
         let copy = Self::of_file(Sqlite::open_still(to)?);
         copy.fsck(false, &mut |checked| {
-            progress(BackupStep::Checking(checked.contents))
+            progress(BackupStep::Checking(checked.contents));
+            Ok(())
         })
     }
 }
@@ -80,7 +81,7 @@ mod tests {
         for beside in ["copy.db-wal", "copy.db-shm", "copy.db-journal"] {
             assert!(!folder.path().join(beside).exists(), "{beside}");
         }
-        let checked = repo.fsck(false, &mut |_| {}).expect("checked").checked;
+        let checked = repo.fsck(false, &mut |_| Ok(())).expect("checked").checked;
         assert_eq!(checked.commits, written);
     }
 }

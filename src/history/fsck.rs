@@ -64,18 +64,22 @@ impl Repo {
     /// use tract::history::Repo;
     ///
     /// let repo = Repo::ephemeral()?;
-    /// assert!(!repo.fsck(true, &mut |_| {})?.is_damaged());
+    /// assert!(!repo.fsck(true, &mut |_| Ok(()))?.is_damaged());
     /// # Ok::<(), tract::Error>(())
     /// ```
     ///
     /// # Errors
     ///
     /// [`Error::Store`] where the engine cannot read at all.
-    pub fn fsck(&self, counts: bool, progress: &mut dyn FnMut(Checked)) -> Result<Fsck> {
+    pub fn fsck(
+        &self,
+        counts: bool,
+        progress: &mut dyn FnMut(Checked) -> Result<()>,
+    ) -> Result<Fsck> {
         let mut found = Fsck::default();
         found.checked = self.store.verify(&mut |checked, fault| {
-            progress(checked);
             found.faults.extend(fault);
+            progress(checked)
         })?;
         let view = self.store.read()?;
         found.purge = view.last_purge()?;

@@ -59,6 +59,7 @@ impl Repo {
         let copy = Self::of_file(Sqlite::open_still(new.draft())?);
         let found = copy.fsck(false, &mut |checked| {
             progress(BackupStep::Checking(checked.contents));
+            Ok(())
         })?;
         drop(copy);
         let aside = if found.is_damaged() {

@@ -16,8 +16,8 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::weighed::weighed;
 use crate::model::{Commit, Message, Operation, RefName, Span, is_tombstone};
 
-/// Who is told of faults and of progress.
-pub(super) type Tell<'a> = &'a mut dyn FnMut(Checked, Option<Fault>);
+/// Who is told of faults and of progress, and may end it.
+pub(super) type Tell<'a> = &'a mut dyn FnMut(Checked, Option<Fault>) -> Result<()>;
 
 /// Where a ref is: the row of a commit, or another ref's name; neither: it is not there.
 pub(super) type At = (Option<i64>, Option<Vec<u8>>);
@@ -75,6 +75,8 @@ pub(super) struct Check<'t> {
     /// How far it is.
     pub(super) done: Checked,
     tell: Tell<'t>,
+    /// Why whoever is told wants no more.
+    stopped: Option<Error>,
     /// After how many objects it is told how far it is; none where the engine says so itself.
     step: Option<u64>,
     /// Whether the engine repairs what is damaged of objects.
@@ -92,6 +94,7 @@ impl<'t> Check<'t> {
         Self {
             done: Checked::default(),
             tell,
+            stopped: None,
             step,
             mends,
             terms: Terms::new(),
@@ -113,18 +116,27 @@ impl<'t> Check<'t> {
     }
 
     pub(super) fn fault(&mut self, fault: Fault) {
-        (self.tell)(self.done, Some(fault));
+        let told = (self.tell)(self.done, Some(fault));
+        self.stopped = self.stopped.take().or(told.err());
     }
 
     /// Tells how far it is.
-    pub(super) fn progress(&mut self) {
-        (self.tell)(self.done, None);
+    ///
+    /// # Errors
+    ///
+    /// What whoever is told fails with, if it wants no more.
+    pub(super) fn progress(&mut self) -> Result<()> {
+        match self.stopped.take() {
+            Some(error) => Err(error),
+            None => (self.tell)(self.done, None),
+        }
     }
 
-    fn step(&mut self) {
+    fn step(&mut self) -> Result<()> {
         let done = self.done.contents + self.done.commits + self.done.sources;
-        if self.step.is_some_and(|step| done.is_multiple_of(step)) {
-            self.progress();
+        match self.step {
+            Some(step) if done.is_multiple_of(step) => self.progress(),
+            _ => Ok(()),
         }
     }
 
@@ -136,9 +148,9 @@ impl<'t> Check<'t> {
         body: Option<Option<Vec<u8>>>,
         shown: Option<Shown>,
         is_indexed: impl FnOnce(&mut Terms, &Message) -> bool,
-    ) {
+    ) -> Result<()> {
         self.done.contents += 1;
-        self.step();
+        self.step()?;
         let (why, mends) = match body {
             Some(_) => ("its body is not what was written", self.mends),
             None => ("its body is missing", false),
@@ -146,7 +158,8 @@ impl<'t> Check<'t> {
         let words = self.words.take(id);
         let Some((message, size_bytes)) = body.flatten().and_then(|body| message(&hash, &body))
         else {
-            return self.fault(Fault::Content { hash, why, mends });
+            self.fault(Fault::Content { hash, why, mends });
+            return Ok(());
         };
         // What a purge erased may be indexed or not.
         let is_erased = is_tombstone(&hash, message.canonical().as_bytes());
@@ -158,6 +171,7 @@ impl<'t> Check<'t> {
         if shown != Some(Shown::of_size(&message, size_bytes)) {
             self.fault(Fault::Listing { hash });
         }
+        Ok(())
     }
 
     /// What is astray in the search index, once all contents were told.
@@ -182,7 +196,7 @@ impl<'t> Check<'t> {
         mut is_here: impl FnMut(&ContentHash) -> bool,
     ) -> Result<()> {
         self.done.commits += 1;
-        self.step();
+        self.step()?;
         let hash: CommitHash = get(row, first)?;
         let text = row.text(first + 1).ok();
         let text = text.filter(|text| hash.names(text.as_bytes()));

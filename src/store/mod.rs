@@ -130,7 +130,8 @@ pub trait Store: Send {
 
     /// Reads all that is kept and tells what is not as it was written, or does not fit the rest; now
     /// and then it tells only how far it has come. Fault or not, it goes on to the end.
-    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked>;
+    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>) -> Result<()>)
+    -> Result<Checked>;
 
     /// The size of the files in bytes.
     fn size_bytes(&self) -> Result<u64> {

@@ -414,7 +414,7 @@ fn what_is_wrong(directory: &Path, commits: &[CommitHash], right: &Answers) -> V
     let refused = answered.len() < right.len();
     let mut wrong = wrong(right, answers);
     let found = Repo::open(directory).and_then(|repo| {
-        let found = repo.fsck(true, &mut |_| {})?;
+        let found = repo.fsck(true, &mut |_| Ok(()))?;
         Ok((repo, found))
     });
     let is_found = found.as_ref().map_or(true, |(_, found)| found.is_damaged());
@@ -435,14 +435,14 @@ fn what_is_wrong(directory: &Path, commits: &[CommitHash], right: &Answers) -> V
 
 /// Whether a check of everything finds damage.
 fn is_found(directory: &Path) -> bool {
-    let checked = Repo::open(directory).and_then(|repo| repo.fsck(true, &mut |_| {}));
+    let checked = Repo::open(directory).and_then(|repo| repo.fsck(true, &mut |_| Ok(())));
     checked.map_or(true, |found| found.is_damaged())
 }
 
 /// Makes again what can be made; whether that was possible.
 fn repair(directory: &Path) -> bool {
     Repo::open(directory).is_ok_and(|repo| {
-        let found = repo.fsck(true, &mut |_| {});
+        let found = repo.fsck(true, &mut |_| Ok(()));
         found.is_ok_and(|found| repo.repair(&found).is_ok())
     })
 }

@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, THE_FILE, is_left_out};
 /// What `fsck` says of a repository's directory, line by line; an error where it cannot even be opened.
 fn faults(directory: &std::path::Path) -> Result<Vec<String>, tract::Error> {
     let repo = Repo::open(directory)?;
-    let found = repo.fsck(true, &mut |_| {})?;
+    let found = repo.fsck(true, &mut |_| Ok(()))?;
     let mut lines: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
     lines.extend(found.log.iter().map(ToString::to_string));
     let lost = found

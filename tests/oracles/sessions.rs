@@ -197,7 +197,7 @@ fn taken_in(repo: &Repo, path: &Path, format: Option<&'static Format>) -> Option
 
 /// Nothing is found wrong with a repository.
 pub fn is_whole(repo: &Repo, what: &str) {
-    let found = repo.fsck(true, &mut |_| {}).expect("it can be checked");
+    let found = repo.fsck(true, &mut |_| Ok(())).expect("it can be checked");
     assert!(!found.is_damaged(), "{what}: {found:?}");
 }
 

@@ -53,6 +53,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let commits = plural(checked.commits, "commit");
             bar.set_message(format!("{messages}, {commits}"));
             bar.tick();
+            Ok(())
         });
         bar.finish_and_clear();
         found

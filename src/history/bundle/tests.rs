@@ -127,7 +127,12 @@ fn what_was_bundled_arrives_and_arriving_twice_adds_nothing() {
         b"the file"
     );
     drop((here, there));
-    assert!(!yours.fsck(true, &mut |_| {}).expect("checked").is_damaged());
+    assert!(
+        !yours
+            .fsck(true, &mut |_| Ok(()))
+            .expect("checked")
+            .is_damaged()
+    );
 
     let before = all(&yours);
     let again = take(&yours, &bytes).expect("taken");

@@ -28,7 +28,11 @@ pub(super) struct Checked {
 }
 
 /// Holds it all against the rest; where the rest is damaged, that is for others to say.
-pub(super) fn check(view: &dyn View, counts: bool, progress: &mut dyn FnMut()) -> Result<Checked> {
+pub(super) fn check(
+    view: &dyn View,
+    counts: bool,
+    progress: &mut dyn FnMut() -> Result<()>,
+) -> Result<Checked> {
     let derived = match view.derived() {
         Ok(derived) => derived,
         // Rows that are damaged were told of.
@@ -52,7 +56,7 @@ fn contexts(
     view: &dyn View,
     derived: &Derived,
     faults: &mut Vec<Fault>,
-    progress: &mut dyn FnMut(),
+    progress: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Masks> {
     let kept = Kept::of(view, derived)?;
     let mut left: Vec<(u64, CommitHash)> = Vec::new();
@@ -69,7 +73,7 @@ fn contexts(
             continue;
         }
         if let Ok(path) = view.ancestors(&tip, None, usize::MAX) {
-            found.along(&kept, path.into_iter().rev(), progress);
+            found.along(&kept, path.into_iter().rev(), progress)?;
         }
     }
     let wrong = [
@@ -164,8 +168,8 @@ impl Found {
         &mut self,
         kept: &Kept<'_>,
         path: impl Iterator<Item = CommitRow>,
-        progress: &mut dyn FnMut(),
-    ) {
+        progress: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         let mut order = Order::default();
         // What the messages come to since the newest commit that was no append: a context is made for
         // the first total behind that alone.
@@ -188,7 +192,7 @@ impl Found {
             let Some(of) = of.filter(|_| self.done.insert(row.hash)) else {
                 continue;
             };
-            progress();
+            progress()?;
             let is_new = |(encoding, _): &(Encoding, Total)| !running.contains_key(encoding);
             let is_needed = of.is_tip
                 || of.has_checkpoint
@@ -218,6 +222,7 @@ impl Found {
                 self.summaries += u64::from(right.is_some_and(|right| Some(&right) != *summary));
             }
         }
+        Ok(())
     }
 }
 
@@ -227,7 +232,7 @@ fn recount(
     derived: &Derived,
     masks: &Masks,
     checked: &mut Checked,
-    progress: &mut dyn FnMut(),
+    progress: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     let counters = Encoding::ALL.map(Counter::of);
     let counter = |encoding| {
@@ -238,7 +243,7 @@ fn recount(
     };
     for (at, some) in derived.counts.chunks(BODIES).enumerate() {
         if at % STEP == 0 {
-            progress();
+            progress()?;
         }
         let names: Vec<ContentHash> = some.iter().map(|(key, _, _)| key.content).collect();
         let whole = load::contents(view, &names);

@@ -171,7 +171,7 @@ fn check(
     prop_assert_eq!(&refs(&repo), &names);
     prop_assert_eq!(&reachable(&repo), &held);
     prop_assert_eq!(stray(&*repo.store.read().expect("a view")), (0, 0));
-    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     prop_assert!(!found.is_damaged(), "{:?}", found);
     if here.is_folder()
         && let Some((sound, _, faults)) = second_reader(&here.path().join(".tract/tract.db"))
@@ -232,7 +232,7 @@ fn check(
             prop_assert_eq!(refs(&repo), refs(&beside));
         }
     }
-    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     prop_assert!(!found.is_damaged(), "{:?}", found);
     let _ = repo.head(&On::Head).expect("a head");
     Ok(())

@@ -392,7 +392,7 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
             .summary
     };
     let right = status();
-    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     assert!(!found.is_damaged(), "{found:?}");
     let mut wrong = right.clone();
     wrong.by_role.rotate_left(1);
@@ -401,11 +401,11 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
         .expect("kept");
     tx.commit().expect("durable");
     assert_eq!(status(), wrong, "it is what is asked");
-    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     let said: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["summaries: 1 not as they were written"]);
     repo.repair(&found).expect("mended");
-    let found = repo.fsck(false, &mut |_| {}).expect("checked");
+    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     assert!(!found.is_damaged(), "{found:?}");
     assert_eq!(status(), right);
 }

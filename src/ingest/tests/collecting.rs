@@ -127,7 +127,7 @@ proptest! {
         for session in (0..2).filter(|session| !chats[*session].is_empty()) {
             bring_in(&repo, &folder.path().join(format!("s{session}.json")), Millis(100));
         }
-        let found = repo.fsck(false, &mut |_| {}).expect("checked");
+        let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
         prop_assert!(!found.is_damaged(), "{:?}", found);
     }
 }
@@ -204,7 +204,7 @@ fn an_import_that_a_collection_comes_upon_is_whole_in_the_end() {
             chat(&texts),
             "gap {gap}"
         );
-        let found = repo.fsck(false, &mut |_| {}).expect("checked");
+        let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
         assert!(!found.is_damaged(), "gap {gap}: {found:?}");
     }
 }

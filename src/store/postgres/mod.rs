@@ -275,7 +275,10 @@ impl Store for Postgres {
             .ok_or_else(|| columns::damaged("the repository's own row is missing"))
     }
 
-    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
+    fn verify(
+        &self,
+        tell: &mut dyn FnMut(Checked, Option<Fault>) -> Result<()>,
+    ) -> Result<Checked> {
         verify::verify(&Session::read(self)?, tell)
     }
 

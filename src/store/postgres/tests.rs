@@ -337,7 +337,10 @@ fn a_body_that_is_another_ones_is_refused() {
     let hash = put(&store, "hello").expect("kept");
     let mut checks = Vec::new();
     store
-        .verify(&mut |_, fault| checks.extend(fault))
+        .verify(&mut |_, fault| {
+            checks.extend(fault);
+            Ok(())
+        })
         .expect("checked");
     assert_eq!(checks, []);
     let change = "UPDATE bodies SET body = set_byte(body, 0, 65); UPDATE contents SET calls = 7";
@@ -345,7 +348,10 @@ fn a_body_that_is_another_ones_is_refused() {
     let read = store.read().and_then(|view| view.content(&hash));
     assert!(matches!(read, Err(Error::Damaged { .. })));
     store
-        .verify(&mut |_, fault| checks.extend(fault))
+        .verify(&mut |_, fault| {
+            checks.extend(fault);
+            Ok(())
+        })
         .expect("checked");
     assert!(matches!(checks[..], [Fault::Content { .. }]), "{checks:?}");
 }
@@ -363,7 +369,10 @@ fn what_can_be_made_again_is() {
     let faults = |store: &Postgres| {
         let mut faults = Vec::new();
         store
-            .verify(&mut |_, fault| faults.extend(fault))
+            .verify(&mut |_, fault| {
+                faults.extend(fault);
+                Ok(())
+            })
             .expect("checked");
         faults
     };
@@ -395,7 +404,12 @@ fn erased_bytes_are_in_no_table_after_a_scrub() {
     tx.purge_operations(operation).expect("marked");
     tx.commit().expect("done");
     assert!(in_files(), "else this proves nothing");
-    let owed = |store: &Postgres| store.verify(&mut |_, _| {}).expect("checked").unscrubbed;
+    let owed = |store: &Postgres| {
+        store
+            .verify(&mut |_, _| Ok(()))
+            .expect("checked")
+            .unscrubbed
+    };
     assert!(owed(&store));
     // While somebody sees what was there before, it stays owed.
     let other = Postgres::open(&address).expect("opens");
@@ -524,7 +538,10 @@ fn what_is_foreseen_is_as_what_comes_one_by_one() {
         drop(view);
         let mut faults = Vec::new();
         store
-            .verify(&mut |_, fault| faults.extend(fault.map(|fault| format!("{fault:?}"))))
+            .verify(&mut |_, fault| {
+                faults.extend(fault.map(|fault| format!("{fault:?}")));
+                Ok(())
+            })
             .expect("checked");
         assert_eq!(faults, Vec::<String>::new());
         ((rows, paths), trips)

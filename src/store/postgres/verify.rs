@@ -62,7 +62,7 @@ fn each<'t>(
             read(check, row)?;
             after = get(row, 0)?;
         }
-        check.progress();
+        check.progress()?;
         if (rows.len() as i64) < BATCH {
             return Ok(());
         }
@@ -83,8 +83,7 @@ fn contents(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
                 wanted.sort_unstable();
                 found == wanted
             })
-        });
-        Ok(())
+        })
     })?;
     check.indexed();
     Ok(())

@@ -343,7 +343,10 @@ impl Store for Sqlite {
         version.map(i64::cast_unsigned).map_err(engine)
     }
 
-    fn verify(&self, tell: &mut dyn FnMut(Checked, Option<Fault>)) -> Result<Checked> {
+    fn verify(
+        &self,
+        tell: &mut dyn FnMut(Checked, Option<Fault>) -> Result<()>,
+    ) -> Result<Checked> {
         verify::verify(&Session::read(self)?, tell)
     }
 

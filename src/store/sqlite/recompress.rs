@@ -209,7 +209,10 @@ mod tests {
         assert!(!told.is_empty());
         assert!(
             store
-                .verify(&mut |_, fault| assert_eq!(fault, None))
+                .verify(&mut |_, fault| {
+                    assert_eq!(fault, None);
+                    Ok(())
+                })
                 .is_ok()
         );
         // Once is enough.

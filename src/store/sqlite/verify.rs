@@ -139,7 +139,7 @@ fn contents(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         let found = indexed.take(id);
         check.content((id, row.get(0)?), body, shown, |terms, message| {
             found.is_none_or(|found| found == terms.of(message))
-        });
+        })?;
         Ok(true)
     })?;
     check.astray += indexed.left();
