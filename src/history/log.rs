@@ -57,6 +57,9 @@ pub struct LogOptions {
     pub numbers: bool,
 }
 
+/// Of how many commits it is asked which refs point at them, before all refs are read.
+const FEW: usize = 1_000;
+
 /// One commit of a log.
 #[derive(Clone, Debug)]
 pub struct LogRow {
@@ -121,7 +124,7 @@ impl Repo {
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
         let mut rows = self.undecorated(tip, options)?;
-        let mut refs = decorations(&*self.store.read()?)?;
+        let mut refs = decorations(&*self.store.read()?, &rows)?;
         for row in &mut rows {
             row.refs = refs.remove(&row.hash).unwrap_or_default();
         }
@@ -440,13 +443,19 @@ fn numbers(
 }
 
 /// The refs by the commit that they point at; HEAD first.
-fn decorations(view: &dyn View) -> Result<HashMap<CommitHash, Vec<RefName>>> {
+fn decorations(view: &dyn View, rows: &[LogRow]) -> Result<HashMap<CommitHash, Vec<RefName>>> {
     let mut names: HashMap<CommitHash, Vec<RefName>> = HashMap::new();
     let head = crate::history::repo::head(view, &crate::history::On::Head)?;
     if let Some(commit) = head.commit() {
         names.entry(commit).or_default().push(RefName::head());
     }
-    for (name, commit) in load::tips(view, "refs/")? {
+    let few: Vec<CommitHash> = rows.iter().take(FEW + 1).map(|row| row.hash).collect();
+    let all = if few.len() > FEW {
+        load::tips(view, "refs/")?
+    } else {
+        view.names_of(&few)?
+    };
+    for (name, commit) in all {
         names.entry(commit).or_default().push(name);
     }
     Ok(names)

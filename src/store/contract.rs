@@ -799,6 +799,15 @@ fn refs_move_and_the_log_tells(make: Make<'_>) {
         assert_eq!(view.references("")?, all);
         assert_eq!(view.references(RefName::HEADS)?, all[1..]);
         assert_eq!(view.references("refs/tags/")?, []);
+        let (at_root, at_tip) = (all[0].1.commit(), all[1].1.commit());
+        let (at_root, at_tip) = (at_root.expect("one"), at_tip.expect("one"));
+        assert_eq!(
+            view.names_of(&[at_root])?,
+            [],
+            "HEAD is no name of a commit"
+        );
+        assert_eq!(view.names_of(&[at_root, at_tip])?, [(main.clone(), at_tip)]);
+        assert_eq!(view.names_of(&[])?, []);
         let operations = view.operations(None, 9)?;
         assert_eq!(
             operations.iter().map(|o| o.id).collect::<Vec<_>>(),

@@ -198,6 +198,9 @@ pub trait Refs: Remembered {
     /// All refs whose full name begins with `prefix`, by name.
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>>;
 
+    /// The refs below `refs/` that point at one of these commits, by name. Other refs' commits are not read: for a few.
+    fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>>;
+
     /// The operations before `before` (none: all), newest first, at most `limit`.
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>>;
 

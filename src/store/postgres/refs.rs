@@ -1,8 +1,9 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
-use super::columns::{damaged, get};
+use super::columns::{damaged, get, keys};
 use super::session::Session;
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
 use crate::store::columns::Columns;
@@ -55,6 +56,14 @@ impl Refs for Session<'_> {
         self.all(sql, &[&prefix], |row| {
             let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
             Ok((seen(self.seat(), get(row, 3)?), value))
+        })
+    }
+
+    fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>> {
+        let sql = "SELECT name, hash FROM refs JOIN commits ON commits.id = target
+             WHERE hash = ANY ($1) AND substr(name, 1, 5) = 'refs/' ORDER BY name";
+        self.all(sql, &[&keys(commits)], |row| {
+            Ok((get(row, 0)?, get(row, 1)?))
         })
     }
 

@@ -1,10 +1,13 @@
 //! Refs, operations, the log of moves, what is remembered beside refs, and the configuration.
 
+use std::collections::HashMap;
+
 use rusqlite::params;
 
 use super::codec::{damaged, number};
 use super::session::Session;
 use crate::error::{Error, Result};
+use crate::hash::CommitHash;
 use crate::model::{Millis, PURGED, RefName, RefValue};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
@@ -213,6 +216,24 @@ impl Refs for Session<'_> {
                 self.store.has_many_refs()?;
             }
             Ok(has)
+        })?;
+        Ok(found)
+    }
+
+    fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>> {
+        let mut wanted: HashMap<i64, CommitHash> = HashMap::with_capacity(commits.len());
+        for commit in commits {
+            wanted.extend(self.place(commit)?.map(|place| (place.id, *commit)));
+        }
+        let sql = "SELECT name, target FROM refs WHERE name >= 'refs/' AND name < 'refs0'
+             AND target IS NOT NULL AND intact!(refs) ORDER BY name";
+        let mut found = Vec::new();
+        self.first("SELECT neighbours!(refs, name, 'refs/')", [], |_| Ok(()))?;
+        self.scan(sql, [], |row| {
+            if let Some(commit) = wanted.get(&row.get(1)?) {
+                found.push((row.get(0)?, *commit));
+            }
+            Ok(true)
         })?;
         Ok(found)
     }
