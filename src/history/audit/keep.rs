@@ -101,7 +101,7 @@ impl Repo {
 }
 
 /// What nothing says of these messages of a path, and of these pins.
-fn unsaid(
+pub(crate) fn unsaid(
     view: &dyn View,
     entries: &[&Entry],
     mut pins: Vec<Pin>,

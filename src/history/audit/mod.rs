@@ -15,6 +15,7 @@ mod tests;
 use std::collections::HashSet;
 
 pub use held::{Changes, FoundFact, HeldMessage, facts_of};
+pub(crate) use keep::unsaid;
 pub use keep::{Heard, Keep, Pin, pinned_text};
 pub use said::Said;
 
