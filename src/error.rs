@@ -550,6 +550,12 @@ pub enum Refusal {
     /// A compaction right after another one.
     #[error("nothing to compact: at most one message since the last summary")]
     CompactedAlready,
+    /// A summary without something that it has to hold.
+    #[error("the summary lacks {what}")]
+    Lacking {
+        /// What it lacks, in a few words.
+        what: String,
+    },
     /// A span from or to a hidden message.
     #[error("one end of the span is not in the context")]
     EndNotVisible,

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
+use tract::hash::fingerprint;
 use tract::history::{Call, CommitOptions, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::Secrets;
@@ -388,6 +389,18 @@ impl App {
     pub fn resumes_secrets(&self) -> Result<bool> {
         let config = self.user_config()?;
         Ok(config.values(SECRETS_RESUME).any(|value| value == ALLOW))
+    }
+
+    /// Where this machine keeps something beside a repository; none for one that is gone with this program, and where
+    /// it keeps nothing.
+    pub fn beside(&self, repo: &Repo, name: &str) -> Option<PathBuf> {
+        if let Some(directory) = repo.directory() {
+            return Some(directory.join(name));
+        }
+        let address = repo.place()?.to_str()?;
+        let hash = fingerprint(address.as_bytes());
+        let of: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(self.env.state.as_ref()?.join(format!("{of}.{name}")))
     }
 
     /// The repository, made where it is missing. The flag says whether it is new.

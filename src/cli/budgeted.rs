@@ -301,7 +301,7 @@ fn compact(
     match done {
         Ok(done) => {
             summariser::tell(on, &done, app);
-            Ok(done.surgery.commits.last().map(|last| last.hash))
+            Ok(done.0.surgery.commits.last().map(|last| last.hash))
         }
         Err(why) => {
             if is_last {

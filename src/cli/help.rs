@@ -30,7 +30,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     ),
     ("Write", &["commit", "annotate", "chat", "record"]),
     ("Names", &["tag", "reflog"]),
-    ("Send, for programs", &["compile", "api", "mcp"]),
+    ("Send, for programs", &["compile", "api", "mcp", "guard"]),
     (
         "Share",
         &[

@@ -3,9 +3,11 @@
 
 use tract::Error;
 use tract::api::usual_prune;
+use tract::history::audit::FactClass;
 use tract::history::surgery::{Plan, Reach, Truncate};
 use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::model::{EntryId, ProviderCount, Total};
+use tract::render::edit::changed_files;
 use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
 
 use super::{App, Result, Ui, cache, trace};
@@ -162,6 +164,30 @@ pub fn foretell(
     }
     ui.print_wrapped(line)?;
     cache::foretell(app, &repo, (command, surgery), gentler)
+}
+
+/// Which facts nothing would say any more, by class; nothing where there are none.
+pub fn foretell_facts(app: &mut App, repo: &Repo, call: Call<'_>, plan: &dyn Plan) -> Result<()> {
+    let options = options(app, repo, true)?;
+    let lost = repo.would_lose(call, plan, &options, changed_files)?;
+    let of = |class: &FactClass| {
+        lost.facts
+            .iter()
+            .filter(|found| found.fact.class == *class)
+            .count()
+    };
+    let counts = FactClass::ALL
+        .iter()
+        .map(|class| (class.as_str(), of(class)));
+    let counts = counts.filter(|(_, count)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(class, count)| format!("{class} {}", grouped(count as u64)))
+        .collect();
+    if !words.is_empty() {
+        let line = format!("Facts     said nowhere then: {}", words.join(", "));
+        app.ui.print_wrapped(line)?;
+    }
+    Ok(())
 }
 
 /// What a plan would change, and what a truncation and a prune would reach in its place: the

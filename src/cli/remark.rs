@@ -11,7 +11,7 @@ use tract::render::{Label, Line, Run, shell_word};
 const ENDS: [&str; 5] = ["; ", ", ", ": ", " (", ") "];
 
 /// The commands that act on the branch which `--on` names.
-const ON_A_BRANCH: [&str; 25] = [
+const ON_A_BRANCH: [&str; 26] = [
     "annotate",
     "audit",
     "chat",
@@ -22,6 +22,7 @@ const ON_A_BRANCH: [&str; 25] = [
     "diff",
     "drop",
     "export",
+    "guard",
     "log",
     "pick",
     "pin",

@@ -5,11 +5,14 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use tract::Error;
+use tract::api::digest;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::error::Refusal;
-use tract::history::surgery::{Compaction, Extent, Summary};
+use tract::history::audit::{FactClass, Keep};
+use tract::history::surgery::{Compaction, Extent, Span, Summary};
 use tract::history::{Call, On, Repo, SurgeryOptions};
-use tract::model::{Message, Settings};
+use tract::model::{Message, Role, Settings};
+use tract::render::edit::changed_files;
 use tract::render::{plural, tokens};
 
 use super::{App, Failure, Result, exec, outcome, progress};
@@ -25,6 +28,8 @@ pub struct Summariser<'a> {
     pub format: Provider,
     /// How long it may take.
     pub timeout: Duration,
+    /// Whether a summary is refused that lacks what it has to hold.
+    pub is_strict: bool,
 }
 
 impl<'a> Summariser<'a> {
@@ -34,10 +39,12 @@ impl<'a> Summariser<'a> {
             command,
             format: Provider::Text,
             timeout: Duration::from_secs(seconds.unwrap_or(TIMEOUT_SECONDS).get()),
+            is_strict: false,
         }
     }
 
-    /// Replaces the span by what the command prints. What it says when it fails is shown.
+    /// Replaces the span by what the command prints, and asks it once more where that lacks what it has to hold. What
+    /// it says when it fails is shown. What the summary lacks after that comes with it.
     pub fn compact(
         &self,
         repo: &Repo,
@@ -45,9 +52,10 @@ impl<'a> Summariser<'a> {
         span: &Extent,
         options: &SurgeryOptions,
         app: &mut App,
-    ) -> Result<Compaction> {
+    ) -> Result<(Compaction, Option<String>)> {
         let failed = RefCell::new(None);
-        let mut make = |messages: &[Message]| -> tract::Result<String> {
+        let lacking = RefCell::new(None);
+        let run = |messages: &[Message]| -> tract::Result<String> {
             let request = RequestOptions {
                 provider: self.format,
                 ..RequestOptions::default()
@@ -60,15 +68,83 @@ impl<'a> Summariser<'a> {
                 Error::Refused(Refusal::NoSummary { maker, reason })
             })
         };
+        let mut make = |span: &Span<'_>| -> tract::Result<String> {
+            let mut summary = run(span.messages)?;
+            let mut keep = span.lacks(&summary, changed_files)?;
+            if lacks(&keep).is_some() {
+                let mut again = span.messages.to_vec();
+                again.push(Message::text(Role::Assistant, &*summary));
+                again.push(Message::text(Role::User, ask(&keep)));
+                let second = run(&again)?;
+                let kept = span.lacks(&second, changed_files)?;
+                if telling(&kept) < telling(&keep) {
+                    (summary, keep) = (second, kept);
+                }
+            }
+            lacking.replace(lacks(&keep));
+            match lacks(&keep).filter(|_| self.is_strict) {
+                Some(what) => Err(Error::Refused(Refusal::Lacking { what })),
+                None => Ok(summary),
+            }
+        };
         let done = repo.compact(call, span, Summary::From(&mut make), options);
         match (done, failed.into_inner()) {
             (Err(error), Some(why)) => {
                 why.stderr.lines().for_each(|line| app.ui.complain(line));
                 Err(Failure::refused(error.to_string()).with_hint("nothing was changed"))
             }
-            (done, _) => Ok(done?),
+            (Err(error @ Error::Refused(Refusal::Lacking { .. })), _) => Err(refused(error)),
+            (done, _) => Ok((done?, lacking.into_inner())),
         }
     }
+}
+
+/// How much of what a summary lacks the one who makes it is told.
+const ASKED_CHARS: usize = 2_000;
+
+/// What is asked for where a summary lacks something.
+fn ask(keep: &Keep) -> String {
+    let missing = digest(keep, ASKED_CHARS).text;
+    format!(
+        "This summary lacks what follows. Write it again, all of it, so that it holds this as well, in these words:\n\
+         {missing}"
+    )
+}
+
+/// How much is missing of what a summary has to hold: pins, what the user said, open points.
+fn telling(keep: &Keep) -> [usize; 3] {
+    let of = |class| {
+        keep.facts
+            .iter()
+            .filter(|found| found.fact.class == class)
+            .count()
+    };
+    [
+        keep.pins.len(),
+        of(FactClass::Instruction),
+        of(FactClass::Task),
+    ]
+}
+
+/// The same in words; none: nothing of it is missing.
+pub fn lacks(keep: &Keep) -> Option<String> {
+    let words = ["pin", "thing that you said", "open point"];
+    let counts = telling(keep)
+        .into_iter()
+        .zip(words)
+        .filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, word)| match word.strip_prefix("thing") {
+            Some(rest) => plural(count as u64, "thing") + rest,
+            None => plural(count as u64, word),
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What is said where a summary is refused for what it lacks.
+pub fn refused(error: Error) -> Failure {
+    Failure::from(error).with_hint("nothing was changed; tract guard lists what it must hold")
 }
 
 /// Shows that something is going on while the command runs.
@@ -82,8 +158,8 @@ pub fn shown<T>(app: &App, messages: usize, run: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Says what became of a span, whoever summarised it.
-pub fn tell(on: &On, done: &Compaction, app: &mut App) {
+/// Says what became of a span, whoever summarised it, and what its summary is known to lack.
+pub fn tell(on: &On, (done, lacks): &(Compaction, Option<String>), app: &mut App) {
     let replaced = plural(done.surgery.hidden.len() as u64, "message");
     let (before, after) = (tokens(done.replaced), tokens(done.summary));
     let did = format!("Replaced {replaced} by a summary: {before} tokens became {after}");
@@ -92,5 +168,9 @@ pub fn tell(on: &On, done: &Compaction, app: &mut App) {
         app.ui.notice(format!(
             "the summary is not smaller than what it replaces: {after} tokens for {before}"
         ));
+    }
+    if let Some(what) = lacks {
+        app.ui
+            .hint(format!("the summary lacks {what}: tract audit"));
     }
 }

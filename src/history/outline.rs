@@ -53,6 +53,11 @@ impl Outline {
         self.listed(|_, stretch| !stretch.is_past)
     }
 
+    /// Those that a model would be sent if nothing had been compacted: what was taken out by hand is none of them.
+    pub fn uncompacted(&self) -> Listed {
+        self.listed(|_, stretch| stretch.fate.visible || stretch.is_compacted)
+    }
+
     /// The newest hide of those that hide the last message that is hidden.
     pub fn last_hide(&self) -> Option<CommitHash> {
         let stretches = self.stretches.iter().rev().filter(|it| it.stands);

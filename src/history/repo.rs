@@ -103,6 +103,15 @@ impl Repo {
         Self::enter(directory, found, visitor)
     }
 
+    /// Where the repository of `start` is, or that of the nearest directory above. It is not opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRepository`] if there is none.
+    pub fn seek(start: &Path) -> Result<PathBuf> {
+        Ok(Self::sought(start)?.0)
+    }
+
     /// The first `.tract` of `start` and the directories above, and what stands there.
     pub(super) fn sought(start: &Path) -> Result<(PathBuf, Standing)> {
         for dir in start.ancestors() {

@@ -45,6 +45,8 @@ pub(crate) struct Stretch {
     pub(crate) stands: bool,
     /// Whether an active clear or compaction covers them.
     pub(crate) is_past: bool,
+    /// Whether compactions hide them, and nothing else does.
+    pub(crate) is_compacted: bool,
     /// What hides them.
     pub(crate) hidden: Option<&'static str>,
 }
@@ -149,11 +151,14 @@ impl Outline {
             let is_past = |hide: &CommitHash| {
                 matches!(kind(hide), Some(HideKind::Clear | HideKind::Compaction))
             };
+            let is_compaction = |hide: &CommitHash| kind(hide) == Some(HideKind::Compaction);
+            let is_hidden = !entry.hidden_by.is_empty() && entry.priority != Priority::Skip;
             let run = runs.get(&entry.id.commit).copied();
             Stretch {
                 len: run.map_or(1, |(_, len)| len),
                 stands: stands(&entry),
                 is_past: entry.hidden_by.iter().any(is_past),
+                is_compacted: is_hidden && entry.hidden_by.iter().all(is_compaction),
                 hidden: match (entry.hidden_by.last(), entry.priority) {
                     (Some(hide), _) => kind(hide).map(HideKind::as_str),
                     (None, Priority::Skip) => Some("skip"),

@@ -56,7 +56,7 @@ fn help_lists_the_commands_of_everyday() {
 fn help_lists_every_command_where_all_is_asked_for() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help", "--all"]);
-    insta::assert_snapshot!(help, @r#"
+    insta::assert_snapshot!(help, @r"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -102,6 +102,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       compile      Print the request that a model would be sent
       api          Answer programs: requests and answers as JSON Lines
       mcp          Give an agent its memory, by the Model Context Protocol
+      guard        Say what a compaction must not lose, and give back what it lost
     Share
       clone        Copy a repository from somewhere else
       push         Send commits to another repository
@@ -139,7 +140,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
     visible message, :/TEXT for the newest message that contains TEXT.
 
     `tract help COMMAND` explains a command, with examples.
-    "#);
+    ");
     // What is for programs alone explains itself all the same.
     for plumbing in ["rev-parse", "serve"] {
         assert!(!help.contains(plumbing));

@@ -220,6 +220,7 @@ fn a_summary_is_made_once_the_commit_is() {
     --- stderr
     91 tokens, over the budget of 90: asking wc -w
     Replaced 4 messages by a summary: 54 tokens became 5 (-49 tokens); HEAD is now 970d90a
+    hint: the summary lacks 2 things that you said: tract audit
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] system
@@ -281,6 +282,7 @@ fn where_no_summary_is_made_the_next_action_is_taken() {
     91 tokens, over the budget of 90: asking seq 1 200
     Replaced 4 messages by a summary: 54 tokens became 403 (+349 tokens); HEAD is now 5202d8b
     note: the summary is not smaller than what it replaces: 403 tokens for 54
+    hint: the summary lacks 2 things that you said: tract audit
     warning: the summary does not make it fit: 440 tokens, over the budget of 90
     note: budget.action goes on: truncate
     warning: 440 tokens, over the budget of 90
@@ -451,6 +453,7 @@ fn a_summary_that_does_not_make_it_fit_is_told() {
     91 tokens, over the budget of 90: asking seq 1 200
     Replaced 4 messages by a summary: 54 tokens became 403 (+349 tokens); HEAD is now 5202d8b
     note: the summary is not smaller than what it replaces: 403 tokens for 54
+    hint: the summary lacks 2 things that you said: tract audit
     warning: the summary does not make it fit: 440 tokens, over the budget of 90
     the message was committed anyway, as 155da27
     hint: tract truncate --to-budget 80%
@@ -520,6 +523,7 @@ fn a_turn_that_is_all_there_is_leaves_nothing_to_summarise() {
     insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "1", "--exec", "wc -w"]), @r"
     --- stderr
     Replaced 7 messages by a summary: 348 tokens became 5 (-343 tokens); HEAD is now db97553
+    hint: the summary lacks 1 thing that you said: tract audit
     ");
 }
 

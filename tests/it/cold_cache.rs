@@ -54,9 +54,10 @@ fn a_dry_run_says_what_a_change_costs_and_when_it_has_paid_for_itself() {
         let at = told.find("\nNext").unwrap_or_else(|| panic!("{told}"));
         told[at + 1..].to_owned()
     };
-    assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @"
+    assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @r"
     Next      with a warm cache, 15 tokens are written anew: $0.0024 less than without the change
               over the next 20 replies truncate saves $0.05; cheapest: truncate
+    Facts     said nowhere then: instruction 1
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
@@ -67,15 +68,17 @@ fn a_dry_run_says_what_a_change_costs_and_when_it_has_paid_for_itself() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
     sandbox.wait_days(1);
-    assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @"
+    assert_snapshot!(told(&["truncate", "--keep", "2", "--dry-run"]), @r"
     Next      with a cold cache, 95,032 tokens are written anew: $0.03 less than without the change
               over the next 20 replies truncate saves $0.08; cheapest: truncate
+    Facts     said nowhere then: instruction 1
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
-    assert_snapshot!(told(&["compact", "--keep", "1", "-m", "In short.", "--dry-run"]), @"
+    assert_snapshot!(told(&["compact", "--keep", "1", "-m", "In short.", "--dry-run"]), @r"
     Next      with a cold cache, 95,020 tokens are written anew: $0.03 less than without the change
               over the next 20 replies compact saves $0.08; truncate (the older half) saves <$0.0001; cheapest: compact
+    Facts     said nowhere then: instruction 2
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");

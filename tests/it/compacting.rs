@@ -61,21 +61,23 @@ fn a_span_is_replaced_and_what_follows_stays() {
     Tokens    71 → 36 (-35)
     Cache     the first message stays as it is: 10 tokens, 14%
     compact would reach 36, cache kept 14%; truncate (the older half) 63, cache kept 26%
+    Facts     said nowhere then: instruction 1
     --- stderr
     note: without the summary, which nothing has made yet
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l"]), @r"
     --- stderr
-    Replaced 3 messages by a summary: 35 tokens became 5 (-30 tokens); HEAD is now 68bb4e7
+    Replaced 3 messages by a summary: 35 tokens became 5 (-30 tokens); HEAD is now b91cafb
+    hint: the summary lacks 3 things that you said: tract audit
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "-n", "3"]), @r"
-    68bb4e7  :2  2026-03-14 12:14:00  compact  -3 +1 messages  -30 tokens   41  (HEAD -> main)  7
+    b91cafb  :2  2026-03-14 12:14:00  compact  -3 +1 messages  -30 tokens   41  (HEAD -> main)  16
     df47bb9      2026-03-14 12:11:00  compact  -4 +1 messages  -43 tokens   71  Two questions were answered.
     6329e4e  :4  2026-03-14 12:10:00  append   assistant       +13         114  Answer number 4, in some words.
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "-m", &"far too long ".repeat(40)]), @r"
     --- stderr
-    Replaced 3 messages by a summary: 31 tokens became 124 (+93 tokens); HEAD is now 54e6fc0
+    Replaced 3 messages by a summary: 31 tokens became 124 (+93 tokens); HEAD is now 77ab9bd
     note: the summary is not smaller than what it replaces: 124 tokens for 31
     ");
 }
@@ -189,18 +191,19 @@ fn what_is_said_while_the_summary_is_made_stays_after_it() {
     let sandbox = talk(2);
     let program = env!("CARGO_BIN_EXE_tract");
     let command = format!(
-        "cat > /dev/null; {program} commit -q -r user -m 'Meanwhile.' > /dev/null; echo All so far."
+        "cat > /dev/null; {program} commit -q -r user -m 'Meanwhile.' > /dev/null; \
+         echo All so far: Question number 1, in some words? Question number 2, in some words?"
     );
     insta::assert_snapshot!(sandbox.tract(&["compact", "--exec", &command]), @r"
     --- stderr
-    Replaced 4 messages by a summary: 52 tokens became 8 (-44 tokens); HEAD is now 435c91c
+    Replaced 4 messages by a summary: 52 tokens became 26 (-26 tokens); HEAD is now 2db5596
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
     [1] system
     Be brief.
 
     [2] user
-    All so far.
+    All so far: Question number 1, in some words? Question number 2, in some words?
 
     [3] user
     Meanwhile.
@@ -296,6 +299,7 @@ fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
     Tokens    88 → 23 (-65)
     Cache     the first message stays as it is: 10 tokens, 11%
     clear would reach 23, cache kept 11%; truncate (the older half) 80, cache kept 26%
+    Facts     said nowhere then: instruction 2
     ");
     insta::assert_snapshot!(sandbox.tract(&["clear"]), @r"
     --- stderr
@@ -314,4 +318,128 @@ fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
     On main, at 248f442 ("annotate")
     hint: back: tract redo
     "#);
+}
+
+#[test]
+fn a_summary_is_made_of_what_was_said_and_not_of_an_earlier_summary() {
+    let sandbox = talk(3);
+    sandbox.ok(&["annotate", ":4", "--pin"]);
+    sandbox.ok(&["drop", ":3"]);
+    sandbox.ok(&["compact", "--keep", "2", "-m", "Two questions."]);
+    sandbox.ok(&["compact", "-m", "Three questions."]);
+    for n in 4..6 {
+        sandbox.ok(&[
+            "commit",
+            "-r",
+            "assistant",
+            "-m",
+            &format!("More of it, {n}."),
+        ]);
+    }
+    sandbox.ok(&["compact", "--exec", "cat > given.txt; echo In short."]);
+    let given = std::fs::read_to_string(sandbox.work().join("given.txt")).expect("written");
+    // The last request for a summary: what was said, then what the first one lacks.
+    insta::assert_snapshot!(given, @r"
+    [1] user
+    Question number 1, in some words?
+
+    [2] assistant
+    Answer number 2, in some words.
+
+    [3] user
+    Question number 3, in some words?
+
+    [4] assistant
+    Answer number 3, in some words.
+
+    [5] assistant
+    More of it, 4.
+
+    [6] assistant
+    More of it, 5.
+
+    [7] assistant
+    In short.
+
+    [8] user
+    This summary lacks what follows. Write it again, all of it, so that it holds this as well, in these words:
+    The user said:
+    - Question number 3, in some words?
+    - Question number 1, in some words?
+    ");
+}
+
+#[test]
+fn a_summary_that_lacks_something_is_asked_for_once_more_and_may_be_refused() {
+    let sandbox = talk(2);
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        "@pin Never push before Friday.",
+    ]);
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "assistant",
+        "-m",
+        "I won't.\n- [ ] write a note",
+    ]);
+    sandbox.ok(&["status"]);
+    let before = dump(&sandbox);
+    // One that does as it is told: it says all that stands in the request.
+    let obeys = "cat > all.txt; if grep -q 'lacks what follows' all.txt; then cat all.txt; else echo In short.; fi";
+    let counts = "echo >> runs.txt; cat > /dev/null; echo In short.";
+    let mut told = String::new();
+    for arguments in [
+        vec!["compact", "--strict", "--exec", counts],
+        vec!["compact", "--strict", "-m", "In short."],
+        vec!["compact", "--strict", "-m", "x", "--dry-run"],
+    ] {
+        told += &sandbox.tract(&arguments);
+        told += "\n";
+    }
+    insta::assert_snapshot!(told, @r"
+    exit code: 1
+    --- stderr
+    error: the summary lacks 1 pin, 2 things that you said, 1 open point
+    hint: nothing was changed; tract guard lists what it must hold
+
+    exit code: 1
+    --- stderr
+    error: the summary lacks 1 pin, 2 things that you said, 1 open point
+    hint: nothing was changed; tract guard lists what it must hold
+
+    exit code: 2
+    --- stderr
+    error: the argument '--strict' cannot be used with '--dry-run'
+    hint: tract compact --help
+    ");
+    let runs = sandbox.work().join("runs.txt");
+    assert_eq!(
+        std::fs::read_to_string(&runs)
+            .expect("written")
+            .lines()
+            .count(),
+        2
+    );
+    assert_eq!(dump(&sandbox), before);
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--exec", counts]), @r"
+    --- stderr
+    Replaced 6 messages by a summary: 76 tokens became 7 (-69 tokens); HEAD is now 9990b78
+    hint: the summary lacks 1 pin, 2 things that you said, 1 open point: tract audit
+    ");
+    sandbox.ok(&["undo"]);
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--strict", "--exec", obeys]), @r"
+    --- stderr
+    Replaced 6 messages by a summary: 76 tokens became 170 (+94 tokens); HEAD is now c60a26a
+    note: the summary is not smaller than what it replaces: 170 tokens for 76
+    ");
+    sandbox.ok(&["undo"]);
+    let all = "Question number 1, in some words? Question number 2, in some words? Never push before Friday. write a note";
+    insta::assert_snapshot!(sandbox.tract(&["compact", "--strict", "-m", all]), @r"
+    --- stderr
+    Replaced 6 messages by a summary: 76 tokens became 30 (-46 tokens); HEAD is now 0e41f55
+    ");
 }

@@ -45,6 +45,10 @@ const DOORS: &[(&str, &str)] = &[
         "cli/command/mcp.rs",
         "JSON, to a client; input is no terminal",
     ),
+    (
+        "cli/command/guard.rs",
+        "what is for a model, whose texts pass escape::block and escape::line",
+    ),
 ];
 
 /// The words by which output is reached.

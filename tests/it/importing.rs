@@ -169,7 +169,7 @@ fn a_hook_captures_its_transcript() {
     insta::assert_snapshot!(sandbox.tract_with(&["import", "--hook"], "{}"), @r"
     exit code: 1
     --- stderr
-    error: the hook's JSON on standard input: missing field `transcript_path` at line 1 column 2
+    error: the hook's JSON on standard input: it names no transcript
     ");
 }
 

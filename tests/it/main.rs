@@ -51,6 +51,7 @@ mod finding;
 mod following;
 mod gemini_files;
 mod gemini_live;
+mod guarding;
 mod hostile;
 mod importing;
 mod importing_at_once;

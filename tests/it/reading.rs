@@ -419,6 +419,7 @@ fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
     Tokens    7,803 → 26 (-7,777)
     Cache     the first message stays as it is: 10 tokens, 0%
     truncate would reach 26, cache kept 0%
+    Facts     said nowhere then: number 998
     ");
 }
 

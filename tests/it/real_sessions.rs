@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, Truncate};
+use tract::history::surgery::{Extent, Limits, Prune, Reach, Span, Summary, Truncate};
 use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::database;
 use tract::ingest::{
@@ -14,7 +14,7 @@ use tract::ingest::{
 use tract::interop::Input;
 use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
-use tract::model::{Encoding, HideKind, Message, Millis, RefName};
+use tract::model::{Encoding, HideKind, Millis, RefName};
 
 use crate::check::{check_anthropic, check_openai, check_responses};
 use crate::conditions::{real_sessions, sample};
@@ -440,7 +440,7 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
             &options,
         ),
         "compact" => {
-            let mut words = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
+            let mut words = |span: &Span<'_>| Ok(format!("{} messages", span.messages.len()));
             let span = Extent::KeepLast(4);
             Ok(repo
                 .compact(call, &span, Summary::From(&mut words), &options)?

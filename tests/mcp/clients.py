@@ -228,6 +228,21 @@ def python_client(place, folder):
     return True
 
 
+def installed(prefix, packages):
+    """Installs what is not there, by the names of its programs; false, and said, where it cannot be had."""
+    if all((prefix / "node_modules/.bin" / name).exists() for name in packages):
+        return True
+    if not shutil.which("npm"):
+        print("skipped: npm is not here")
+        return False
+    prefix.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(["npm", "install", "--prefix", str(prefix), "--no-audit", "--no-fund", *packages.values()],
+                          capture_output=True, text=True)
+    if done.returncode:
+        print(f"skipped: npm cannot install the clients: {done.stderr.strip()[-200:]}")
+    return done.returncode == 0
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--tract", required=True, type=pathlib.Path)
@@ -237,16 +252,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tract-mcp-"))
     prefix = (args.prefix or folder / "npm").resolve()
     try:
-        if not all((prefix / "node_modules/.bin" / name).exists() for name in (*PACKAGES, "mcp-inspector")):
-            if not shutil.which("npm"):
-                print("skipped: npm is not here")
-                return 77
-            prefix.mkdir(parents=True, exist_ok=True)
-            done = subprocess.run(["npm", "install", "--prefix", str(prefix), "--no-audit", "--no-fund", *PACKAGES.values(), INSPECTOR],
-                                  capture_output=True, text=True)
-            if done.returncode:
-                print(f"skipped: npm cannot install the clients: {done.stderr.strip()[-200:]}")
-                return 77
+        if not installed(prefix, {**PACKAGES, "mcp-inspector": INSPECTOR}):
+            return 77
         model, failed = Model(), False
         for client in (claude_code, codex):
             place = Place(folder / client.__name__, prefix, args.tract.resolve())

@@ -65,7 +65,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     if args.dry_run {
-        return outcome::foretell(app, "clear", &done, &gentler);
+        outcome::foretell(app, "clear", &done, &gentler)?;
+        return outcome::foretell_facts(app, &repo, call, &Clear { all: args.all });
     }
     let hidden = plural(done.hidden.len() as u64, "message");
     let cleared = format!("Cleared {hidden}");

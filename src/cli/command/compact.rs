@@ -4,9 +4,12 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tract::Error;
 use tract::compile::Provider;
-use tract::history::surgery::{Compact, Extent, Summary};
-use tract::history::{On, Repo};
+use tract::error::Refusal;
+use tract::history::surgery::{Compact, Compaction, Extent, Span, Summary};
+use tract::history::{Call, On, Repo, SurgeryOptions};
+use tract::render::edit::changed_files;
 
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Result, Typed, input, outcome};
@@ -17,6 +20,11 @@ use crate::cli::{App, Failure, Result, Typed, input, outcome};
 /// so do calls that wait for a result. You give the summary (-m, -F, or - for standard input), or a
 /// command makes it: it gets the span on standard input. What is committed while the command runs
 /// stays, after the summary. A command that fails changes nothing.
+///
+/// In place of an earlier summary, the command gets the messages that it stands for. What it prints is audited:
+/// where it lacks something that you said, an open point or a line that you pinned with @pin, the command is run
+/// once more and told what is missing. What is missing after that is a hint. A summary that you give is taken as
+/// it is. With --strict, one that lacks such a thing is refused, whoever wrote it, and nothing is changed.
 ///
 /// tract undo brings the messages back, and so does tract restore later. See also: prune (tool
 /// outputs), drop (messages you name), truncate (the oldest), clear (everything).
@@ -43,6 +51,9 @@ pub struct Args {
     /// How long the command may take
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS, requires = "exec")]
     timeout: NonZeroU64,
+    /// Refuse a summary that lacks what you said, an open point or a pin
+    #[arg(long, conflicts_with = "dry_run")]
+    strict: bool,
     /// Leave out the newest N messages
     #[arg(long, value_name = "N", conflicts_with = "range")]
     keep: Option<usize>,
@@ -87,6 +98,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         };
         let (would, gentler) = outcome::foresee(app, &repo, call, &plan)?;
         outcome::foretell(app, "compact", &would, &gentler)?;
+        outcome::foretell_facts(app, &repo, call, &plan)?;
         if would.shown.is_empty() {
             app.ui
                 .notice("without the summary, which nothing has made yet");
@@ -95,18 +107,42 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let options = outcome::options(app, &repo, false)?;
     let done = match &text {
-        Some(text) => repo.compact(call, &span, Summary::Text(text.trim()), &options)?,
+        Some(text) if args.strict => (strict(&repo, call, &span, text.trim(), &options)?, None),
+        Some(text) => {
+            let summary = Summary::Text(text.trim());
+            (repo.compact(call, &span, summary, &options)?, None)
+        }
         None => {
             let summariser = Summariser {
                 command: args.exec.as_deref().unwrap_or_default(),
                 format: args.exec_format,
                 timeout: Duration::from_secs(args.timeout.get()),
+                is_strict: args.strict,
             };
             summariser.compact(&repo, call, &span, &options, app)?
         }
     };
     summariser::tell(&on, &done, app);
     Ok(())
+}
+
+/// Takes a summary unless it lacks what it has to hold.
+fn strict(
+    repo: &Repo,
+    call: Call<'_>,
+    span: &Extent,
+    text: &str,
+    options: &SurgeryOptions,
+) -> Result<Compaction> {
+    let mut make = |span: &Span<'_>| match summariser::lacks(&span.lacks(text, changed_files)?) {
+        Some(what) => Err(Error::Refused(Refusal::Lacking { what })),
+        None => Ok(text.to_owned()),
+    };
+    let done = repo.compact(call, span, Summary::From(&mut make), options);
+    done.map_err(|error| match error {
+        error @ Error::Refused(Refusal::Lacking { .. }) => summariser::refused(error),
+        error => error.into(),
+    })
 }
 
 /// One end of a range may be left out: the first or the last message.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use indicatif::ProgressBar;
-use serde::Deserialize;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::walk_directory;
@@ -20,6 +19,7 @@ use tract::render::{grouped, plural};
 
 use crate::cli::coming::{Coming, Queue};
 use crate::cli::failure::known_formats;
+use crate::cli::hook::Hook;
 use crate::cli::named::{self, Spool};
 use crate::cli::{App, Exit, Failure, imported, position, progress, tool_sessions, unreadable};
 
@@ -575,28 +575,9 @@ fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Resu
     Ok(())
 }
 
-/// What Claude Code hands to a hook.
-#[derive(Deserialize)]
-struct Hook {
-    transcript_path: PathBuf,
-    cwd: Option<PathBuf>,
-}
-
 /// The transcript of the hook's JSON on standard input. The hook's directory becomes ours.
 fn hook(app: &mut App) -> Result<PathBuf, Failure> {
-    let text = named::text(std::io::stdin().lock(), "standard input")?;
-    let hook: Hook = serde_json::from_str(&text)
-        .map_err(|error| Error::input("the hook's JSON on standard input", error))?;
-    if app.named_repo()?.is_none() {
-        let cwd = hook.cwd.filter(|cwd| cwd.is_dir());
-        app.globals.repo = match cwd {
-            None => None,
-            Some(cwd) => match Repo::find_as(&cwd, &app.visitor()?) {
-                Ok(repo) => Some(repo.directory().map_or(cwd, Path::to_owned)),
-                Err(Error::NoRepository { .. }) => app.env.home.clone(),
-                Err(error) => return Err(error.into()),
-            },
-        };
-    }
-    app.path(&hook.transcript_path)
+    let hook = Hook::read()?;
+    hook.enter(app)?;
+    hook.transcript(app)
 }

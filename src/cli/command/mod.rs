@@ -25,6 +25,7 @@ mod fetch;
 mod find;
 mod fsck;
 mod gc;
+mod guard;
 mod help;
 mod import;
 mod init;
@@ -130,6 +131,7 @@ commands! {
     Compile(compile),
     Api(api),
     Mcp(mcp),
+    Guard(guard),
     Bundle(bundle),
     Unbundle(unbundle),
     Remote(remote),

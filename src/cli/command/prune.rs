@@ -105,7 +105,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     if args.dry_run {
-        return outcome::foretell(app, "prune", &done, &[]);
+        outcome::foretell(app, "prune", &done, &[])?;
+        return outcome::foretell_facts(app, &repo, call, &prune);
     }
     let did = format!("Pruned {}", plural(done.parts() as u64, "tool output"));
     outcome::tell(app, &on, &did, &done);

@@ -12,7 +12,7 @@ use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
 use crate::cli::watching::lock;
-use crate::cli::{App, Listing, Result, Ui, cache, listing, outcome, unreadable};
+use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
 
 /// Show where you are and how full the context is
 ///
@@ -59,7 +59,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         Vec::new()
     };
-    let unread = unreadable::lines(&repo, app)?;
+    let mut troubles = unreadable::lines(&repo, app)?;
+    troubles.extend(guarded::lines(&repo, app));
     let cache = match status.head.commit() {
         Some(tip) => cache::state(&repo, &tip, app)?,
         None => None,
@@ -70,7 +71,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.print(watched)?;
         ui.print_all(sessions_line(&held))?;
     }
-    ui.print_all(unread)?;
+    ui.print_all(troubles)?;
     if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
     {
         ui.print("")?;

@@ -125,7 +125,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(());
     }
     if let Some(gentler) = gentler {
-        return outcome::foretell(app, "truncate", &done, &[("prune", gentler?)]);
+        outcome::foretell(app, "truncate", &done, &[("prune", gentler?)])?;
+        return outcome::foretell_facts(app, &repo, call, &truncate);
     }
     outcome::tell(app, &on, &outcome::hid(&done), &done);
     Ok(())

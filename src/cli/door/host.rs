@@ -41,6 +41,11 @@ impl Surroundings {
         (self.globals.repo, self.globals.ephemeral) = (Some(place), false);
     }
 
+    /// From here on a repository in memory is meant.
+    pub fn forget_repository(&mut self) {
+        self.globals.ephemeral = true;
+    }
+
     /// The session of the client that started this process, where it says which.
     pub fn client_session(&self) -> Option<&str> {
         self.env.client_session.as_deref()

@@ -1,6 +1,6 @@
 //! Which conversation asks, and what of it is here by now.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tract::api::{ApiError, At, Host};
@@ -74,7 +74,7 @@ impl Server {
                 ..Asking::default()
             };
             if let Some(file) = file {
-                asking.take_in(at, &file)?;
+                asking.take_in(at, &file, "mcp", true)?;
             }
             act(at, &asking)
         })
@@ -93,9 +93,15 @@ impl Server {
 }
 
 impl Asking {
-    /// Takes in what is new in the session's file.
-    fn take_in(&mut self, at: &At<'_>, file: &std::path::Path) -> Result<(), ApiError> {
-        let report = import(at, file)?;
+    /// Takes in what is new in the session's file, by a command: beside what HEAD is on, or as an import by hand does.
+    pub fn take_in(
+        &mut self,
+        at: &At<'_>,
+        file: &Path,
+        command: &str,
+        is_aside: bool,
+    ) -> Result<(), ApiError> {
+        let report = import(at, file, command, is_aside)?;
         // What a sub-agent does is its own; the session itself stands first.
         if let Some(session) = report.sessions.first() {
             self.tip = session.tip.map(|tip| tip.to_string());
@@ -109,10 +115,15 @@ impl Asking {
     }
 }
 
-fn import(at: &At<'_>, file: &std::path::Path) -> Result<ingest::ImportReport, ApiError> {
+fn import(
+    at: &At<'_>,
+    file: &Path,
+    command: &str,
+    is_aside: bool,
+) -> Result<ingest::ImportReport, ApiError> {
     let repo: &Repo = at.repo;
     let secrets = at.host.secrets()?;
-    let what = format!("mcp {}", file.display());
+    let what = format!("{command} {}", file.display());
     let request = ImportRequest {
         counter: Some(Counter::of(at.encoding()?)),
         secrets: Some(&secrets),
@@ -122,7 +133,8 @@ fn import(at: &At<'_>, file: &std::path::Path) -> Result<ingest::ImportReport, A
             Redaction::Never
         },
         reading: Reading::New,
-        is_aside: true,
+        moves_head: !is_aside,
+        is_aside,
         ..ImportRequest::at(at.host.now(), &what)
     };
     Ok(ingest::import(repo, file, &request, &mut |_| {})?)

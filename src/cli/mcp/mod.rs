@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tract::api::ApiError;
 
 use super::door::{Line, Lines, Surroundings};
+pub use asking::Asking;
 use asking::Server;
 
 /// The versions that are spoken, the newest first.

@@ -11,7 +11,6 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use tract::Error;
-use tract::hash::fingerprint;
 use tract::history::Repo;
 
 use crate::cli::failure::Exit;
@@ -25,13 +24,19 @@ const BETWEEN: Duration = Duration::from_millis(40);
 /// Where the lock of a repository is; none for one that is gone with this program, and where this machine
 /// keeps nothing.
 pub fn path(repo: &Repo, app: &App) -> Option<PathBuf> {
-    if let Some(directory) = repo.directory() {
-        return Some(directory.join(NAME));
-    }
-    let address = repo.place()?.to_str()?;
-    let hash = fingerprint(address.as_bytes());
-    let name: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(app.env.state.as_ref()?.join(format!("{name}.{NAME}")))
+    app.beside(repo, NAME)
+}
+
+/// Makes the folder of a file that is kept beside a repository, where it is missing.
+pub fn make_folder_of(path: &Path) -> Result<()> {
+    let Some(above) = path.parent() else {
+        return Ok(());
+    };
+    let mut folders = DirBuilder::new();
+    folders.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    Ok(folders.create(above).map_err(Error::io(above))?)
 }
 
 /// Held as long as this one watches.
@@ -46,13 +51,7 @@ impl Lock {
     ///
     /// Where another one watches.
     pub fn take(path: &Path) -> Result<Self> {
-        if let Some(above) = path.parent() {
-            let mut folders = DirBuilder::new();
-            folders.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-            folders.create(above).map_err(Error::io(above))?;
-        }
+        make_folder_of(path)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]

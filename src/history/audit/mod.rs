@@ -5,6 +5,7 @@
 //! same messages give the same answer anywhere. Deliberately absent: what a fact means.
 
 mod held;
+mod keep;
 mod rank;
 mod said;
 mod shell;
@@ -14,6 +15,8 @@ mod tests;
 use std::collections::HashSet;
 
 pub use held::{Changes, FoundFact, HeldMessage, facts_of};
+pub(crate) use keep::unsaid;
+pub use keep::{Heard, Keep, Pin, pinned_text};
 pub use said::Said;
 
 use crate::context::Entry;

@@ -27,29 +27,39 @@ impl Said {
         let mut said = Self::default();
         for message in messages {
             for passage in searched(message) {
-                let text = folded(&passage.text);
-                said.phrases.extend(phrases(&text));
-                said.text.push('\n');
-                said.text += &text;
+                said.add(&passage.text);
             }
         }
         said
     }
 
+    /// Somebody says this, too.
+    pub fn add(&mut self, text: &str) {
+        let text = folded(text);
+        self.phrases.extend(phrases(&text));
+        self.text.push('\n');
+        self.text += &text;
+    }
+
+    /// Whether a fact is said word for word, or by another of its names.
+    pub fn repeats(&self, found: &FoundFact) -> bool {
+        let mut names = std::iter::once(&found.fact.text).chain(&found.names);
+        names.any(|name| self.has(name))
+    }
+
     /// Whether a fact is said.
     pub(super) fn says(&self, found: &FoundFact) -> bool {
-        let names = std::iter::once(&found.fact.text).chain(&found.names);
         let is_told = match found.fact.class {
             FactClass::Instruction | FactClass::Task | FactClass::Error => {
                 self.tells(&found.fact.text)
             }
             _ => false,
         };
-        is_told || names.into_iter().any(|name| self.has(name))
+        is_told || self.repeats(found)
     }
 
     /// Whether these words stand in it, as words.
-    fn has(&self, words: &str) -> bool {
+    pub fn has(&self, words: &str) -> bool {
         let words = folded(words);
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let opens = is_word(words.chars().next());

@@ -173,6 +173,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(laws(64))]
+
+    /// What must be kept is what a compaction takes away: before it, everything; after it, what nothing says; and a
+    /// second one loses nothing of the first.
+    #[test]
+    fn what_must_be_kept_is_what_nothing_says(talk in talk(), which in any::<prop::sample::Index>()) {
+        let held = held(&talk);
+        let facts = facts_of(&held, changes);
+        let quoted = if facts.is_empty() { "Nothing." } else { &which.get(&facts).fact.text };
+        let (repo, hide) = compacted(&talk, quoted);
+        let before = repo.commit_at(&hide).expect("a commit").parent.expect("a parent");
+        let all = repo.keep(&before, None, Heard::Nothing, changes).expect("looked through");
+        prop_assert_eq!(all.facts.len(), facts.len());
+        prop_assert!(!all.is_compacted);
+        let heard = repo.keep(&before, None, Heard::Summary(quoted), changes).expect("looked through");
+        let keep = repo.keep(&hide, None, Heard::Context, changes).expect("looked through");
+        prop_assert!(keep.is_compacted);
+        let names = |keep: &Keep| keep.facts.iter().map(|found| found.fact.text.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(names(&keep), names(&heard));
+        let audit = repo.audit(&hide, &hide, changes).expect("audited");
+        let lost: Vec<String> = audit.lost().map(|fact| fact.text.clone()).collect();
+        prop_assert_eq!(names(&keep), lost);
+        // Two messages, for one alone is never compacted.
+        let goes_on = ["So", "on."].map(|text| Draft::append(Message::text(Role::Assistant, text)));
+        repo.commit(Call::default(), &goes_on, &CommitOptions::default()).expect("committed");
+        repo.compact(Call::default(), &Extent::All, Summary::Text("They talked."), &SurgeryOptions::default()).expect("compacted");
+        let tip = repo.head(&On::Head).expect("a head").commit().expect("a tip");
+        let keep = repo.keep(&tip, None, Heard::Context, changes).expect("looked through");
+        prop_assert_eq!(names(&keep), names(&all));
+    }
+}
+
 fn searched_text(message: &Message) -> String {
     let passages = crate::model::searched::searched(message);
     let texts = passages.iter().map(|passage| folded(&passage.text));

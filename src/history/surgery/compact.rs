@@ -1,16 +1,20 @@
 //! A summary in place of a span, on a repository.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::context::Entry;
 pub use crate::context::plan::compact::Extent;
 use crate::context::plan::{PlanInput, compact};
 use crate::error::{Error, Refusal, Result};
+use crate::hash::CommitHash;
+use crate::history::audit::{Changes, Keep, Said, unsaid};
 use crate::history::call::Call;
 use crate::history::load;
+use crate::history::outline::Outline;
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
-use crate::model::{Draft, Encoding, EntryId, Message, TokenCount};
+use crate::model::{Draft, Encoding, EntryId, HideKind, Message, TokenCount};
+use crate::store::View;
 
 /// Where the summary comes from.
 pub enum Summary<'a> {
@@ -18,7 +22,32 @@ pub enum Summary<'a> {
     Text(&'a str),
     /// This makes it from the messages that it will replace. Nothing is locked while it runs, and
     /// what it fails with fails the compaction.
-    From(&'a mut dyn FnMut(&[Message]) -> Result<String>),
+    From(&'a mut dyn FnMut(&Span<'_>) -> Result<String>),
+}
+
+/// What a summary is to stand for.
+pub struct Span<'a> {
+    /// The messages as they were said: in place of an earlier summary those that it stands for.
+    pub messages: &'a [Message],
+    repo: &'a Repo,
+    entries: Vec<Entry>,
+    /// What stays beside the summary.
+    stays: Vec<Entry>,
+}
+
+impl Span<'_> {
+    /// What neither this summary nor what stays beside it says.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn lacks(&self, summary: &str, changes: Changes) -> Result<Keep> {
+        let view = self.repo.store.read()?;
+        let mut said = Said::of(&load::messages(&*view, &self.stays)?);
+        said.add(summary);
+        let entries: Vec<&Entry> = self.entries.iter().collect();
+        unsaid(&*view, &entries, Vec::new(), &said, changes)
+    }
 }
 
 /// A compaction that was made.
@@ -72,7 +101,7 @@ impl Repo {
     /// [`Repo::operate`] does. Nothing is changed then.
     ///
     /// ```
-    /// use tract::history::surgery::{Extent, Summary};
+    /// use tract::history::surgery::{Extent, Span, Summary};
     /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
@@ -80,7 +109,7 @@ impl Repo {
     /// let drafts = ["one", "two", "three"].map(|text| Draft::append(Message::text(Role::User, text)));
     /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
-    /// let mut count = |messages: &[Message]| Ok(format!("{} messages", messages.len()));
+    /// let mut count = |span: &Span<'_>| Ok(format!("{} messages", span.messages.len()));
     /// let call = Call::at(Millis(0), "compact");
     /// let done = repo.compact(call, &Extent::KeepLast(1), Summary::From(&mut count), &SurgeryOptions::default())?;
     ///
@@ -120,9 +149,19 @@ impl Repo {
             Summary::From(_) if options.dry_run => String::new(),
             Summary::From(make) => {
                 let view = self.store.read()?;
-                let messages = load::messages(&*view, replaced)?;
+                let entries = originals(&*view, scene.outline(), &replaced)?;
+                let messages = load::messages(&*view, &entries)?;
                 drop(view);
-                make(&messages)?
+                let stays = scene.context.entries.iter();
+                make(&Span {
+                    messages: &messages,
+                    repo: self,
+                    entries,
+                    stays: stays
+                        .filter(|entry| !chosen.contains(&entry.id))
+                        .cloned()
+                        .collect(),
+                })?
             }
         };
         let known = !text.trim().is_empty();
@@ -141,6 +180,42 @@ impl Repo {
             summary,
         })
     }
+}
+
+/// These visible entries, in place of summaries what those stand for, however many there are one behind the other. A
+/// summary of a summary loses something at each turn.
+fn originals(
+    view: &dyn View,
+    outline: Option<&Outline>,
+    replaced: &[&Entry],
+) -> Result<Vec<Entry>> {
+    let of =
+        |entry: &Entry| (entry.placed == Some(HideKind::Compaction)).then_some(entry.id.commit);
+    let mut hides: Vec<CommitHash> = replaced.iter().filter_map(|entry| of(entry)).collect();
+    let Some(outline) = outline.filter(|_| !hides.is_empty()) else {
+        return Ok(replaced.iter().copied().cloned().collect());
+    };
+    let mut wanted: HashSet<EntryId> = replaced.iter().map(|entry| entry.id).collect();
+    // The compactions whose messages are here.
+    let (mut known, mut told) = (HashSet::new(), HashSet::new());
+    while let Some(hide) = hides.pop() {
+        if !known.insert(hide) {
+            continue;
+        }
+        for row in outline.replaced_by(&hide).read_in(view, 0..usize::MAX)? {
+            if row.entry.id.commit != hide {
+                told.insert(hide);
+                hides.extend(of(&row.entry));
+            }
+            wanted.insert(row.entry.id);
+        }
+    }
+    let rows = outline.uncompacted().read_in(view, 0..usize::MAX)?;
+    let entries = rows.into_iter().map(|row| row.entry);
+    let is_original = |entry: &Entry| of(entry).is_none_or(|hide| !told.contains(&hide));
+    Ok(entries
+        .filter(|entry| wanted.contains(&entry.id) && is_original(entry))
+        .collect())
 }
 
 /// The entries of these stretches, from their first to their last: what stood together may stand apart

@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
+use crate::context::Entry;
 use crate::error::Result;
 use crate::history::append::Committed;
+use crate::history::audit::{Changes, Keep, Said, unsaid};
+use crate::history::call::Call;
 use crate::history::chain::Foreseen;
 use crate::history::change::{Difference, TouchedList, told_some};
-use crate::history::load::Fresh;
+use crate::history::load::{self, Fresh};
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
+use crate::history::surgery::Plan;
 use crate::history::surgery::options::SurgeryOptions;
 use crate::history::surgery::scene::{Scene, Size};
 use crate::model::{Draft, Millis, Operation, TokenCount};
@@ -75,6 +79,43 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
         Ok(self.foresee(scene, drafts, now, options)?.0)
+    }
+
+    /// Which facts nothing would say any more after a plan, where the call is on.
+    ///
+    /// # Errors
+    ///
+    /// What the plan refuses, and the store's.
+    pub fn would_lose(
+        &self,
+        call: Call<'_>,
+        plan: &dyn Plan,
+        options: &SurgeryOptions,
+        changes: Changes,
+    ) -> Result<Keep> {
+        let scene = self.scene(call.on, options.encoding, &plan.needs())?;
+        let drafts = plan.drafts(self, &scene, options.encoding)?;
+        let view = self.store.read()?;
+        let mut chain = scene.chain();
+        let drafts = drafts
+            .iter()
+            .map(|draft| chain.try_draft(&*view, draft, Some(call.now)));
+        let drafts = drafts.collect::<Result<Vec<_>>>()?;
+        let messages = drafts.iter().flat_map(|draft| &draft.messages);
+        let fresh: Fresh<'_> = messages
+            .map(|message| (message.hash(), &**message))
+            .collect();
+        let after = chain.context(&*view)?;
+        let differ = Difference::between(&scene.context, after);
+        let changed = differ.changed.iter().map(|(at, _)| at);
+        let gone: Vec<&Entry> = differ
+            .hidden
+            .iter()
+            .chain(changed)
+            .map(|at| &scene.context.entries[*at])
+            .collect();
+        let said = Said::of(&load::messages_with(&*view, &after.entries, &fresh)?);
+        unsaid(&*view, &gone, Vec::new(), &said, changes)
     }
 
     /// The same, with the last commit and its context.

@@ -87,6 +87,11 @@ impl Scene {
         tx.put_total(&tip, self.encoding, self.total())
     }
 
+    /// What became of each message; none in an empty repository.
+    pub(super) fn outline(&self) -> Option<&Outline> {
+        self.outline.as_ref()
+    }
+
     /// The context's size.
     pub fn size(&self) -> Size {
         Size::of(&self.counts)

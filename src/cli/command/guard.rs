@@ -1,0 +1,235 @@
+//! `tract guard`: what a compaction must not lose, told to the model that summarises, and given back to the one that
+//! goes on.
+//!
+//! # Source
+//!
+//! Observed with Claude Code 2.1.330 and Codex 0.169. Claude Code puts what PreCompact prints into the request for the
+//! summary; Codex throws it away. Both put what SessionStart prints into the next request. Claude Code calls
+//! SessionStart before its file holds the summary, and PostCompact, which is told the summary, after that.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use tract::api::{ApiError, At, digest};
+use tract::history::On;
+use tract::history::audit::{Heard, Keep};
+use tract::render::edit::changed_files;
+use tract::render::{Line, grouped, plural};
+
+use crate::cli::door::{Surroundings, Worker};
+use crate::cli::hook::Hook;
+use crate::cli::mcp::Asking;
+use crate::cli::{App, Failure, Result, guarded};
+
+/// Say what a compaction must not lose, and give back what it lost
+///
+/// As a hook of Claude Code or Codex it takes the client's JSON on standard input. At PreCompact it prints what
+/// the summary must hold: what is pinned, word for word, then open points, what the user said, files, commands,
+/// errors, addresses, names and numbers, as far as there is room. At SessionStart after a compaction it prints what
+/// the summary lacks, for the model's next request. At PostCompact it prints nothing and audits the summary.
+///
+/// Pinned is what tract annotate --pin or the tool pin has marked, and a line that you begin with @pin while you
+/// talk to the agent; with @pin on a line of its own, all that you type there.
+///
+/// A hook never stops the agent: it ends with exit code 0. What went wrong is on standard error and in tract
+/// status. Without a repository it works on the session's file alone. Without --hook, what a compaction of this
+/// branch must not lose is printed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract guard                    what a compaction of this branch must not lose
+  tract guard --hook             as a hook at PreCompact, PostCompact and SessionStart
+  tract guard --hook --chars 4000")]
+pub struct Args {
+    /// Read a client's hook JSON on standard input
+    #[arg(long)]
+    hook: bool,
+    /// How many characters the model is told at most: 500 to 10000
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(u16).range(500..=10_000))]
+    chars: u16,
+}
+
+/// What stands before what the summary must hold.
+const MUST_HOLD: &str = "What follows is quoted from this conversation by tract, which keeps it word for word. \
+                         The summary must hold all of it, in these words:";
+/// What stands around what is given back. Texts in such tags count as no user's.
+const BEFORE: &str = "<tract_given_back>\n\
+                      tract keeps this conversation word for word. Of what stood before the compaction, this matters \
+                      most and is not in the summary:";
+/// The same where the summary is not known yet.
+const BEFORE_UNHEARD: &str = "<tract_given_back>\n\
+                              tract keeps this conversation word for word. Of what stood before the compaction, this \
+                              matters most, and the summary may lack it:";
+const AFTER: &str = "For the rest, and for anything that was said before: the tools recall, read and dropped of \
+                     tract, or in a shell tract find WORDS and tract show ID.\n</tract_given_back>";
+
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    if !args.hook {
+        return look(args, app);
+    }
+    if let Err(failure) = hooked(args, app) {
+        // Nothing that goes wrong here is worth stopping an agent for.
+        app.ui.complain(failure.line());
+    }
+    Ok(())
+}
+
+/// For people: what a compaction of the branch must not lose.
+fn look(args: &Args, app: &mut App) -> Result<()> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let Some(tip) = repo.head(&on)?.commit() else {
+        app.ui.status("There are no messages yet");
+        return Ok(());
+    };
+    let keep = repo.keep(&tip, None, Heard::Nothing, changed_files)?;
+    let digest = digest(&keep, args.chars.into());
+    if digest.text.is_empty() {
+        app.ui.status("Nothing that a compaction could lose");
+        return Ok(());
+    }
+    app.ui.print_all(digest.text.lines().map(Line::from))?;
+    if digest.left > 0 {
+        let left = plural(digest.left as u64, "more fact");
+        app.ui.hint(format!("{left}: tract guard --chars 10000"));
+    }
+    Ok(())
+}
+
+/// When a hook is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    PreCompact,
+    PostCompact,
+    /// Of a session that goes on after a compaction.
+    SessionStart,
+}
+
+impl Event {
+    /// None: there is nothing to do.
+    fn of(hook: &Hook) -> Result<Option<Self>> {
+        match (hook.event.as_deref(), hook.source.as_deref()) {
+            (Some("PreCompact"), _) => Ok(Some(Self::PreCompact)),
+            (Some("PostCompact"), _) => Ok(Some(Self::PostCompact)),
+            (Some("SessionStart"), Some("compact")) => Ok(Some(Self::SessionStart)),
+            (Some("SessionStart"), Some(_)) => Ok(None),
+            (event, _) => {
+                let what = match event {
+                    Some(event) => format!("there is nothing to guard at the event {event:.40}"),
+                    None => "the hook's JSON on standard input names no event".to_owned(),
+                };
+                Err(Failure::refused(what))
+            }
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::PreCompact => "PreCompact",
+            Self::PostCompact => "PostCompact",
+            Self::SessionStart => "SessionStart",
+        }
+    }
+}
+
+/// Does what a hook asks for, and keeps what became of it.
+fn hooked(args: &Args, app: &mut App) -> Result<()> {
+    let hook = Hook::read().and_then(|hook| hook.enter(app).map(|()| hook));
+    let event = hook.as_ref().ok().and_then(|hook| hook.event.clone());
+    let done = hook.and_then(|hook| answer(args, &hook, app));
+    let why = done.as_ref().map_err(Failure::what);
+    let told = match &why {
+        Ok(None) => return Ok(()),
+        Ok(Some(told)) => Ok(told.as_str()),
+        Err(why) => Err(why.as_str()),
+    };
+    let is_here = guarded::keep(event.as_deref().unwrap_or("an event"), told, app);
+    if told.is_ok() && !is_here {
+        let what = "there is no tract repository here, so nothing is kept: tract init";
+        app.ui.notice(what);
+    }
+    done.map(|_| ())
+}
+
+/// Prints what is for the model, and says what was done; none: there was nothing to do.
+fn answer(args: &Args, hook: &Hook, app: &App) -> Result<Option<String>> {
+    let Some(event) = Event::of(hook)? else {
+        return Ok(None);
+    };
+    let file = hook.transcript(app)?;
+    let heard = match (event, &hook.compact_summary) {
+        (Event::PreCompact, _) => Heard::Nothing,
+        (Event::PostCompact, Some(summary)) => Heard::Summary(summary),
+        _ => Heard::Context,
+    };
+    let mut surroundings = Surroundings::of(app);
+    match keep(&surroundings, event, &file, heard) {
+        Ok(keep) => say(event, args.chars.into(), &keep).map(Some),
+        Err(fault) => {
+            // What cannot be written can still be said.
+            surroundings.forget_repository();
+            if let Ok(keep) = keep(&surroundings, event, &file, heard) {
+                say(event, args.chars.into(), &keep)?;
+            }
+            Err(fault.into())
+        }
+    }
+}
+
+/// Takes in what is new in the session's file; what a compaction of it must not lose, or has lost.
+fn keep(
+    surroundings: &Surroundings,
+    event: Event,
+    file: &Path,
+    heard: Heard<'_>,
+) -> Result<Keep, ApiError> {
+    Worker::new(surroundings).with_or_memory(|at: &mut At<'_>| {
+        let mut asking = Asking::default();
+        asking.take_in(at, file, &format!("guard {}", event.name()), false)?;
+        let tip = asking.tip.as_deref();
+        let tip =
+            tip.ok_or_else(|| ApiError::refused("there are no messages in the session's file"))?;
+        let tip = at.resolve(Some(tip))?;
+        let branch = match asking.branch {
+            Some(name) => at.repo.head(&On::Branch(name))?.commit(),
+            None => None,
+        };
+        Ok(at.repo.keep(&tip, branch.as_ref(), heard, changed_files)?)
+    })
+}
+
+/// Prints what is for the model; in a sentence what that was.
+fn say(event: Event, chars: usize, keep: &Keep) -> Result<String> {
+    let (before, after) = match event {
+        Event::PreCompact => (MUST_HOLD, ""),
+        Event::SessionStart if keep.is_compacted => (BEFORE, AFTER),
+        Event::SessionStart => (BEFORE_UNHEARD, AFTER),
+        Event::PostCompact => {
+            let said = keep.held - keep.pins.len() - keep.facts.len();
+            return Ok(format!("the summary says {said} of {} facts", keep.held));
+        }
+    };
+    let frame = before.chars().count() + after.chars().count() + 2;
+    let digest = digest(keep, chars.saturating_sub(frame));
+    if !digest.text.is_empty() {
+        let lines = [before, &digest.text, after];
+        let lines = lines.iter().filter(|text| !text.is_empty());
+        let text: String = lines.map(|text| format!("{text}\n")).collect();
+        let mut out = io::stdout();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+    }
+    let given = plural(digest.given as u64, "fact");
+    let verb = if event == Event::PreCompact {
+        "named"
+    } else {
+        "gave back"
+    };
+    Ok(match digest.left {
+        0 => format!("{verb} {given}"),
+        left => format!(
+            "{verb} {given}, and had no room for {}",
+            grouped(left as u64)
+        ),
+    })
+}
