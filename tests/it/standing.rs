@@ -286,6 +286,8 @@ const TYPED: &[&[&str]] = &[
     &["diff", "HEAD~1"],
     &["cost"],
     &["audit"],
+    &["guard"],
+    &["guard", "--hook"],
     &["reflog"],
     &["compile"],
     &["du"],

@@ -133,7 +133,8 @@ fn import(
             Redaction::Never
         },
         reading: Reading::New,
-        moves_head: !is_aside,
+        // A directory in a home has its newest session without that.
+        moves_head: !is_aside && repo.seat()?.is_none(),
         is_aside,
         ..ImportRequest::at(at.host.now(), &what)
     };
