@@ -3,7 +3,6 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-#[cfg(feature = "s3")]
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -47,8 +46,10 @@ pub struct Environment {
     safe_directory: Option<String>,
     /// The users whose repositories are our own; none where files have no owners.
     users: Option<Vec<u32>>,
-    /// What the user set for all repositories: `XDG_CONFIG_HOME`, else `~/.config`.
-    user_config: Option<PathBuf>,
+    /// `PATH`: where programs are.
+    pub programs: Option<OsString>,
+    /// `XDG_CONFIG_HOME`, else `~/.config`: where programs have their settings.
+    pub settings: Option<PathBuf>,
     /// Where what this machine alone needs is kept: `XDG_STATE_HOME`, else `~/.local/state`.
     pub state: Option<PathBuf>,
     /// `TRACT_LOG`: where it is told what was counted and hidden.
@@ -80,8 +81,7 @@ impl Environment {
         let path = |name: &str| given(name).map(PathBuf::from);
         let base = |name: &str, below_home: &str| {
             let named = path(name).filter(|path| path.is_absolute());
-            let base = named.or_else(|| Some(path("HOME")?.join(below_home)));
-            base.map(|base| base.join("tract"))
+            named.or_else(|| Some(path("HOME")?.join(below_home)))
         };
         Self {
             home: path("HOME"),
@@ -89,8 +89,9 @@ impl Environment {
             branch: text("TRACT_BRANCH"),
             safe_directory: text("TRACT_SAFE_DIRECTORY"),
             users: users(text("SUDO_UID")),
-            user_config: base("XDG_CONFIG_HOME", ".config").map(|base| base.join("config")),
-            state: base("XDG_STATE_HOME", ".local/state"),
+            programs: given("PATH"),
+            settings: base("XDG_CONFIG_HOME", ".config"),
+            state: base("XDG_STATE_HOME", ".local/state").map(|base| base.join("tract")),
             log: text("TRACT_LOG"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             ssh_command: text("TRACT_SSH_COMMAND"),
@@ -107,6 +108,11 @@ impl Environment {
                 dumb: text("TERM").is_some_and(|term| term == "dumb"),
             },
         }
+    }
+
+    /// The user that this runs as; none where files have no owners.
+    pub fn user(&self) -> Option<u32> {
+        self.users.as_ref()?.first().copied()
     }
 }
 
@@ -274,6 +280,11 @@ impl App {
         Ok(ToolDirs::of(self.env.home.as_deref(), &named))
     }
 
+    /// Whether a variable names the directory of the tool with this format.
+    pub fn names_tool_dir(&self, format: &str) -> bool {
+        self.env.tool_dirs.contains_key(format)
+    }
+
     /// The repository's place, where `--repo` or `TRACT_REPO` names one.
     pub fn named_repo(&self) -> Result<Option<PathBuf>> {
         let named = self.globals.repo.as_ref().or(self.env.repo.as_ref());
@@ -375,7 +386,8 @@ impl App {
 
     /// What the user set for all repositories.
     pub fn user_config(&self) -> Result<UserConfig> {
-        UserConfig::load(self.env.user_config.clone())
+        let settings = self.env.settings.as_ref();
+        UserConfig::load(settings.map(|settings| settings.join("tract/config")))
     }
 
     /// What finds secrets: all that is known but for what the user allows.

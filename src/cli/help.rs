@@ -10,7 +10,7 @@ use super::{Cli, example};
 pub const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Bring in, take out",
-        &["init", "import", "export", "resume", "demo"],
+        &["init", "setup", "import", "export", "resume", "demo"],
     ),
     (
         "Look",

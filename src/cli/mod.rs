@@ -45,6 +45,7 @@ mod recording;
 mod remark;
 mod sent;
 mod sent_difference;
+mod setup;
 mod shell;
 mod summariser;
 mod talk;

@@ -1,6 +1,6 @@
 //! Files and directories that nobody else can look into: a session says what someone works on.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,13 +42,27 @@ pub fn replace<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) 
         let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
         return write(&mut file);
     }
+    swap(&path, None, write)
+}
+
+/// A file that is made anew and takes the place of what is at `path` when it is whole. It has these permissions,
+/// or is for nobody else to see.
+pub fn swap<T>(
+    path: &Path,
+    permissions: Option<Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let failed = |error| Failure::from(Error::io(path)(error));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}.tract", random_name::<8>()?));
     let mut file = create(&draft).map_err(failed)?;
     let draft = Draft(draft);
     let done = write(&mut file)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions).map_err(failed)?;
+    }
     file.sync_all().map_err(failed)?;
-    fs::rename(&draft.0, &path).map_err(failed)?;
+    fs::rename(&draft.0, path).map_err(failed)?;
     Ok(done)
 }
 

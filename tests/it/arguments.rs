@@ -13,6 +13,7 @@ fn help_lists_the_commands_of_everyday() {
 
     Bring in, take out
       init         Make a repository here
+      setup        Set up your coding agents to use tract, or take that back
       import       Bring in sessions of coding agents, and other conversations
       export       Write a session file, or a page to read
       resume       Continue from a commit in a new session of a tool
@@ -63,6 +64,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
 
     Bring in, take out
       init         Make a repository here
+      setup        Set up your coding agents to use tract, or take that back
       import       Bring in sessions of coding agents, and other conversations
       export       Write a session file, or a page to read
       resume       Continue from a commit in a new session of a tool

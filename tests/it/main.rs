@@ -111,6 +111,8 @@ mod secrets;
 mod servers;
 mod session_ids;
 #[cfg(unix)]
+mod setting_up;
+#[cfg(unix)]
 mod sharing;
 mod sharing_laws;
 mod shells;

@@ -38,7 +38,8 @@ Example:
   tract import ~/.config/Code/User/globalStorage/*roo-cline/tasks
                                        all of Roo Code's tasks, each under its id
 
-As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction:
+As a Claude Code hook (PreCompact, SessionEnd), it captures a session before each compaction;
+tract setup sets the hooks of all your agents:
   tract import --hook")]
 pub struct Args {
     /// Session files, directories of them, session ids, or - for standard input

@@ -49,6 +49,7 @@ mod restore;
 mod resume;
 mod rev_parse;
 mod serve;
+mod setup;
 mod show;
 mod status;
 mod tag;
@@ -86,6 +87,7 @@ macro_rules! commands {
 
 commands! {
     Init(init),
+    Setup(setup),
     Import(import),
     Watch(watch),
     Export(export),
