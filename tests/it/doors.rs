@@ -33,6 +33,7 @@ const DOORS: &[(&str, &str)] = &[
         "a template, whose fields pass escape::line",
     ),
     ("cli/command/chat.rs", "a prompt's sign, and an empty line"),
+    ("cli/setup/mod.rs", "a question of ours"),
     ("cli/command/rev_parse.rs", "a hash"),
     ("cli/command/completions.rs", "a script of the parser's own"),
     ("cli/command/mod.rs", "four lines of ours"),
