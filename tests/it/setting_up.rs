@@ -22,7 +22,6 @@ fn it_is_shown_what_would_be_written_where() {
       + ~/.tract
     Claude Code
       ~/.claude/settings.json
-        + hooks.PreCompact                tract import --hook
         + hooks.PreCompact                tract guard --hook
         + hooks.PostCompact               tract guard --hook
         + hooks.SessionStart              tract guard --hook
@@ -34,7 +33,6 @@ fn it_is_shown_what_would_be_written_where() {
       ~/.codex/config.toml
         + mcp_servers.tract  tract mcp
       ~/.codex/hooks.json
-        + hooks.PreCompact    tract import --hook
         + hooks.PreCompact    tract guard --hook
         + hooks.PostCompact   tract guard --hook
         + hooks.SessionStart  tract guard --hook
@@ -65,7 +63,6 @@ fn it_is_shown_what_would_be_written_where() {
       + ~/.tract
     Claude Code
       ~/.claude/settings.json
-        + hooks.PreCompact                tract import --hook
         + hooks.PreCompact                tract guard --hook
         + hooks.PostCompact               tract guard --hook
         + hooks.SessionStart              tract guard --hook
@@ -77,7 +74,6 @@ fn it_is_shown_what_would_be_written_where() {
       ~/.codex/config.toml  (new)
         + mcp_servers.tract  tract mcp
       ~/.codex/hooks.json
-        + hooks.PreCompact    tract import --hook
         + hooks.PreCompact    tract guard --hook
         + hooks.PostCompact   tract guard --hook
         + hooks.SessionStart  tract guard --hook
@@ -110,15 +106,6 @@ fn each_client_gets_what_it_reads() {
                     "hooks": [
                         {
                             "type": "command",
-                            "command": "tract import --hook",
-                            "timeout": 30
-                        }
-                    ]
-                },
-                {
-                    "hooks": [
-                        {
-                            "type": "command",
                             "command": "tract guard --hook",
                             "timeout": 30
                         }
@@ -143,7 +130,8 @@ fn each_client_gets_what_it_reads() {
                             "command": "tract guard --hook",
                             "timeout": 30
                         }
-                    ]
+                    ],
+                    "matcher": "compact"
                 }
             ],
             "SessionEnd": [
@@ -250,19 +238,7 @@ fn the_plugin_has_the_hooks_and_the_server_that_are_set_up() {
         let text = fs::read_to_string(plugin.join(name)).expect("it is there");
         serde_json::from_str(&text).expect("JSON")
     };
-    let hooks = |settings: &Value| -> Vec<(String, Value)> {
-        let events = settings["hooks"].as_object().expect("events");
-        let hooks = events.iter().flat_map(|(event, groups)| {
-            let groups = groups.as_array().expect("groups").iter();
-            let hooks = groups.flat_map(|group| group["hooks"].as_array().expect("hooks"));
-            hooks.map(|hook| (event.clone(), hook.clone()))
-        });
-        hooks.collect()
-    };
-    assert_eq!(
-        hooks(&read("hooks/hooks.json")),
-        hooks(&machine.json(".codex/hooks.json"))
-    );
+    assert_eq!(read("hooks/hooks.json"), machine.json(".codex/hooks.json"));
     let server = &read(".mcp.json")["mcpServers"]["tract"];
     let config = machine.read(".codex/config.toml");
     assert_eq!(
@@ -286,7 +262,6 @@ fn a_check_says_what_of_it_works() {
     insta::assert_snapshot!(machine.setup(&["--check", "--only", "claude-code"]), @"
     Claude Code
       ~/.claude/settings.json
-        hooks.PreCompact                tract import --hook  not set up
         hooks.PreCompact                tract guard --hook   not set up
         hooks.PostCompact               tract guard --hook   not set up
         hooks.SessionStart              tract guard --hook   not set up
@@ -302,7 +277,6 @@ fn a_check_says_what_of_it_works() {
         ~/.tract  works
     Claude Code
       ~/.claude/settings.json
-        hooks.PreCompact                tract import --hook  works
         hooks.PreCompact                tract guard --hook   works
         hooks.PostCompact               tract guard --hook   works
         hooks.SessionStart              tract guard --hook   works
@@ -314,7 +288,6 @@ fn a_check_says_what_of_it_works() {
       ~/.codex/config.toml
         mcp_servers.tract  tract mcp  works
       ~/.codex/hooks.json
-        hooks.PreCompact    tract import --hook  waits for your trust; start codex, type /hooks
         hooks.PreCompact    tract guard --hook   waits for your trust; start codex, type /hooks
         hooks.PostCompact   tract guard --hook   waits for your trust; start codex, type /hooks
         hooks.SessionStart  tract guard --hook   waits for your trust; start codex, type /hooks
@@ -335,7 +308,6 @@ fn a_check_says_what_of_it_works() {
     let hooks = machine.path(".codex/hooks.json");
     let events = [
         ("pre_compact:0", 1),
-        ("pre_compact:1", 2),
         ("post_compact:0", 3),
         ("session_start:0", 4),
         ("session_end:0", 5),
@@ -350,7 +322,6 @@ fn a_check_says_what_of_it_works() {
       ~/.codex/config.toml
         mcp_servers.tract  tract mcp  works
       ~/.codex/hooks.json
-        hooks.PreCompact    tract import --hook  works
         hooks.PreCompact    tract guard --hook   works
         hooks.PostCompact   tract guard --hook   works
         hooks.SessionStart  tract guard --hook   works
@@ -369,7 +340,6 @@ fn a_check_says_what_of_it_works() {
     exit code: 1
     Claude Code
       ~/.claude/settings.json
-        hooks.PreCompact                tract import --hook  is switched off: disableAllHooks
         hooks.PreCompact                tract guard --hook   is switched off: disableAllHooks
         hooks.PostCompact               tract guard --hook   is switched off: disableAllHooks
         hooks.SessionStart              tract guard --hook   is switched off: disableAllHooks
@@ -381,7 +351,6 @@ fn a_check_says_what_of_it_works() {
       ~/.codex/config.toml
         mcp_servers.tract  tract mcp  is switched off: enabled
       ~/.codex/hooks.json
-        hooks.PreCompact    tract import --hook  is switched off: features.hooks
         hooks.PreCompact    tract guard --hook   is switched off: features.hooks
         hooks.PostCompact   tract guard --hook   is switched off: features.hooks
         hooks.SessionStart  tract guard --hook   is switched off: features.hooks

@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mcp"))
-from clients import FACT, PACKAGES, SESSION, Model, Place, answers  # noqa: E402
+from clients import FACT, PACKAGES, SESSION, Model, Place, answers, installed  # noqa: E402
 
 PLUGIN = HERE.parents[1] / "docs/plugin"
 OTHERS = {"gemini": "@google/gemini-cli@0.61.0", "opencode": "opencode-ai@1.18.33"}
@@ -91,7 +91,7 @@ def trust_hooks(home):
     listed = ask(2, "hooks/list", {"cwds": [str(home.project)]})["data"][0]
     assert not listed["warnings"] and not listed["errors"], listed
     hooks = [hook for hook in listed["hooks"] if "tract" in hook["command"]]
-    assert sorted(hook["eventName"] for hook in hooks) == ["postCompact", "preCompact", "preCompact", "sessionEnd", "sessionStart"], hooks
+    assert sorted(hook["eventName"] for hook in hooks) == ["postCompact", "preCompact", "sessionEnd", "sessionStart"], hooks
     state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
     ask(3, "config/batchWrite", {"edits": [{"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}]})
     listed = ask(4, "hooks/list", {"cwds": [str(home.project)]})["data"][0]["hooks"]
@@ -213,21 +213,6 @@ def by_plugin(model, home, client):
         client(model, home, "plugin-codex", "mcp__tract.")
 
 
-def install(prefix, packages):
-    """Whether these are there, or can be had."""
-    if all((prefix / "node_modules/.bin" / name).exists() for name in packages):
-        return True
-    if not shutil.which("npm"):
-        print("npm is not here")
-        return False
-    prefix.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["npm", "install", "--prefix", str(prefix), "--no-audit", "--no-fund", *packages.values()],
-                          capture_output=True, text=True)
-    if done.returncode:
-        print(f"npm cannot install {', '.join(packages)}: {done.stderr.strip()[-200:]}")
-    return not done.returncode
-
-
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--tract", required=True, type=pathlib.Path)
@@ -237,12 +222,9 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tract-setup-"))
     prefix = (args.prefix or folder / "npm").resolve()
     try:
-        if not install(prefix, PACKAGES):
-            print("skipped: the clients cannot be had")
+        if not installed(prefix, PACKAGES):
             return 77
-        others = [name for name, package in OTHERS.items() if install(prefix, {name: package})]
-        for name in OTHERS.keys() - set(others):
-            print(f"{name}: skipped, it cannot be had")
+        others = [name for name, package in OTHERS.items() if installed(prefix, {name: package})]
         model, failed, tract = Model(), False, args.tract.resolve()
         for client in (claude_code, codex):
             ways = {"setup": lambda home, client=client: by_setup(model, home, client, others if client is claude_code else []),

@@ -169,17 +169,16 @@ fn opencode(machine: &Machine) -> Tool {
     }
 }
 
-/// The hooks of a client that has Claude Code's events.
+/// The hooks of a client that has Claude Code's events. What guards a compaction brings the session in as well.
 fn hooks(machine: &Machine) -> Vec<Entry> {
-    let jobs = [
-        ("PreCompact", "import", PATIENCE),
-        ("PreCompact", "guard", PATIENCE),
-        ("PostCompact", "guard", PATIENCE),
-        ("SessionStart", "guard", PATIENCE),
-        ("SessionEnd", "import", PATIENCE_AT_END),
-    ];
-    let hooks = jobs.map(|(event, job, patience)| hook(machine, event, job, patience));
-    hooks.into()
+    let mut after = hook(machine, "SessionStart", "guard", PATIENCE);
+    after.value["matcher"] = json!("compact");
+    vec![
+        hook(machine, "PreCompact", "guard", PATIENCE),
+        hook(machine, "PostCompact", "guard", PATIENCE),
+        after,
+        hook(machine, "SessionEnd", "import", PATIENCE_AT_END),
+    ]
 }
 
 fn hook(machine: &Machine, event: &str, job: &str, timeout: u64) -> Entry {

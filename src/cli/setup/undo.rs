@@ -78,8 +78,9 @@ fn take_back(written: &Written, setup: &Setup<'_>) -> Result<&'static str> {
 }
 
 /// What a repository's directory holds while nothing is in it.
-const EMPTY: [&str; 5] = [
+const EMPTY: [&str; 6] = [
     ".gitignore",
+    "guard.json",
     "tract.db",
     "tract.db-shm",
     "tract.db-wal",
