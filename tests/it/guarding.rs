@@ -417,7 +417,7 @@ fn given(folder: &Path, text: &str) -> File {
     File::open(path).expect("open")
 }
 
-fn fed(mut command: std::process::Command, input: &[u8]) -> Output {
+pub fn fed(mut command: std::process::Command, input: &[u8]) -> Output {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

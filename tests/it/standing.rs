@@ -374,3 +374,24 @@ fn a_session_is_resumed_in_the_directory_of_its_own() {
         (1, 0, 0)
     );
 }
+
+#[test]
+fn a_hook_leaves_the_head_of_the_home_alone() {
+    let Some(all) = home() else { return };
+    drop(all);
+    let home = Home(Sandbox::empty());
+    std::fs::create_dir_all(home.at("alpha")).expect("made");
+    home.tract("", &["init"]);
+    let path = home.session(IDS[0], "alpha", 0);
+    let hook = json!({ "hook_event_name": "PreCompact", "transcript_path": path, "cwd": home.at("alpha") });
+    let mut command = home.0.command(&["guard", "--hook"]);
+    command.current_dir(home.at("alpha"));
+    let output = crate::guarding::fed(command, hook.to_string().as_bytes());
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("- Look at it. (alpha 0)"), "{told}");
+    assert!(!home.refs().contains_key("HEAD"), "{:?}", home.refs());
+    assert!(
+        home.said("alpha", &["log"])
+            .contains("Look at it. (alpha 0)")
+    );
+}
