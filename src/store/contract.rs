@@ -725,7 +725,7 @@ fn each_directory_has_its_own_positions(make: Make<'_>) {
                 .into_iter()
                 .map(|row| row.name)
                 .collect();
-            assert_eq!(own, [head.clone()]);
+            assert_eq!(own, std::slice::from_ref(&head));
             let operations = view.operations(None, 3)?;
             let moved = operations.iter().map(|one| view.moves(one.id));
             let moved: Vec<Vec<ReflogRow>> = moved.collect::<Result<_>>()?;
