@@ -1,7 +1,7 @@
 //! What every command works with: the repository, the terminal, the clock, and paths as they are
 //! typed. The environment is read once, here.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -185,6 +185,8 @@ pub struct App {
     operations: RefCell<Vec<Arc<AtomicU64>>>,
     /// The repository in memory, once there is one: it is the same for every command that is run.
     memory: OnceCell<Rc<Repo>>,
+    /// Whether a repository was opened in which the directory has a HEAD of its own.
+    is_seated: Cell<bool>,
 }
 
 impl App {
@@ -198,6 +200,7 @@ impl App {
             env,
             operations: RefCell::default(),
             memory: OnceCell::new(),
+            is_seated: Cell::new(false),
         }
     }
 
@@ -341,32 +344,37 @@ impl App {
         let is_home = self.env.home.as_deref().and_then(real).as_ref() == Some(&root);
         if repo.config()?.head_of_directory()?.unwrap_or(is_home) {
             repo.sit(&root, &cwd)?;
+            self.is_seated.set(true);
         }
         Ok(())
     }
 
-    /// In a repository of many directories, says which conversation this command has changed.
-    pub fn tell_changed(&mut self) -> Result<()> {
-        if !CHANGING.contains(&self.command.as_str()) || self.made().is_none() {
-            return Ok(());
+    /// In a repository of many directories, says which conversation this command has changed. What was changed stays so,
+    /// even if that cannot be read now.
+    pub fn tell_changed(&mut self) {
+        if self.is_seated.get() && CHANGING.contains(&self.command.as_str()) {
+            let line = self.changed().ok().flatten();
+            line.into_iter().for_each(|line| self.ui.status(line));
+        }
+    }
+
+    fn changed(&self) -> Result<Option<Line>> {
+        if self.made().is_none() {
+            return Ok(None);
         }
         let (repo, on) = (self.repo()?, self.on()?);
-        if repo.seat()?.is_none() {
-            return Ok(());
-        }
         let head = repo.head(&on)?;
         let (Some(branch), Some(tip)) = (head.branch(), head.commit()) else {
-            return Ok(());
+            return Ok(None);
         };
         let title = repo
             .session_of(&tip)?
             .and_then(|(_, session)| session.title);
         let line = Line::from("On ") + Label::Branch.of(branch.short());
-        self.ui.status(match title {
+        Ok(Some(match title {
             Some(title) => line + ": " + Line::from(title).cut(TITLE),
             None => line,
-        });
-        Ok(())
+        }))
     }
 
     /// Who opens repositories, and which of others' they call safe: by their own configuration, or

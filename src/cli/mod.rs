@@ -188,8 +188,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
     let mut app = App::new(ui, globals, env);
     app.command = name;
-    let done = command::run(cli.command, &mut app).and_then(|()| app.tell_changed());
-    let done = done.map_err(|failure| in_vain(failure, &app));
+    let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
+    if done.is_ok() {
+        app.tell_changed();
+    }
     let flushed = app.ui.flush().map_err(Failure::from);
     match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,7 +9,7 @@ use tract::api::digest;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::error::Refusal;
 use tract::history::audit::{FactClass, Keep};
-use tract::history::surgery::{Compaction, Extent, Span, Summary};
+use tract::history::surgery::{Compaction, Extent, Summary, SummarySpan};
 use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Role, Settings};
 use tract::render::edit::changed_files;
@@ -68,7 +68,7 @@ impl<'a> Summariser<'a> {
                 Error::Refused(Refusal::NoSummary { maker, reason })
             })
         };
-        let mut make = |span: &Span<'_>| -> tract::Result<String> {
+        let mut make = |span: &SummarySpan<'_>| -> tract::Result<String> {
             let mut summary = run(span.messages)?;
             let mut keep = span.lacks(&summary, changed_files)?;
             if lacks(&keep).is_some() {

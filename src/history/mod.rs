@@ -26,6 +26,7 @@ pub mod erase;
 pub mod find;
 pub mod fsck;
 pub mod gc;
+mod head;
 pub(crate) mod kept;
 #[cfg(test)]
 mod laws;

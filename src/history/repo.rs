@@ -9,14 +9,13 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::directory::{self, DIRECTORY, Standing};
+pub(crate) use crate::history::head::{detached, head, last_branch};
 use crate::history::load::Stored;
 use crate::history::visitor::Visitor;
-use crate::history::{load, path, seat, server};
+use crate::history::{load, path, server};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{SessionRow, Store, View};
-
-const DEFAULT_BRANCH: &str = "refs/heads/main";
 
 /// An open repository.
 pub struct Repo {
@@ -332,48 +331,6 @@ const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Repo>();
 };
-
-/// Where HEAD is until it has been moved.
-pub(crate) fn default_branch() -> RefName {
-    DEFAULT_BRANCH.parse().expect("a branch's name")
-}
-
-/// Where `on` stands, inside a transaction.
-pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
-    let branch = match on {
-        On::Branch(branch) => branch.clone(),
-        On::Head => match view.reference(&RefName::head())? {
-            Some(RefValue::Commit(commit)) => return Ok(Head::Detached(commit)),
-            Some(RefValue::Symbolic(branch)) => branch,
-            None => seat::first_branch(view)?,
-        },
-    };
-    let tip = match view.reference(&branch)? {
-        Some(RefValue::Commit(commit)) => Some(commit),
-        Some(RefValue::Symbolic(other)) => {
-            return Err(Error::damaged(format!("{branch} points at {other}")));
-        }
-        None => None,
-    };
-    Ok(Head::Attached { branch, tip })
-}
-
-/// The commits off every branch at which somebody's HEAD is.
-pub(crate) fn detached(view: &dyn View) -> Result<Vec<CommitHash>> {
-    let all = view.references("")?.into_iter();
-    let heads = all.filter(|(name, _)| name.is_head());
-    Ok(heads.filter_map(|(_, value)| value.commit()).collect())
-}
-
-/// The short name of the branch that HEAD was last attached to.
-pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
-    for row in view.reflog(&RefName::head(), 1_000)? {
-        if let Some(RefValue::Symbolic(branch)) = row.old {
-            return Ok(branch.short().to_owned());
-        }
-    }
-    Ok(seat::first_branch(view)?.short().to_owned())
-}
 
 /// Refuses a new name that is taken, or could be taken for a hash.
 pub(crate) fn refuse_name(view: &dyn View, name: &RefName) -> Result<()> {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
-use crate::history::{called, find, load, path, seat};
+use crate::history::{called, find, head, load, path};
 use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -418,7 +418,7 @@ fn head_earlier(view: &dyn View, back: usize) -> Result<Option<CommitHash>> {
         let held = held.clone();
         let held = match held {
             Some(held) => held,
-            None => RefValue::Symbolic(seat::first_branch(view)?),
+            None => RefValue::Symbolic(head::first_branch(view)?),
         };
         let was = match held {
             RefValue::Commit(commit) => Some(commit),

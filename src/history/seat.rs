@@ -1,17 +1,15 @@
 //! Where somebody stands in a repository of many directories: each has a HEAD of its own.
 //!
-//! Until something else is chosen there, it is on the branch of the directory's newest session; where there is none, on
-//! one that is named like the directory and has no commit. Deliberately absent: which repositories are of
-//! many directories, and how a store keeps several HEADs ([`Seat`]).
+//! Deliberately absent: what a HEAD is on that was never moved (`head`), which repositories are of many directories,
+//! and how a store keeps several HEADs ([`Seat`]).
 
-use std::cmp::Reverse;
 use std::path::Path;
 
 use crate::error::Result;
 use crate::history::call::On;
 use crate::history::repo::Repo;
-use crate::history::{load, path, repo};
-use crate::model::{Millis, RefName, RefValue};
+use crate::history::{head, path};
+use crate::model::{RefName, RefValue};
 use crate::store::{ReflogRow, Seat, View};
 
 impl Repo {
@@ -65,51 +63,13 @@ impl Repo {
     }
 }
 
-/// The branch that HEAD is on where it was never moved.
-pub(crate) fn first_branch(view: &dyn View) -> Result<RefName> {
-    let Some(directory) = view.seat().map(Seat::directory) else {
-        return Ok(repo::default_branch());
-    };
-    let mut newest: Option<(Option<Millis>, Reverse<RefName>)> = None;
-    for (session, row) in view.sessions()? {
-        if row.cwd.as_deref() != Some(directory) {
-            continue;
-        }
-        let Some(branch) = view.follower(&session)? else {
-            continue;
-        };
-        if let Some(tip) = load::tip(view, &branch)? {
-            let time = load::commit(view, &tip)?.commit.time;
-            newest = newest.max(Some((time, Reverse(branch))));
-        }
-    }
-    match newest {
-        Some((_, Reverse(branch))) => Ok(branch),
-        None => unborn(view, directory),
-    }
-}
-
-/// The name of a branch that is to be of a directory.
-fn unborn(view: &dyn View, directory: &str) -> Result<RefName> {
-    let name = Path::new(directory).file_name();
-    let name = name.and_then(|name| RefName::branch(name.to_str()?).ok());
-    let name = name.unwrap_or_else(repo::default_branch);
-    let names = std::iter::once(name.clone()).chain((2..).map(|number| name.numbered(number)));
-    for name in names {
-        if name.refuse_hash().is_ok() && view.reference(&name)?.is_none() {
-            return Ok(name);
-        }
-    }
-    unreachable!("there is always another number")
-}
-
 /// Whether a move that somebody made is none of those who look from here: all that it moved is another
 /// directory's.
 pub(crate) fn is_elsewhere(view: &dyn View, moves: &[ReflogRow]) -> Result<bool> {
     let Some(directory) = view.seat().map(Seat::directory) else {
         return Ok(false);
     };
-    let here = repo::head(view, &On::Head)?;
+    let here = head::head(view, &On::Head)?;
     for row in moves {
         let is_own = if row.name.is_position() {
             !row.name.is_of_directory()

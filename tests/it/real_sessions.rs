@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Extent, Limits, Prune, Reach, Span, Summary, Truncate};
+use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, SummarySpan, Truncate};
 use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::database;
 use tract::ingest::{
@@ -440,7 +440,8 @@ fn smaller(repo: &Repo, on: &On, command: &str, now: i64) -> tract::Result<Surge
             &options,
         ),
         "compact" => {
-            let mut words = |span: &Span<'_>| Ok(format!("{} messages", span.messages.len()));
+            let mut words =
+                |span: &SummarySpan<'_>| Ok(format!("{} messages", span.messages.len()));
             let span = Extent::KeepLast(4);
             Ok(repo
                 .compact(call, &span, Summary::From(&mut words), &options)?

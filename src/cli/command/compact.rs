@@ -7,7 +7,7 @@ use std::time::Duration;
 use tract::Error;
 use tract::compile::Provider;
 use tract::error::Refusal;
-use tract::history::surgery::{Compact, Compaction, Extent, Span, Summary};
+use tract::history::surgery::{Compact, Compaction, Extent, Summary, SummarySpan};
 use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::render::edit::changed_files;
 
@@ -134,10 +134,11 @@ fn strict(
     text: &str,
     options: &SurgeryOptions,
 ) -> Result<Compaction> {
-    let mut make = |span: &Span<'_>| match summariser::lacks(&span.lacks(text, changed_files)?) {
-        Some(what) => Err(Error::Refused(Refusal::Lacking { what })),
-        None => Ok(text.to_owned()),
-    };
+    let mut make =
+        |span: &SummarySpan<'_>| match summariser::lacks(&span.lacks(text, changed_files)?) {
+            Some(what) => Err(Error::Refused(Refusal::Lacking { what })),
+            None => Ok(text.to_owned()),
+        };
     let done = repo.compact(call, span, Summary::From(&mut make), options);
     done.map_err(|error| match error {
         error @ Error::Refused(Refusal::Lacking { .. }) => summariser::refused(error),

@@ -22,11 +22,11 @@ pub enum Summary<'a> {
     Text(&'a str),
     /// This makes it from the messages that it will replace. Nothing is locked while it runs, and
     /// what it fails with fails the compaction.
-    From(&'a mut dyn FnMut(&Span<'_>) -> Result<String>),
+    From(&'a mut dyn FnMut(&SummarySpan<'_>) -> Result<String>),
 }
 
 /// What a summary is to stand for.
-pub struct Span<'a> {
+pub struct SummarySpan<'a> {
     /// The messages as they were said: in place of an earlier summary those that it stands for.
     pub messages: &'a [Message],
     repo: &'a Repo,
@@ -35,7 +35,7 @@ pub struct Span<'a> {
     stays: Vec<Entry>,
 }
 
-impl Span<'_> {
+impl SummarySpan<'_> {
     /// What neither this summary nor what stays beside it says.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Repo {
     /// [`Repo::operate`] does. Nothing is changed then.
     ///
     /// ```
-    /// use tract::history::surgery::{Extent, Span, Summary};
+    /// use tract::history::surgery::{Extent, SummarySpan, Summary};
     /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
@@ -109,7 +109,7 @@ impl Repo {
     /// let drafts = ["one", "two", "three"].map(|text| Draft::append(Message::text(Role::User, text)));
     /// repo.commit(Call::default(), &drafts, &CommitOptions::default())?;
     ///
-    /// let mut count = |span: &Span<'_>| Ok(format!("{} messages", span.messages.len()));
+    /// let mut count = |span: &SummarySpan<'_>| Ok(format!("{} messages", span.messages.len()));
     /// let call = Call::at(Millis(0), "compact");
     /// let done = repo.compact(call, &Extent::KeepLast(1), Summary::From(&mut count), &SurgeryOptions::default())?;
     ///
@@ -153,7 +153,7 @@ impl Repo {
                 let messages = load::messages(&*view, &entries)?;
                 drop(view);
                 let stays = scene.context.entries.iter();
-                make(&Span {
+                make(&SummarySpan {
                     messages: &messages,
                     repo: self,
                     entries,

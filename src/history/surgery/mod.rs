@@ -28,7 +28,7 @@ use crate::model::{Draft, Encoding};
 
 pub use annotate::Annotated;
 pub use clear::Clear;
-pub use compact::{Compact, Compaction, Extent, Span, Summary};
+pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
 pub use needs::Needs;
 pub use options::SurgeryOptions;
