@@ -44,12 +44,11 @@ pub fn keep(event: &str, done: Result<&str, &str>, app: &App) -> bool {
     let path = match app.repo() {
         Ok(repo) => app.beside(&repo, NAME),
         Err(Failure::Tract(Error::NoRepository { .. })) => return false,
-        // One that cannot be opened now has its place all the same.
-        Err(_) => app
-            .named_repo()
-            .ok()
-            .flatten()
-            .map(|place| place.join(NAME)),
+        // One that cannot be opened now has its place all the same, if that is a directory.
+        Err(_) => app.named_repo().ok().flatten().and_then(|place| {
+            let place = place.is_dir().then(|| Repo::seek(&place).ok())?;
+            place.map(|place| place.join(NAME))
+        }),
     };
     let Some(path) = path else {
         return true;

@@ -307,6 +307,40 @@ fn a_hook_that_fails_stops_nothing_and_says_why() {
 }
 
 #[test]
+fn a_repository_that_cannot_be_opened_leaves_nothing_beside_it() {
+    let sandbox = Sandbox::empty();
+    let session = Session::new(&sandbox);
+    let hook = session.hook("PreCompact", json!({})).to_string();
+    std::fs::create_dir_all(sandbox.work().join("broken/.tract")).expect("made");
+    sandbox.write("broken/.tract/tract.db", "no database");
+    for place in ["postgres://me:secret@127.0.0.1:1/db", "broken"] {
+        let mut command = sandbox.command(&["guard", "--hook"]);
+        command.env("TRACT_REPO", place).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        stdin.write_all(hook.as_bytes()).expect("written");
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success() && !output.stderr.is_empty());
+    }
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("read").file_name();
+    let all = |folder: &str| {
+        let folder = std::fs::read_dir(sandbox.work().join(folder)).expect("it is there");
+        let mut names: Vec<_> = folder.map(name).collect();
+        names.sort();
+        names
+    };
+    assert!(
+        !all("")
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with("postgres"))
+    );
+    assert_eq!(all("broken"), [".tract"]);
+    assert_eq!(all("broken/.tract"), ["guard.json", "tract.db"]);
+}
+
+#[test]
 fn without_a_repository_it_works_on_the_file_alone() {
     if is_left_out(THE_FILE) {
         return;
