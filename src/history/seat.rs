@@ -3,6 +3,7 @@
 //! Deliberately absent: what a HEAD is on that was never moved (`head`), which repositories are of many directories,
 //! and how a store keeps several HEADs ([`Seat`]).
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::error::Result;
@@ -35,17 +36,25 @@ impl Repo {
     /// The store's.
     pub fn sit(&mut self, root: &Path, cwd: &Path) -> Result<()> {
         let view = self.store.read()?;
-        let sessions = view.sessions()?;
-        let has_session = |directory: &str| {
-            let mut cwds = sessions.iter().filter_map(|(_, row)| row.cwd.as_deref());
-            cwds.any(|cwd| cwd == directory)
-        };
+        // Most often the nearest has been chosen in, and no session is asked for.
+        let mut ran_in: Option<HashSet<String>> = None;
         let below = cwd.ancestors().take_while(|directory| *directory != root);
         let below: Vec<&str> = below.filter_map(Path::to_str).collect();
         let mut known = None;
         for directory in &below {
             let head = RefName::head().of_directory(directory);
-            if has_session(directory) || view.reference(&head)?.is_some() {
+            let mut is_known = view.reference(&head)?.is_some();
+            if !is_known {
+                let ran_in = match &mut ran_in {
+                    Some(ran_in) => ran_in,
+                    none => {
+                        let sessions = view.sessions()?.into_iter();
+                        none.insert(sessions.filter_map(|(_, row)| row.cwd).collect())
+                    }
+                };
+                is_known = ran_in.contains(*directory);
+            }
+            if is_known {
                 known = Some(*directory);
                 break;
             }
@@ -57,42 +66,65 @@ impl Repo {
     }
 
     /// The directory whose HEAD this is, if it is one's.
-    pub fn seat(&self) -> Result<Option<String>> {
-        let view = self.store.read()?;
-        Ok(view.seat().map(|seat| seat.directory().to_owned()))
+    pub fn seat(&self) -> Option<&str> {
+        self.store.seat().map(Seat::directory)
     }
 }
 
-/// Whether a move that somebody made is none of those who look from here: all that it moved is another
-/// directory's.
-pub(crate) fn is_elsewhere(view: &dyn View, moves: &[ReflogRow]) -> Result<bool> {
-    let Some(directory) = view.seat().map(Seat::directory) else {
-        return Ok(false);
-    };
-    let here = head::head(view, &On::Head)?;
-    for row in moves {
-        let is_own = if row.name.is_position() {
-            !row.name.is_of_directory()
-        } else {
-            here.branch() == Some(&row.name) || is_of(view, directory, row)?
+/// What belongs to a directory in a repository of many.
+pub(crate) struct Own {
+    directory: String,
+    /// What HEAD is on there.
+    branch: Option<RefName>,
+    /// What the HEADs of other directories are on.
+    others: Vec<RefName>,
+}
+
+impl Own {
+    /// That of who looks from here; none where all is everybody's.
+    pub(crate) fn of(view: &dyn View) -> Result<Option<Self>> {
+        let Some(directory) = view.seat().map(|seat| seat.directory().to_owned()) else {
+            return Ok(None);
         };
-        if is_own {
-            return Ok(false);
-        }
+        let branch = head::head(view, &On::Head)?.branch().cloned();
+        let all = view.references("")?.into_iter();
+        let others = all.filter_map(|(name, on)| match on {
+            RefValue::Symbolic(branch) if name.is_of_directory() => Some(branch),
+            _ => None,
+        });
+        Ok(Some(Self {
+            directory,
+            branch,
+            others: others.collect(),
+        }))
     }
-    Ok(!moves.is_empty())
-}
 
-/// Whether a branch, a tag or a session may be the directory's, as far as anybody knows.
-fn is_of(view: &dyn View, directory: &str, row: &ReflogRow) -> Result<bool> {
-    let held = [&row.new, &row.old].into_iter().flatten();
-    let Some(commit) = held.filter_map(RefValue::commit).next() else {
-        return Ok(true);
-    };
-    if let Some((_, session)) = path::session_of(view, &commit)? {
-        return Ok(session.cwd.as_deref() == Some(directory));
+    /// Whether an operation is another directory's: all that it moved is.
+    pub(crate) fn is_elsewhere(&self, view: &dyn View, operation: u64) -> Result<bool> {
+        let moves = view.moves(operation)?;
+        for row in &moves {
+            if self.has(view, row)? {
+                return Ok(false);
+            }
+        }
+        Ok(!moves.is_empty())
     }
-    let others = view.references("")?;
-    let mut others = others.iter().filter(|(name, _)| name.is_of_directory());
-    Ok(!others.any(|(_, on)| *on == RefValue::Symbolic(row.name.clone())))
+
+    /// Whether a ref that was moved is, or may be, the directory's.
+    fn has(&self, view: &dyn View, row: &ReflogRow) -> Result<bool> {
+        if row.name.is_position() {
+            return Ok(!row.name.is_of_directory());
+        }
+        if self.branch.as_ref() == Some(&row.name) {
+            return Ok(true);
+        }
+        let held = [&row.new, &row.old].into_iter().flatten();
+        let Some(commit) = held.filter_map(RefValue::commit).next() else {
+            return Ok(true);
+        };
+        Ok(match path::session_of(view, &commit)? {
+            Some((_, session)) => session.cwd.as_deref() == Some(&*self.directory),
+            None => !self.others.contains(&row.name),
+        })
+    }
 }

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::history::load;
 use crate::history::repo::Repo;
-use crate::history::{load, seat};
+use crate::history::seat::Own;
 use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
@@ -181,15 +182,17 @@ fn is_forgotten(view: &dyn View, id: u64) -> Result<bool> {
 
 /// The newest operation that moved something and is not undone.
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
-    let mut state = State::default();
+    let (mut state, own) = (State::default(), Own::of(view)?);
     let mut elsewhere: Option<String> = None;
     // Who has taken something back since was told, and went past it.
     let mut reversed = false;
     for operation in load::operations(view, None) {
         let operation = operation?;
         refuse_purged(view, operation.id)?;
-        let moves = view.moves(operation.id)?;
-        if seat::is_elsewhere(view, &moves)? {
+        if own
+            .as_ref()
+            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
+        {
             continue;
         }
         if is_forgotten(view, operation.id)? {
@@ -200,6 +203,7 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
         }
+        let moves = view.moves(operation.id)?;
         if moves.is_empty() {
             if elsewhere.is_none() && !reversed && writes_elsewhere(&operation) {
                 elsewhere = Some(operation.what);
@@ -234,11 +238,13 @@ fn is_unattended(operation: &OperationRow) -> bool {
 
 /// The operation that the newest undo reversed, if nothing but undoes and redoes came since.
 fn newest_undone(view: &dyn View) -> Result<u64> {
-    let mut open = Open::default();
+    let (mut open, own) = (Open::default(), Own::of(view)?);
     for operation in load::operations(view, None) {
         let operation = operation?;
-        let moves = view.moves(operation.id)?;
-        if seat::is_elsewhere(view, &moves)? {
+        if own
+            .as_ref()
+            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
+        {
             continue;
         }
         if let Some(id) = open.see(&operation) {
@@ -248,7 +254,7 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
             break;
         }
         let is_plain = operation.reversal == Reversal::None && !is_unattended(&operation);
-        if is_plain && !moves.is_empty() {
+        if is_plain && !view.moves(operation.id)?.is_empty() {
             return Err(Error::NothingToRedo {
                 since: undone_before(view, operation.id)?.then_some(operation.what),
             });

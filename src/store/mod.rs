@@ -120,6 +120,9 @@ pub trait Store: Send {
     /// From where it is looked at from here on.
     fn sit(&mut self, seat: Option<Seat>);
 
+    /// From where it is looked at, if that has a HEAD of its own.
+    fn seat(&self) -> Option<&Seat>;
+
     /// How many operations were committed through this handle: a count that goes on while whoever asked
     /// holds it. What others commit is not in it.
     fn operations_committed(&self) -> Arc<AtomicU64>;

@@ -52,11 +52,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         within: None,
         limit: Some(0),
     };
-    let all = params.call(&mut At::new(&repo, on, &Still))?;
-    let mut answer = all.clone();
-    if args.limit > 0 {
-        answer.findings.truncate(args.limit);
-    }
+    let answer = params.call(&mut At::new(&repo, on, &Still))?;
+    let shown = match args.limit {
+        0 => answer.findings.len(),
+        limit => limit.min(answer.findings.len()),
+    };
     let (Some(commit), Some(kind)) = (&answer.commit, answer.kind) else {
         app.ui.status("Nothing was hidden on this branch");
         return Ok(());
@@ -70,13 +70,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let lost: usize = answer.classes.iter().map(|class| class.lost).sum();
     if lost == 0 {
         app.ui.status("Nothing of it is lost");
-        return judge(args, &repo, &all, app);
+        return judge(args, &repo, &answer, app);
     }
     app.ui.print(Line::new())?;
     let width = app.ui.width_cols();
-    app.ui
-        .print_all(answer.findings.iter().map(|one| finding(one, width)))?;
-    let more = lost - answer.findings.len();
+    app.ui.print_all(
+        answer.findings[..shown]
+            .iter()
+            .map(|one| finding(one, width)),
+    )?;
+    let more = lost - shown;
     if more > 0 {
         let more = grouped(more as u64);
         app.ui
@@ -84,7 +87,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         app.ui.hint("tract restore HASH brings a message back");
     }
-    judge(args, &repo, &all, app)
+    judge(args, &repo, &answer, app)
 }
 
 /// Has a command say more, if one is named.

@@ -226,7 +226,7 @@ impl<'a> Intake<'a> {
             },
             unread: Unread::of(repo)?,
             // Where each directory has its HEAD, only what is named comes to the one here.
-            moves_head: repo.seat()?.is_none() || (files == 1 && !args.hook),
+            moves_head: repo.seat().is_none() || (files == 1 && !args.hook),
             bar: (files > 1).then(|| {
                 let bar = progress::bar(app, "[{bar:30}] {pos} of {len} files  {msg}");
                 bar.set_length(files as u64);

@@ -134,7 +134,7 @@ fn import(
         },
         reading: Reading::New,
         // A directory in a home has its newest session without that.
-        moves_head: !is_aside && repo.seat()?.is_none(),
+        moves_head: !is_aside && repo.seat().is_none(),
         is_aside,
         ..ImportRequest::at(at.host.now(), &what)
     };

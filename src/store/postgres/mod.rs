@@ -263,6 +263,10 @@ impl Store for Postgres {
         self.seat = seat;
     }
 
+    fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref()
+    }
+
     fn operations_committed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.operations)
     }

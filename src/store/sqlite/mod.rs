@@ -333,6 +333,10 @@ impl Store for Sqlite {
         self.seat = seat;
     }
 
+    fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref()
+    }
+
     fn operations_committed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.operations)
     }
