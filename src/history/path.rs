@@ -117,7 +117,7 @@ pub(crate) fn predecessor(
         let sessions = sessions_of(view, commit)?;
         Ok(sessions.into_iter().find(|name| name != session))
     };
-    if other(tip)?.is_some() {
+    if is_whole(view, tip, session)? || other(tip)?.is_some() {
         return Ok(None);
     }
     let (mut before, mut own) = (None, load::commit(view, tip)?.depth);
@@ -134,6 +134,29 @@ pub(crate) fn predecessor(
         at = least + (own - least) / 2;
     }
     before.map(|name| with_row(view, name)).transpose()
+}
+
+/// Whether both ends of a path came from this session and from no other, as those of most sessions do.
+fn is_whole(view: &dyn View, tip: &CommitHash, session: &RefName) -> Result<bool> {
+    let Some(root) = view.ancestor_at(tip, 0)? else {
+        return Ok(false);
+    };
+    let mut sources = Vec::new();
+    for records in view.records(&[root, *tip])? {
+        if records.is_empty() {
+            return Ok(false);
+        }
+        sources.extend(records.into_iter().map(|(source, _)| source));
+    }
+    sources.sort_unstable();
+    sources.dedup();
+    for source in sources {
+        let row = view.source(source)?;
+        if row.is_none_or(|row| row.session != *session) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The session that the first of these commits came from that came from one.

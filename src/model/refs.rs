@@ -246,6 +246,8 @@ fn refused<T>(name: &str, reason: &'static str) -> Result<T> {
 const ID_BYTES_MAX: usize = 255;
 /// What is left of one that is changed, before its hash. It ends with so many hex digits.
 const CUT_BYTES: usize = 200;
+/// How long a name may be.
+const MOST_BYTES: usize = 1024;
 const HASH_DIGITS: usize = 16;
 
 /// An id as a piece of a name, or several. One that bears a hash already gets another, for it could
@@ -293,6 +295,9 @@ impl FromStr for RefName {
     /// git-check-ref-format(1), rules 1 to 10; `#` is ours, for parts.
     fn from_str(name: &str) -> Result<Self> {
         let wrong = |reason| refused(name, reason);
+        if is_plain(name) {
+            return Ok(Self(name.to_owned()));
+        }
         if POSITIONS.contains(&name) {
             return Ok(Self(name.to_owned()));
         }
@@ -303,7 +308,7 @@ impl FromStr for RefName {
         if !name.starts_with("refs/") && !POSITIONS.contains(&position) {
             return wrong("it must begin with refs/");
         }
-        if name.len() > 1024 {
+        if name.len() > MOST_BYTES {
             return wrong("it is too long");
         }
         if name.contains("..") || name.contains("@{") {
@@ -328,6 +333,21 @@ impl FromStr for RefName {
 }
 
 as_text!(RefName);
+
+/// Whether a name keeps all rules at a glance, as most do: below `refs/`, of letters, digits, `-` and `_`.
+fn is_plain(name: &str) -> bool {
+    let mut before = b'/';
+    name.len() <= MOST_BYTES
+        && name.strip_prefix("refs/").is_some_and(|below| {
+            let is_plain = |byte: u8| {
+                let after = std::mem::replace(&mut before, byte);
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'-' | b'_')
+                    || byte == b'/' && after != b'/'
+            };
+            below.bytes().all(is_plain) && before != b'/'
+        })
+}
 
 #[cfg(test)]
 mod tests {

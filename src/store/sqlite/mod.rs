@@ -33,6 +33,7 @@ mod verify;
 mod words;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,6 +115,8 @@ pub struct Sqlite {
     operations: Arc<AtomicU64>,
     /// The dictionaries that were read.
     dictionaries: RefCell<Vec<Arc<Dictionary>>>,
+    /// Statements by what this folder writes for them, as SQLite is given them.
+    written: RefCell<HashMap<String, Arc<str>>>,
     /// From where it is looked at.
     seat: Option<Seat>,
     /// How many statements were asked for.
@@ -276,6 +279,7 @@ impl Sqlite {
             writing: Cell::new(false),
             folds: Cell::new(false),
             grown: Cell::new(0),
+            written: RefCell::default(),
             owes_scrub: Cell::new(false),
             operations: Arc::default(),
             dictionaries: RefCell::default(),

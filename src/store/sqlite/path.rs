@@ -4,6 +4,7 @@
 //! the way in which the engine finds the next of each without a search. So a path is read oldest first,
 //! whoever wants it newest first.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -35,6 +36,9 @@ const COUNTED: &str = "LEFT JOIN counts ON counts.content = commits.content AND 
 const USED: &str = "LEFT JOIN tool_uses ON calls + results > 0
      AND tool_uses.content = commits.content AND intact!(tool_uses)";
 
+/// Of lineages, each one's parent and the depth at which it parts from that.
+pub(super) type Forks = HashMap<i64, (Option<i64>, Option<i64>)>;
+
 impl Session<'_> {
     /// Makes sure that the commits for which nothing was found are not here.
     pub(super) fn prove_absent_where<T>(
@@ -60,19 +64,42 @@ impl Session<'_> {
     /// The lineages along which the path to a place goes, from its end, each with the depth of the
     /// last commit on it.
     pub(super) fn lineages(&self, end: Place) -> Result<Vec<(i64, i64)>> {
+        self.lineages_to((end.lineage, end.depth), &Forks::new())
+    }
+
+    /// The same of a lineage and a depth; what is known of forks is not read.
+    pub(super) fn lineages_to(&self, end: (i64, i64), known: &Forks) -> Result<Vec<(i64, i64)>> {
         let sql = "SELECT parent, fork_depth FROM lineages WHERE id = ?1 AND intact!(lineages)";
-        let mut lineages = vec![(end.lineage, end.depth)];
-        let mut lineage = end.lineage;
+        let mut lineages = vec![end];
+        let (mut lineage, _) = end;
         loop {
-            let row = self.first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let (parent, fork_depth) =
-                row.ok_or_else(|| damaged(format!("lineage {lineage} is missing")))?;
-            let (Some(parent), Some(fork_depth)) = (parent, fork_depth) else {
+            let fork = match known.get(&lineage) {
+                Some(fork) => *fork,
+                None => self
+                    .first(sql, [lineage], |row| Ok((row.get(0)?, row.get(1)?)))?
+                    .ok_or_else(|| damaged(format!("lineage {lineage} is missing")))?,
+            };
+            let (Some(parent), Some(fork_depth)) = fork else {
                 return Ok(lineages);
             };
             lineages.push((parent, fork_depth));
             lineage = parent;
         }
+    }
+
+    /// Where all lineages part from others, if there are at most so many.
+    pub(super) fn forks(&self, most: usize) -> Result<Forks> {
+        let last = "SELECT coalesce(max(id), 0) FROM lineages";
+        let last = self.first(last, [], |row| row.unsigned(0))?.unwrap_or(0);
+        let mut forks = Forks::new();
+        if last <= most as u64 {
+            let all = "SELECT id, parent, fork_depth FROM lineages WHERE intact!(lineages)";
+            self.scan(all, [], |row| {
+                forks.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
+                Ok(true)
+            })?;
+        }
+        Ok(forks)
     }
 
     /// What on a lineage, up to this depth, appends nothing, the newest first.
@@ -143,7 +170,8 @@ impl Session<'_> {
 
 impl Lineages for Session<'_> {
     fn place(&self, hash: &CommitHash) -> Result<Option<Place>> {
-        if let Some(place) = self.memo.place(hash) {
+        let known = self.memo.place(hash);
+        if let Some(place) = known.or_else(|| self.ends.borrow().get(hash).copied()) {
             return Ok(Some(place));
         }
         let sql = "SELECT id, lineage, depth FROM commits WHERE hash = ?1 AND intact!(commits)";

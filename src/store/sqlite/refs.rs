@@ -134,6 +134,25 @@ impl Session<'_> {
         Ok(found.flatten())
     }
 
+    /// The names of commits by their rows, as far as they are there. Where refs stand is remembered in a view.
+    fn commits_of_rows(&self, mut targets: Vec<i64>) -> Result<HashMap<i64, CommitHash>> {
+        // Each once, in the order in which they stand in the file.
+        targets.sort_unstable();
+        targets.dedup();
+        let sql = "SELECT hash, id, lineage, depth FROM commits WHERE id = ?1 AND intact!(commits)";
+        let mut found = HashMap::with_capacity(targets.len());
+        let mut ends = self.ends.borrow_mut();
+        for target in targets {
+            let row = self.first(sql, [target], |row| Ok((row.get(0)?, rows::place(row, 1)?)))?;
+            let Some((commit, place)) = row else { continue };
+            found.insert(target, commit);
+            if !self.writes {
+                ends.insert(commit, place);
+            }
+        }
+        Ok(found)
+    }
+
     /// Makes sure that the index gave all moves of an operation, each once: they stand in the log one after
     /// the other, behind the last one of an operation before.
     fn prove_moves_whole(&self, operation: u64, found: &[ReflogRow]) -> Result<()> {
@@ -197,26 +216,34 @@ impl Refs for Session<'_> {
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
         // A range scan from the prefix on; what follows the last name that has it isn't read.
-        let sql = "SELECT refs.name, target, commits.hash, symbolic, commits.id
-             FROM refs LEFT JOIN commits ON commits.id = refs.target AND intact!(commits)
-             WHERE refs.name >= ?1 AND intact!(refs) ORDER BY refs.name";
-        let mut found = Vec::new();
-        let mut ends = self.ends.borrow_mut();
+        let sql = "SELECT name, target, symbolic FROM refs WHERE name >= ?1 AND intact!(refs)
+             ORDER BY name";
         let before = "SELECT neighbours!(refs, name, ?1)";
         self.first(before, [prefix], |_| Ok(()))?;
+        let (mut names, mut targets) = (Vec::new(), Vec::new());
         self.scan(sql, [prefix], |row| {
             let name: RefName = row.get(0)?;
             let has = name.as_str().starts_with(prefix);
-            let value = rows::value(row, 1)?.filter(|_| has);
-            if let (Some(RefValue::Commit(commit)), false) = (&value, self.writes) {
-                ends.insert(*commit, row.get(4)?);
-            }
-            found.extend(value.map(|value| (seen(self.seat(), name), value)));
-            if found.len() == MANY_REFS && !self.writes {
-                self.store.has_many_refs()?;
+            if has {
+                let target: Option<i64> = row.get(1)?;
+                targets.extend(target);
+                names.push((name, target, row.get::<Option<RefName>>(2)?));
             }
             Ok(has)
         })?;
+        if names.len() >= MANY_REFS && !self.writes {
+            self.store.has_many_refs()?;
+        }
+        let commits = self.commits_of_rows(targets)?;
+        let mut found = Vec::with_capacity(names.len());
+        for (name, target, symbolic) in names {
+            let value = match target.map(|target| commits.get(&target)) {
+                Some(Some(commit)) => Some(RefValue::Commit(*commit)),
+                Some(None) => return Err(damaged("the commit of a ref is missing")),
+                None => symbolic.map(RefValue::Symbolic),
+            };
+            found.extend(value.map(|value| (seen(self.seat(), name), value)));
+        }
         Ok(found)
     }
 

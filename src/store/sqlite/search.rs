@@ -1,8 +1,7 @@
 //! The search index: filled behind a watermark, asked for contents that may match.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use rusqlite::types::Value;
 use rusqlite::{Params, params};
 
 use super::codec::{Row, blob};
@@ -10,7 +9,7 @@ use super::dictionary::Packing;
 use super::engine;
 use super::objects::message;
 use super::session::{Session, keyed};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::Message;
 use crate::model::searched::Literals;
@@ -41,24 +40,8 @@ pub(super) const UNINDEXED: &str = "SELECT found.id, commits.hash, lineage, dept
 pub(super) const OTHERS: &str = "SELECT lineage, hash, depth, canonical FROM commits
      WHERE content IS NULL AND intact!(commits)";
 
-/// Where commits are on their paths, by their hashes or their numbers.
-const BY_HASH: &str = ", path (tip, lineage, last, parent, fork) AS (
-    SELECT n, lineage, depth, l.parent, l.fork_depth
-    FROM keys CROSS JOIN commits ON hash = key AND intact!(commits, hash = key)";
-const BY_NUMBER: &str = "WITH RECURSIVE path (tip, lineage, last, parent, fork) AS (
-    SELECT wanted.key, lineage, depth, l.parent, l.fork_depth
-    FROM json_each(?1) AS wanted CROSS JOIN commits ON commits.id = wanted.value AND intact!(commits)";
-
-/// The lineages along which their paths go.
-fn paths_from(commits: &str) -> String {
-    format!(
-        "{commits} CROSS JOIN lineages AS l ON l.id = lineage AND intact!(lineages AS l)
-             UNION ALL
-             SELECT tip, l.id, fork, l.parent, l.fork_depth
-             FROM path CROSS JOIN lineages AS l ON l.id = path.parent AND intact!(lineages AS l)
-         ) SELECT tip, lineage, last, parent IS NULL FROM path ORDER BY tip"
-    )
-}
+/// All lineages are read at once where they are no more than so many times the paths that are asked for.
+const LINEAGES_A_PATH: usize = 8;
 
 impl Session<'_> {
     /// The last content that is in the index; they go in by their order.
@@ -141,35 +124,24 @@ impl Session<'_> {
 
     /// The paths to some commits, of which nothing is found yet. Of several that end in one commit the first counts.
     pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
-        let mut seen = HashSet::with_capacity(tips.len());
-        let is_first = |at: &usize| seen.insert(tips[*at]);
-        let places: Vec<usize> = (0..tips.len()).filter(is_first).collect();
-        let apart: Vec<CommitHash> = places.iter().map(|at| tips[*at]).collect();
-        let (mut found, mut whole) = (Found::default(), vec![false; apart.len()]);
-        if !apart.is_empty() {
-            // Where a ref led to them, their numbers are known: those are quicker to look up than their hashes.
-            let ends = self.ends.borrow();
-            let known: Option<Vec<i64>> = apart.iter().map(|tip| ends.get(tip).copied()).collect();
-            let (sql, wanted) = match known {
-                Some(ids) => {
-                    let ids = serde_json::to_string(&ids).map_err(Error::store)?;
-                    (paths_from(BY_NUMBER), Value::Text(ids))
-                }
-                None => {
-                    let sql = paths_from(BY_HASH);
-                    (keyed::<CommitHash>(&sql), Value::Blob(blob(&apart)))
-                }
+        let ends = self.ends.borrow();
+        let places = tips.iter().filter_map(|tip| Some((*tip, ends.get(tip)?)));
+        let places = places.map(|(tip, place)| (tip, (place.lineage, place.depth)));
+        let mut places: HashMap<CommitHash, (i64, i64)> = places.collect();
+        let others = tips.iter().filter(|tip| !ends.contains_key(tip));
+        let others: Vec<CommitHash> = others.copied().collect();
+        let standing = others.iter().zip(self.standing(&others)?);
+        places.extend(standing.filter_map(|(tip, place)| Some((*tip, place?))));
+        let known = self.forks(tips.len() * LINEAGES_A_PATH)?;
+        let mut found = Found::default();
+        for (at, tip) in tips.iter().enumerate() {
+            // Taken out, it is met once.
+            let Some(end) = places.remove(tip) else {
+                continue;
             };
-            self.scan(&sql, [wanted], |row| {
-                let which = row.unsigned(0)? as usize;
-                found.goes(places[which], row.get(1)?, row.get(2)?);
-                whole[which] |= row.get::<bool>(3)?;
-                Ok(true)
-            })?;
-        }
-        // One that ends too early is asked for by itself, which says what is missing.
-        for (tip, _) in apart.iter().zip(whole).filter(|(_, is_whole)| !is_whole) {
-            self.path(tip)?;
+            for (lineage, last) in self.lineages_to(end, &known)? {
+                found.goes(at, lineage, last);
+            }
         }
         Ok(found)
     }

@@ -18,6 +18,7 @@ use crate::hash::CommitHash;
 use crate::model::Millis;
 use crate::store::Tx;
 use crate::store::columns::Columns;
+use crate::store::lineage::Place;
 use crate::store::sources::Block;
 use crate::store::words::Gathering;
 
@@ -56,8 +57,8 @@ pub(super) struct Session<'a> {
     pub(super) newest_dictionary: RefCell<Option<Option<Arc<Dictionary>>>>,
     /// What this transaction knows already.
     pub(super) memo: Memo,
-    /// In a view, the numbers of the commits that refs were seen at.
-    pub(super) ends: RefCell<HashMap<CommitHash, i64>>,
+    /// In a view, where the commits stand that refs were seen at.
+    pub(super) ends: RefCell<HashMap<CommitHash, Place>>,
     /// The words of what was put here.
     pub(super) gathering: RefCell<Gathering>,
 }
@@ -112,8 +113,15 @@ impl<'a> Session<'a> {
     pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
         #[cfg(test)]
         self.store.statements.fetch_add(1, Ordering::Relaxed);
-        let sql = written_out(sql);
-        self.store.connection.prepare_cached(&sql).map_err(engine)
+        let known = self.store.written.borrow().get(sql).cloned();
+        let written = known.unwrap_or_else(|| {
+            let written: Arc<str> = written_out(sql).into();
+            let mut all = self.store.written.borrow_mut();
+            all.insert(sql.to_owned(), Arc::clone(&written));
+            written
+        });
+        let prepared = self.store.connection.prepare_cached(&written);
+        prepared.map_err(engine)
     }
 
     /// Runs a statement that gives no rows.
