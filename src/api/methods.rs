@@ -25,6 +25,8 @@ methods![
     DroppedParams,
     AuditParams,
     DidParams,
+    BlameParams,
+    FileEditsParams,
     DiffParams,
     CostParams,
     CacheParams,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::RawJson;
 use crate::history::surgery::{Size, Surgery};
 use crate::history::{LogRow, Touched, TouchedList};
-use crate::model::{Head, Message, Operation, RefValue, TokenCount, Usage};
+use crate::model::{Author, Head, Message, Operation, RefValue, TokenCount, Usage};
 
 /// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -134,6 +134,16 @@ pub struct AuthorFacts {
     pub run: Option<String>,
 }
 
+impl From<&Author> for AuthorFacts {
+    fn from(author: &Author) -> Self {
+        Self {
+            name: author.name.clone(),
+            client: author.client.clone(),
+            run: author.run.clone(),
+        }
+    }
+}
+
 impl LogEntry {
     pub(super) fn of(row: &LogRow) -> Self {
         let commit = &row.commit;
@@ -155,11 +165,7 @@ impl LogEntry {
             context_tokens: row.running.into(),
             settings: settings(&commit.settings),
             note: commit.note.clone(),
-            author: commit.author.clone().map(|author| AuthorFacts {
-                name: author.name,
-                client: author.client,
-                run: author.run,
-            }),
+            author: commit.author.as_ref().map(Into::into),
             refs: row.refs.iter().map(ToString::to_string).collect(),
         }
     }

@@ -15,7 +15,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Look",
         &[
-            "status", "log", "show", "view", "find", "diff", "cost", "audit",
+            "status", "log", "show", "view", "find", "diff", "cost", "audit", "blame",
         ],
     ),
     (

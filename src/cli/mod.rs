@@ -18,6 +18,7 @@ mod erased;
 mod example;
 mod exec;
 mod failure;
+mod file_edits;
 mod follow;
 mod guarded;
 mod help;

@@ -8,6 +8,7 @@ pub(crate) mod adopted;
 pub mod append;
 pub mod audit;
 mod backup;
+pub mod blame;
 pub mod branches;
 pub mod budget;
 pub mod bundle;
@@ -23,6 +24,7 @@ mod counts;
 pub mod diff;
 mod directory;
 pub mod erase;
+mod file_edits;
 pub mod find;
 pub mod fsck;
 pub mod gc;
@@ -68,6 +70,8 @@ mod visitor;
 pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
 pub use backup::BackupStep;
+pub use blame::derived::{Derived, DerivedLine};
+pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use branches::{BranchRow, Made, TagRow};
 pub use budget::{Budget, BudgetAction, BudgetActions, BudgetTarget, BudgetWhen, Verdict, Within};
 pub use bundle::{Arrival, ArrivedRef, BundleTip, Bundled, Unbundled};
@@ -78,6 +82,7 @@ pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use config::Config;
 pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
+pub use file_edits::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, Words};
 pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
     RankedOptions, RankedQuery, SearchOptions,

@@ -7,6 +7,7 @@ mod auditing;
 mod backing_up;
 mod bad_use;
 mod between_agents;
+mod blaming;
 mod bodies;
 mod boundaries;
 mod bounds;

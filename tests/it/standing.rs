@@ -286,6 +286,7 @@ const TYPED: &[&[&str]] = &[
     &["diff", "HEAD~1"],
     &["cost"],
     &["audit"],
+    &["blame"],
     &["setup"],
     &["guard"],
     &["guard", "--hook"],

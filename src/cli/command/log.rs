@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use tract::hash::ContentHash;
-use tract::history::{LogOptions, LogRow, Pattern, Repo};
+use tract::history::{FileEditOptions, LogOptions, LogRow, Pattern, Repo};
 use tract::model::{Head, Operation, Role};
 use tract::render::calendar::Edge;
 use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment, sent};
+use crate::cli::{App, Failure, Listing, Result, Template, Ui, file_edits, listing, moment, sent};
 
 /// List commits, newest first
 ///
@@ -18,6 +18,10 @@ use crate::cli::{App, Failure, Listing, Result, Template, Ui, listing, moment, s
 /// commit's tokens, the context's tokens, and how the message begins; a tool's result stands after its
 /// call. On a terminal, lines are cut to its width. In a pipe, lines are whole, previews have at most
 /// 80 bytes, and times are absolute. The order is the order of the commits, whatever their times say.
+///
+/// --file lists the edits of a file instead, under the prompts that they were made for, each with what the assistant
+/// said before it; --files sums up what was done to every file. Hidden messages count as well. What a command in a shell
+/// did to a file, no call says.
 ///
 /// --requests lists what the client of the session sent to the provider instead, where its file says so.
 ///
@@ -42,6 +46,9 @@ Example:
   tract log --prompts --since 2d --reverse
                                what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
+  tract log --file src/parse.rs
+                               each edit of a file, what it was for, and why
+  tract log --files            which files were edited, with lines that came and went
   tract log --requests -n 0    every request that the client sent
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
@@ -90,10 +97,16 @@ pub struct Args {
     /// One record for each commit, by a template such as '%h %r %t %s'
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
     format: Option<String>,
+    /// Each edit of this file, by its path or the end of it
+    #[arg(long, value_name = "PATH", conflicts_with_all = INSTEAD)]
+    file: Option<String>,
+    /// The files that were edited, and how many lines came and went
+    #[arg(long, conflicts_with = "file", conflicts_with_all = INSTEAD)]
+    files: bool,
     /// The requests that the client sent, newest first
     #[arg(long, conflicts_with_all = [
         "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until",
-        "format",
+        "format", "file", "files",
     ])]
     requests: bool,
     /// End each record with a NUL byte instead of a new line
@@ -101,6 +114,10 @@ pub struct Args {
     zero: bool,
 }
 
+/// What says nothing of edits of files.
+const INSTEAD: [&str; 9] = [
+    "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "format",
+];
 /// How many are listed.
 const LIMIT: usize = 20;
 /// How many texts are read at once.
@@ -129,6 +146,22 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.requests {
         return sent::list(&repo, &tip, limit.unwrap_or(LIMIT), args.reverse, app);
     }
+    let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
+    let up_to = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
+    if args.file.is_some() || args.files {
+        let usual = if args.files { 0 } else { LIMIT };
+        let options = FileEditOptions {
+            path: args.file.clone(),
+            until,
+            limit: limit.unwrap_or(usual),
+            since,
+            up_to,
+        };
+        return match args.file {
+            Some(_) => file_edits::list(&repo, &tip, &options, args.reverse, app),
+            None => file_edits::sum_up(&repo, &tip, &options, app),
+        };
+    }
     let options = LogOptions {
         limit: limit.unwrap_or(LIMIT),
         until,
@@ -136,8 +169,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
         prompts: args.prompts,
         tool: args.tool.clone(),
-        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
-        up_to: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
+        since,
+        up_to,
         pattern: pattern.transpose()?,
         encoding: app.encoding(&repo)?,
         parts: args.verbose || args.patch,

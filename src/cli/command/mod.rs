@@ -4,6 +4,7 @@ mod annotate;
 mod api;
 mod audit;
 mod backup;
+mod blame;
 mod branch;
 mod bundle;
 mod chat;
@@ -107,6 +108,7 @@ commands! {
     Diff(diff),
     Cost(cost),
     Audit(audit),
+    Blame(blame),
     Commit(commit),
     Chat(chat),
     Undo(undo),

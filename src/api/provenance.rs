@@ -1,0 +1,387 @@
+//! Where messages came from, and what was done to files for which prompt.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::types::AuthorFacts;
+use super::{ApiError, At, Method};
+use crate::history::{
+    BlameRow, BlameStep, EditedFile, FileEditOptions, FileEditRow, PromptBefore, Words,
+};
+use crate::model::{EntryId, Millis};
+use crate::render::edit::EditKind;
+
+/// Which messages.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BlameParams {
+    /// The context: all its visible messages. HEAD's unless given.
+    pub rev: Option<String>,
+    /// Only this message, hidden or not; of a summary its lines are told as well.
+    pub message: Option<String>,
+}
+
+/// Where messages came from.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BlameAnswer {
+    /// They, in the conversation's order.
+    pub messages: Vec<BlamedMessage>,
+    /// Of one message that is a summary: its lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<BlamedLine>,
+}
+
+/// A message, and where it came from.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BlamedMessage {
+    /// Its name.
+    pub id: String,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// Who speaks.
+    pub role: &'static str,
+    /// One line of it. What somebody else wrote: escape it before it is shown.
+    pub preview: String,
+    /// The commit that gave it the text that it has.
+    pub commit: String,
+    /// What that commit does: append, edit, or a kind of hide.
+    pub operation: &'static str,
+    /// When that was, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The commit that brought the message first: another one where it was edited since.
+    pub origin: String,
+    /// The session whose file that came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Its title. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The program that it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The model in force then; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Who made the commit, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<AuthorFacts>,
+    /// What the user had typed last before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<SaidBefore>,
+    /// How it came here, the newest step first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ProvenanceStep>,
+}
+
+/// What somebody said before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SaidBefore {
+    /// The message.
+    pub id: String,
+    /// What it says. What somebody else wrote: escape it before it is shown.
+    pub text: String,
+}
+
+impl From<&PromptBefore> for SaidBefore {
+    fn from(prompt: &PromptBefore) -> Self {
+        Self {
+            id: prompt.hash.to_string(),
+            text: prompt.preview.clone(),
+        }
+    }
+}
+
+impl From<&Words> for SaidBefore {
+    fn from(words: &Words) -> Self {
+        Self {
+            id: words.hash.to_string(),
+            text: words.text.clone(),
+        }
+    }
+}
+
+/// What was done with a message on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum ProvenanceStep {
+    /// An edit gave it its text.
+    Edited {
+        /// The edit.
+        by: String,
+    },
+    /// It was moved or copied from another place.
+    From {
+        /// The message that it was there.
+        id: String,
+        /// The session of that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
+    /// It stands for hidden messages.
+    StandsFor {
+        /// The hide that put it in place.
+        by: String,
+        /// The hide's kind.
+        kind: &'static str,
+        /// How many messages it hid.
+        messages: usize,
+        /// The first of them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        first: Option<String>,
+        /// The last of them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        last: Option<String>,
+    },
+}
+
+impl From<&BlameStep> for ProvenanceStep {
+    fn from(step: &BlameStep) -> Self {
+        match step {
+            BlameStep::Edited { by } => Self::Edited { by: by.to_string() },
+            BlameStep::From { entry, session } => Self::From {
+                id: entry.to_string(),
+                session: session.as_ref().map(ToString::to_string),
+            },
+            BlameStep::StandsFor {
+                by,
+                kind,
+                messages,
+                ends,
+            } => Self::StandsFor {
+                by: by.to_string(),
+                kind: kind.as_str(),
+                messages: *messages,
+                first: ends.map(|(first, _)| first.to_string()),
+                last: ends.map(|(_, last)| last.to_string()),
+            },
+        }
+    }
+}
+
+/// A line of a summary.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BlamedLine {
+    /// The line. What somebody else wrote: escape it before it is shown.
+    pub text: String,
+    /// The hidden message with most of its words; none: no message has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<SaidBefore>,
+    /// What part of its words that message has, by what they are worth, up to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f32>,
+}
+
+impl From<&BlameRow> for BlamedMessage {
+    fn from(row: &BlameRow) -> Self {
+        let (session, title) = row.session.clone().unzip();
+        Self {
+            id: row.entry.to_string(),
+            number: row.number,
+            role: row.role.as_str(),
+            preview: row.preview.clone(),
+            commit: row.hash.to_string(),
+            operation: row.commit.operation.verb(),
+            time_ms: row.time().map(|time| time.0),
+            origin: row.origin.to_string(),
+            session: session.map(|name| name.to_string()),
+            title: title.flatten(),
+            client: row.client().map(str::to_owned),
+            model: row.model.clone(),
+            author: row.author().map(Into::into),
+            prompt: row.prompt.as_ref().map(Into::into),
+            steps: row.steps.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl Method for BlameParams {
+    const NAME: &'static str = "blame";
+    const ABOUT: &'static str = "Says where messages came from: session, commit, client, model, prompt, and what was done with them.";
+    const CHANGES: bool = false;
+    type Answer = BlameAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<BlameAnswer, ApiError> {
+        let Some(message) = &self.message else {
+            let tip = at.resolve(self.rev.as_deref())?;
+            return Ok(BlameAnswer {
+                messages: at.repo.blame(&tip, None)?.iter().map(Into::into).collect(),
+                lines: Vec::new(),
+            });
+        };
+        let (tip, entry): (_, EntryId) = match &self.rev {
+            Some(rev) => (
+                at.resolve(Some(rev))?,
+                at.repo.resolve_entry(&at.on, message)?,
+            ),
+            None => {
+                let picked = at.repo.resolve_picked(&at.on, message)?;
+                (picked.tip, picked.entry)
+            }
+        };
+        let rows = at.repo.blame(&tip, Some(&entry))?;
+        let lines = at.repo.derived_lines(&tip, &entry)?.into_iter();
+        let lines = lines.map(|line| BlamedLine {
+            text: line.text,
+            share: line.from.as_ref().map(|from| from.share),
+            from: line.from.map(|from| SaidBefore {
+                id: from.entry.to_string(),
+                text: from.preview,
+            }),
+        });
+        Ok(BlameAnswer {
+            messages: rows.iter().map(Into::into).collect(),
+            lines: lines.collect(),
+        })
+    }
+}
+
+/// Which edits of files.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FileEditsParams {
+    /// From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+    pub rev: Option<String>,
+    /// Only of this file: its path, or the end of it by whole names.
+    pub path: Option<String>,
+    /// At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
+    pub limit: Option<usize>,
+    /// Only from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only up to this time.
+    pub until_ms: Option<i64>,
+}
+
+/// Edits of files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileEditsAnswer {
+    /// The edits, newest first.
+    pub edits: Vec<FileEditFacts>,
+    /// What they come to, by file.
+    pub files: Vec<EditedFileFacts>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// An edit of a file. What others wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileEditFacts {
+    /// The message that calls.
+    pub id: String,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The tool.
+    pub tool: String,
+    /// The file, as the call spells it.
+    pub path: String,
+    /// In what way: changed, written, deleted, moved.
+    pub kind: &'static str,
+    /// What it is called since, where it was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
+    /// How many lines came.
+    pub lines_added: usize,
+    /// How many lines went.
+    pub lines_removed: usize,
+    /// What came of it: done, failed, unanswered.
+    pub outcome: &'static str,
+    /// What the user had typed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<SaidBefore>,
+    /// What the assistant said last before it, since that prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<SaidBefore>,
+}
+
+/// What was done to a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EditedFileFacts {
+    /// The file, as the calls spell it. What others wrote.
+    pub path: String,
+    /// How many edits there were that did not fail.
+    pub edits: usize,
+    /// How many failed.
+    pub failed: usize,
+    /// How many lines came in those that did not fail.
+    pub lines_added: usize,
+    /// How many lines went.
+    pub lines_removed: usize,
+    /// The newest edit.
+    pub last: String,
+    /// When that was, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ms: Option<i64>,
+}
+
+impl From<&FileEditRow> for FileEditFacts {
+    fn from(row: &FileEditRow) -> Self {
+        let (kind, moved_to) = match &row.kind {
+            EditKind::Changed => ("changed", None),
+            EditKind::Written => ("written", None),
+            EditKind::Deleted => ("deleted", None),
+            EditKind::Moved(to) => ("moved", Some(to.clone())),
+        };
+        Self {
+            id: row.hash.to_string(),
+            number: row.number,
+            time_ms: row.time.map(|time| time.0),
+            tool: row.tool.clone(),
+            path: row.path.clone(),
+            kind,
+            moved_to,
+            lines_added: row.lines_added,
+            lines_removed: row.lines_removed,
+            outcome: row.outcome.as_str(),
+            prompt: row.prompt.as_ref().map(Into::into),
+            reason: row.reason.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&EditedFile> for EditedFileFacts {
+    fn from(file: &EditedFile) -> Self {
+        let (last, time) = file.last;
+        Self {
+            path: file.path.clone(),
+            edits: file.edits,
+            failed: file.failed,
+            lines_added: file.lines_added,
+            lines_removed: file.lines_removed,
+            last: last.to_string(),
+            last_ms: time.map(|time| time.0),
+        }
+    }
+}
+
+/// How many edits are told unless somebody says.
+const EDITS: usize = 20;
+
+impl Method for FileEditsParams {
+    const NAME: &'static str = "file_edits";
+    const ABOUT: &'static str = "Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.";
+    const CHANGES: bool = false;
+    type Answer = FileEditsAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<FileEditsAnswer, ApiError> {
+        let rev = self.rev.as_deref().unwrap_or("HEAD");
+        let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
+        let options = FileEditOptions {
+            path: self.path,
+            until,
+            limit: self.limit.unwrap_or(EDITS),
+            since: self.since_ms.map(Millis),
+            up_to: self.until_ms.map(Millis),
+        };
+        let (rows, more) = at.repo.file_edits(&tip, &options)?;
+        Ok(FileEditsAnswer {
+            edits: rows.iter().map(Into::into).collect(),
+            files: EditedFile::of(&rows).iter().map(Into::into).collect(),
+            more,
+        })
+    }
+}
