@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Reads a repository by docs/object-format.md alone and says what is damaged.
 
-    python3 tests/check_repository.py .tract/tract.db [--contexts]
+    python3 tests/check_repository.py .tract/tract.db [--contexts] [--attest MANIFEST]
 
 A second implementation, so that the page is held to what the program writes. It needs Python 3.9 and
 libzstd and nothing else, and opens the file for reading only. Every fault is a line; --contexts prints,
-for each ref, every visible entry: the entry, its content, and its hidden parts. Exit status: 0 sound,
-3 damaged, 77 where zstd is not at hand.
+for each ref, every visible entry: the entry, its content, and its hidden parts. --attest holds the commits of a
+manifest against the repository (docs/attest.md). Exit status: 0 sound, 3 damaged, 77 where zstd is not at hand.
 """
 
 import collections
@@ -756,6 +756,19 @@ class Checker:
             except Damaged as error:
                 self.fault("%s does not compile: %s" % (name, error))
 
+    def attested(self, manifest):
+        """Holds what a manifest says of commits against those that are here."""
+        tip, path = manifest["tip"], []
+        while tip is not None:
+            if tip not in self.commits:
+                return self.fault("attested: commit %s is not here" % tip[:10])
+            path.append(bytes.fromhex(tip))
+            tip = self.commits[tip].get("parent")
+        root = hashlib.sha256(b"tract attest 1\0" + b"".join(reversed(path))).hexdigest()
+        for name, here in (("commits", len(path)), ("root", root)):
+            if manifest[name] != here:
+                self.fault("attested: %s is %s, here %s" % (name, manifest[name], here))
+
 
 def shape(order):
     """A context as a checkpoint tells it."""
@@ -773,6 +786,12 @@ def shape(order):
 
 
 def main(arguments):
+    arguments, manifest = list(arguments), None
+    if "--attest" in arguments[:-1]:
+        at = arguments.index("--attest")
+        with open(arguments[at + 1], encoding="utf-8") as file:
+            manifest = json.load(file)
+        del arguments[at : at + 2]
     paths = [argument for argument in arguments if not argument.startswith("-")]
     if len(paths) != 1:
         print(__doc__.strip(), file=sys.stderr)
@@ -781,6 +800,8 @@ def main(arguments):
         checker = Checker(paths[0])
         checker.check()
         lines = list(checker.contexts())
+        if manifest is not None:
+            checker.attested(manifest)
         faults = checker.faults
     except (Damaged, sqlite3.DatabaseError, ValueError) as error:
         lines, faults = [], ["file: %s" % error]

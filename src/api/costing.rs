@@ -13,6 +13,12 @@ use crate::history::{Bearer, Bill, BillShare, BilledReply, CacheUse, Repo};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
 
+/// What the list of these prices is called.
+pub(super) fn price_list(repo: &Repo) -> Result<String, ApiError> {
+    let config = repo.config()?;
+    Ok(config.get("prices.file").unwrap_or(LIST).to_owned())
+}
+
 /// The prices that are meant: those of `prices.file`, else the list that comes along.
 pub(super) fn prices(repo: &Repo) -> Result<Prices, ApiError> {
     let config = repo.config()?;
@@ -220,12 +226,7 @@ impl Method for CostParams {
         };
         rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
         Ok(CostAnswer {
-            list: at
-                .repo
-                .config()?
-                .get("prices.file")
-                .unwrap_or(LIST)
-                .to_owned(),
+            list: price_list(at.repo)?,
             total: CostRow::of("total".to_owned(), &Bill::of(&replies)),
             rows,
         })

@@ -27,6 +27,7 @@ methods![
     DidParams,
     BlameParams,
     FileEditsParams,
+    AttestParams,
     DiffParams,
     CostParams,
     CacheParams,

@@ -3,13 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::costing::{price_list, prices};
 use super::types::AuthorFacts;
 use super::{ApiError, At, Method};
+use crate::hash::CommitHash;
 use crate::history::{
-    BlameRow, BlameStep, EditedFile, FileEditOptions, FileEditRow, PromptBefore, Words,
+    BlameRow, BlameStep, CalledEdit, EditedFile, FileEditOptions, FileEditRow, FileFate, Manifest,
+    PromptBefore, Repo, Words,
 };
-use crate::model::{EntryId, Millis};
-use crate::render::edit::EditKind;
+use crate::model::{EntryId, Millis, RefName};
+use crate::render::edit::{EditKind, Edits};
 
 /// Which messages.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -320,22 +323,22 @@ pub struct EditedFileFacts {
 
 impl From<&FileEditRow> for FileEditFacts {
     fn from(row: &FileEditRow) -> Self {
-        let (kind, moved_to) = match &row.kind {
-            EditKind::Changed => ("changed", None),
-            EditKind::Written => ("written", None),
-            EditKind::Deleted => ("deleted", None),
-            EditKind::Moved(to) => ("moved", Some(to.clone())),
+        let (kind, moved_to) = match &row.edit.fate {
+            FileFate::Changed => ("changed", None),
+            FileFate::Written => ("written", None),
+            FileFate::Deleted => ("deleted", None),
+            FileFate::Moved(to) => ("moved", Some(to.clone())),
         };
         Self {
             id: row.hash.to_string(),
             number: row.number,
             time_ms: row.time.map(|time| time.0),
             tool: row.tool.clone(),
-            path: row.path.clone(),
+            path: row.edit.path.clone(),
             kind,
             moved_to,
-            lines_added: row.lines_added,
-            lines_removed: row.lines_removed,
+            lines_added: row.edit.lines_added,
+            lines_removed: row.edit.lines_removed,
             outcome: row.outcome.as_str(),
             prompt: row.prompt.as_ref().map(Into::into),
             reason: row.reason.as_ref().map(Into::into),
@@ -358,6 +361,36 @@ impl From<&EditedFile> for EditedFileFacts {
     }
 }
 
+/// The edits of files on a path, newest first, and whether there are older ones.
+///
+/// # Errors
+///
+/// The store's.
+pub fn file_edits(
+    repo: &Repo,
+    tip: &CommitHash,
+    options: &FileEditOptions,
+) -> crate::Result<(Vec<FileEditRow>, bool)> {
+    repo.file_edits(tip, options, &|tool, arguments| {
+        let edits = Edits::of_call(tool, arguments).into_iter();
+        let files = edits.flat_map(|edits| edits.files).filter_map(|file| {
+            let (lines_added, lines_removed) = file.tally();
+            Some(CalledEdit {
+                path: file.path?,
+                fate: match file.kind {
+                    EditKind::Changed => FileFate::Changed,
+                    EditKind::Written => FileFate::Written,
+                    EditKind::Deleted => FileFate::Deleted,
+                    EditKind::Moved(to) => FileFate::Moved(to),
+                },
+                lines_added,
+                lines_removed,
+            })
+        });
+        files.collect()
+    })
+}
+
 /// How many edits are told unless somebody says.
 const EDITS: usize = 20;
 
@@ -377,11 +410,58 @@ impl Method for FileEditsParams {
             since: self.since_ms.map(Millis),
             up_to: self.until_ms.map(Millis),
         };
-        let (rows, more) = at.repo.file_edits(&tip, &options)?;
+        let (rows, more) = file_edits(at.repo, &tip, &options)?;
         Ok(FileEditsAnswer {
             edits: rows.iter().map(Into::into).collect(),
             files: EditedFile::of(&rows).iter().map(Into::into).collect(),
             more,
         })
     }
+}
+
+/// Which run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AttestParams {
+    /// A branch, session or commit; HEAD unless given.
+    pub rev: Option<String>,
+}
+
+/// What a run was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AttestAnswer {
+    /// The manifest, as docs/attest.md has it: the text that is signed, byte for byte.
+    pub manifest: String,
+}
+
+impl Method for AttestParams {
+    const NAME: &'static str = "attest";
+    const ABOUT: &'static str = "Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.";
+    const CHANGES: bool = false;
+    type Answer = AttestAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<AttestAnswer, ApiError> {
+        let tip = at.resolve(self.rev.as_deref())?;
+        let name = match &self.rev {
+            Some(rev) => at.repo.reference_named(rev).ok(),
+            None => at.repo.head(&at.on)?.branch().cloned(),
+        };
+        let name = name.filter(|name| !name.is_position());
+        let manifest = manifest(at.repo, name, &tip)?.text()?;
+        Ok(AttestAnswer { manifest })
+    }
+}
+
+/// The manifest of the path to a commit, by the prices that are meant.
+///
+/// # Errors
+///
+/// As [`Repo::manifest`], and where the prices cannot be read.
+pub fn manifest(
+    repo: &Repo,
+    name: Option<RefName>,
+    tip: &CommitHash,
+) -> Result<Manifest, ApiError> {
+    let (prices, list) = (prices(repo)?, price_list(repo)?);
+    Ok(repo.manifest(name, tip, &prices, &list)?)
 }

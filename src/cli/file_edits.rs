@@ -1,8 +1,8 @@
 //! Edits of files, for people: one by one under the prompts that they were made for, and summed up by file.
 
+use tract::api::file_edits;
 use tract::hash::CommitHash;
-use tract::history::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, Repo};
-use tract::render::edit::EditKind;
+use tract::history::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, FileFate, Repo};
 use tract::render::{Calendar, Label, Line, grouped, plural, table};
 
 use super::{App, Result};
@@ -15,7 +15,7 @@ pub fn list(
     oldest_first: bool,
     app: &mut App,
 ) -> Result<()> {
-    let (mut rows, more) = repo.file_edits(tip, options)?;
+    let (mut rows, more) = file_edits(repo, tip, options)?;
     if oldest_first {
         rows.reverse();
     }
@@ -55,7 +55,7 @@ pub fn sum_up(
     options: &FileEditOptions,
     app: &mut App,
 ) -> Result<()> {
-    let (rows, _) = repo.file_edits(tip, options)?;
+    let (rows, _) = file_edits(repo, tip, options)?;
     let files = EditedFile::of(&rows);
     if files.is_empty() {
         app.ui.status("No edits of files");
@@ -88,12 +88,12 @@ pub fn sum_up(
 /// `  3f2a91c  :12  2 h ago  Edit  +12  −3  The loop ends too early`.
 fn cells(row: &FileEditRow, calendar: &Calendar) -> Vec<Line> {
     let number = row.number.map_or(String::new(), |at| format!(":{at}"));
-    let fate = match (&row.kind, row.outcome) {
+    let fate = match (&row.edit.fate, row.outcome) {
         (_, EditOutcome::Failed) => Label::Error.of("failed"),
-        (EditKind::Deleted, _) => Label::Removed.of("deleted"),
-        (EditKind::Moved(to), _) => Label::Text.quote(&format!("→ {to}")),
+        (FileFate::Deleted, _) => Label::Removed.of("deleted"),
+        (FileFate::Moved(to), _) => Label::Text.quote(&format!("→ {to}")),
         (_, EditOutcome::Unanswered) => Label::Dim.of("no result"),
-        (EditKind::Changed | EditKind::Written, EditOutcome::Done) => Line::new(),
+        (FileFate::Changed | FileFate::Written, EditOutcome::Done) => Line::new(),
     };
     let reason = row.reason.as_ref();
     let reason = reason.map_or(String::new(), |reason| one_line(&reason.text));
@@ -102,8 +102,8 @@ fn cells(row: &FileEditRow, calendar: &Calendar) -> Vec<Line> {
         number.into(),
         Label::Time.of(calendar.listed(row.time)),
         Label::Tool.quote(&row.tool),
-        added(row.lines_added),
-        removed(row.lines_removed),
+        added(row.edit.lines_added),
+        removed(row.edit.lines_removed),
         fate,
         Label::Text.quote(&reason),
     ]

@@ -34,7 +34,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Share",
         &[
-            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle",
+            "clone", "push", "pull", "fetch", "remote", "bundle", "unbundle", "attest",
         ],
     ),
     (

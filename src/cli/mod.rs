@@ -48,6 +48,7 @@ mod sent;
 mod sent_difference;
 mod setup;
 mod shell;
+mod signature;
 mod summariser;
 mod talk;
 mod template;

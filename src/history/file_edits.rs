@@ -3,7 +3,7 @@
 //!
 //! The path is read newest first, and of its bodies those of messages with calls alone; whether an edit succeeded is
 //! asked of its result. Hidden messages count as well, for the files were edited all the same. Deliberately absent: how
-//! a call spells an edit ([`crate::render::edit`]), and what a command in a shell does to files, which no call says.
+//! a call spells an edit, which is handed in, and what a command in a shell does to files, which no call says.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,6 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
 use crate::history::{load, prompts};
 use crate::model::{Encoding, EntryId, Message, Millis, Part, Role};
-use crate::render::edit::{EditKind, Edits};
 use crate::store::{ContentRow, ListedCommit, View};
 
 /// How many commits are read at once.
@@ -33,6 +32,35 @@ pub struct FileEditOptions {
     pub up_to: Option<Millis>,
 }
 
+/// What a call does to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalledEdit {
+    /// The file, as the call spells it. Hostile until escaped.
+    pub path: String,
+    /// In what way.
+    pub fate: FileFate,
+    /// How many lines come.
+    pub lines_added: usize,
+    /// How many go.
+    pub lines_removed: usize,
+}
+
+/// The way in which a file is edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileFate {
+    /// Pieces of it change.
+    Changed,
+    /// It is written whole, or text is put into it.
+    Written,
+    /// It is deleted.
+    Deleted,
+    /// It changes, and has this name from then on. Hostile until escaped.
+    Moved(String),
+}
+
+/// What a call does to files, by its tool and arguments.
+pub type EditsOfCall<'a> = &'a dyn Fn(&str, &str) -> Vec<CalledEdit>;
+
 /// An edit of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEditRow {
@@ -44,14 +72,8 @@ pub struct FileEditRow {
     pub time: Option<Millis>,
     /// The tool. Hostile until escaped.
     pub tool: String,
-    /// The file, as the call spells it. Likewise.
-    pub path: String,
-    /// In what way.
-    pub kind: EditKind,
-    /// How many lines came.
-    pub lines_added: usize,
-    /// How many went.
-    pub lines_removed: usize,
+    /// What it did.
+    pub edit: CalledEdit,
     /// What the tool gave back.
     pub outcome: EditOutcome,
     /// What the user had typed last.
@@ -113,8 +135,8 @@ impl EditedFile {
     pub fn of(rows: &[FileEditRow]) -> Vec<Self> {
         let mut files: BTreeMap<&str, Self> = BTreeMap::new();
         for row in rows {
-            let file = files.entry(&row.path).or_insert_with(|| Self {
-                path: row.path.clone(),
+            let file = files.entry(&row.edit.path).or_insert_with(|| Self {
+                path: row.edit.path.clone(),
                 edits: 0,
                 failed: 0,
                 lines_added: 0,
@@ -125,8 +147,8 @@ impl EditedFile {
                 file.failed += 1;
             } else {
                 file.edits += 1;
-                file.lines_added += row.lines_added;
-                file.lines_removed += row.lines_removed;
+                file.lines_added += row.edit.lines_added;
+                file.lines_removed += row.edit.lines_removed;
             }
         }
         files.into_values().collect()
@@ -144,11 +166,13 @@ impl Repo {
         &self,
         tip: &CommitHash,
         options: &FileEditOptions,
+        edits_of: EditsOfCall<'_>,
     ) -> Result<(Vec<FileEditRow>, bool)> {
         let view = self.store.read()?;
         let mut search = Search {
             view: &*view,
             options,
+            edits_of,
             rows: Vec::new(),
             prompts_at: 0,
             open_reasons: Vec::new(),
@@ -188,6 +212,7 @@ impl Repo {
 struct Search<'a> {
     view: &'a dyn View,
     options: &'a FileEditOptions,
+    edits_of: EditsOfCall<'a>,
     rows: Vec<FileEditRow>,
     /// From which row on the prompt is not known yet.
     prompts_at: usize,
@@ -291,13 +316,8 @@ impl Search<'_> {
             else {
                 continue;
             };
-            let files = Edits::of_call(name, arguments).into_iter();
-            let files = files.flat_map(|edits| edits.files).rev();
-            for file in files {
-                let (lines_added, lines_removed) = file.tally();
-                let Some(path) = file.path.filter(|path| self.is_meant(path, &file.kind)) else {
-                    continue;
-                };
+            let edits = (self.edits_of)(name, arguments).into_iter().rev();
+            for edit in edits.filter(|edit| self.is_meant(edit)).collect::<Vec<_>>() {
                 let reason = spoken(&message.parts[..at]).map(|text| Words { hash, text });
                 if reason.is_none() {
                     self.open_reasons.push(self.rows.len());
@@ -307,10 +327,7 @@ impl Search<'_> {
                     number: None,
                     time,
                     tool: name.clone(),
-                    path,
-                    kind: file.kind,
-                    lines_added,
-                    lines_removed,
+                    edit,
                     outcome: self.outcome(id)?,
                     prompt: None,
                     reason,
@@ -320,12 +337,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn is_meant(&self, path: &str, kind: &EditKind) -> bool {
+    fn is_meant(&self, edit: &CalledEdit) -> bool {
         let Some(wanted) = &self.options.path else {
             return true;
         };
         let is_it = |path: &str| ends_in(path, wanted) || ends_in(wanted, path);
-        is_it(path) || matches!(kind, EditKind::Moved(to) if is_it(to))
+        is_it(&edit.path) || matches!(&edit.fate, FileFate::Moved(to) if is_it(to))
     }
 
     fn outcome(&self, call: &str) -> Result<EditOutcome> {

@@ -6,6 +6,7 @@
 pub mod about;
 pub(crate) mod adopted;
 pub mod append;
+mod attest;
 pub mod audit;
 mod backup;
 pub mod blame;
@@ -69,6 +70,7 @@ mod visitor;
 
 pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
+pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
 pub use backup::BackupStep;
 pub use blame::derived::{Derived, DerivedLine};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
@@ -82,7 +84,9 @@ pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use config::Config;
 pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
-pub use file_edits::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, Words};
+pub use file_edits::{
+    CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
+};
 pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
     RankedOptions, RankedQuery, SearchOptions,

@@ -174,14 +174,17 @@ fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName
     let first = records.into_iter().find(|records| !records.is_empty());
     let sources = first.unwrap_or_default().into_iter();
     let session = |source| {
-        let row = view.source(source)?.ok_or_else(|| {
-            Error::damaged(format!(
-                "source {source} is missing, and commits came from it"
-            ))
-        })?;
-        Ok(row.session)
+        let row = view.source(source)?;
+        Ok(row.ok_or_else(|| missing_source(source))?.session)
     };
     sources.map(|(source, _)| session(source)).collect()
+}
+
+/// That a source of commits is not there.
+pub(crate) fn missing_source(source: u64) -> Error {
+    Error::damaged(format!(
+        "source {source} is missing, and commits came from it"
+    ))
 }
 
 /// A session with what is known of it; a file of many conversations has no session of its own name.

@@ -106,7 +106,7 @@ fn edits_of_a_file_stand_under_the_prompts_that_they_were_made_for() {
     // What was cleared away was edited all the same.
     sandbox.ok(&["clear"]);
     let after = sandbox.tract(&["log", "--file", "/home/me/w/src/loop.rs"]);
-    assert_eq!(after, "--- stderr\nNo such edits");
+    assert_eq!(after, "--- stderr\nNo such edits\n");
     let after = sandbox.tract(&["log", "--file", "./src/loop.rs"]);
     assert_eq!(after.matches("Edit").count(), 3, "{after}");
     assert!(!after.contains(" :"), "{after}");

@@ -3,6 +3,7 @@
 mod all_doors;
 mod annotating;
 mod arguments;
+mod attesting;
 mod auditing;
 mod backing_up;
 mod bad_use;

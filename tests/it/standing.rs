@@ -287,6 +287,7 @@ const TYPED: &[&[&str]] = &[
     &["cost"],
     &["audit"],
     &["blame"],
+    &["attest"],
     &["setup"],
     &["guard"],
     &["guard", "--hook"],

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod api;
+mod attest;
 mod audit;
 mod backup;
 mod blame;
@@ -109,6 +110,7 @@ commands! {
     Cost(cost),
     Audit(audit),
     Blame(blame),
+    Attest(attest),
     Commit(commit),
     Chat(chat),
     Undo(undo),

@@ -1,0 +1,266 @@
+//! What a run was: the manifest, its signature, and who may check it.
+
+use std::process::{Command, Stdio};
+
+use crate::sandbox::{Sandbox, on_servers};
+
+fn run() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/claude-code/compaction.jsonl"
+    );
+    sandbox.ok(&["import", fixture]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Go on.", "--author", "Mara"]);
+    sandbox
+}
+
+/// Whether there is no program for signatures, which is said.
+fn cannot_sign() -> bool {
+    let is_there = Command::new("ssh-keygen")
+        .stdin(Stdio::null())
+        .arg("-?")
+        .output();
+    if is_there.is_err() {
+        eprintln!("skipped: ssh-keygen is not here");
+    }
+    is_there.is_err()
+}
+
+/// A pair of keys by this name.
+fn key(sandbox: &Sandbox, name: &str) {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name]);
+    let made = command.current_dir(sandbox.work()).stdin(Stdio::null());
+    assert!(made.status().expect("it runs").success());
+}
+
+#[test]
+fn a_manifest_says_what_a_run_was() {
+    let sandbox = run();
+    insta::assert_snapshot!(sandbox.tract(&["attest"]), @r###"
+    {
+      "attest": 1,
+      "name": "refs/heads/main",
+      "tip": "013e91a3c3fef259ca78aff870a308e81e3974cb16faad8c941148fe7e3a0f04",
+      "commits": 8,
+      "root": "0b0e9f4aa6040f163bbc7e5891c7f3fb87016d63aa9daa1cf39898ba0a483d63",
+      "messages": 3,
+      "first_ms": 1767607201000,
+      "last_ms": 1773489780000,
+      "authors": [
+        "Mara"
+      ],
+      "clients": [
+        "claude-code"
+      ],
+      "models": [
+        {
+          "model": "claude-opus-4-5-20251101",
+          "replies": 3,
+          "input_tokens": 180,
+          "cached_tokens": 90,
+          "output_tokens": 15
+        }
+      ],
+      "cost_micros": 945,
+      "price_list": "genai-prices 0.2.1 of 2026-10-30",
+      "tools": {
+        "Bash": 2
+      },
+      "sources": [
+        {
+          "session": "refs/sessions/claude-code/11111111-2222-4333-8444-555555555555",
+          "format": "claude-code",
+          "size_bytes": 3431,
+          "sha256": "b4e7b5f8279d3e84c6e58baa0c637071a4b0fdc7872ba4a6bd77eece04fb5ece"
+        }
+      ]
+    }
+    --- stderr
+    hint: not signed: --key ~/.ssh/id_ed25519 signs it
+    "###);
+    // It follows from the commits alone.
+    assert_eq!(sandbox.ok(&["attest"]), sandbox.ok(&["attest", "main"]));
+    let other = Sandbox::new();
+    sandbox.ok(&["bundle", "run.bundle", "--all", "--sources"]);
+    let bundle = sandbox.work().join("run.bundle");
+    other.ok(&["unbundle", bundle.to_str().expect("UTF-8")]);
+    sandbox.ok(&["attest", "-o", "run.json"]);
+    second_reader(&sandbox);
+    // Without the session files the rest is compared.
+    let bare = Sandbox::new();
+    sandbox.ok(&["bundle", "bare.bundle", "--all"]);
+    let bundle = sandbox.work().join("bare.bundle");
+    bare.ok(&["unbundle", bundle.to_str().expect("UTF-8")]);
+    let text = sandbox.ok(&["attest"]);
+    insta::assert_snapshot!(bare.tract_with(&["attest", "--verify", "-"], &text), @r#"
+    --- stderr
+    Not signed
+    note: the session files are not here: what follows from them is not compared
+    The commits are as attested, in all 28 lines
+    "#);
+    assert_eq!(other.ok(&["attest", "main"]), sandbox.ok(&["attest"]));
+}
+
+/// What the second reader says of the manifest, as it is and with another root.
+fn second_reader(sandbox: &Sandbox) {
+    if on_servers() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_repository.py");
+    let check = || {
+        let mut python = Command::new("python3");
+        python.args([script, ".tract/tract.db", "--attest", "run.json"]);
+        let output = python.current_dir(sandbox.work()).output();
+        let output = output.expect("Python is here");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    let (code, said) = check();
+    if code == Some(77) {
+        eprintln!("no Python with zstd: the second reader was skipped");
+        return;
+    }
+    assert_eq!((code, &*said), (Some(0), ""));
+    let file = sandbox.work().join("run.json");
+    let text = std::fs::read_to_string(&file).expect("read");
+    sandbox.write("run.json", text.replace("\"root\": \"0", "\"root\": \"1"));
+    let (code, said) = check();
+    assert_eq!(code, Some(3));
+    assert!(said.starts_with("attested: root is 1"), "{said}");
+}
+
+#[test]
+fn one_that_is_not_signed_is_held_against_the_commits() {
+    let sandbox = run();
+    sandbox.ok(&["attest", "-o", "run.attest"]);
+    insta::assert_snapshot!(sandbox.tract(&["attest", "-o", "run.attest"]), @r###"
+    exit code: 1
+    --- stderr
+    hint: not signed: --key ~/.ssh/id_ed25519 signs it
+    error: run.attest exists already
+    hint: --force writes over it
+    "###);
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--verify", "run.attest"]), @r###"
+    --- stderr
+    Not signed
+    The commits are as attested, in all 38 lines
+    "###);
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--verify", "run.attest", "--key", "run.attest"]), @r###"
+    exit code: 3
+    --- stderr
+    error: run.attest is not signed
+    hint: tract attest --key FILE signs one
+    "###);
+    // More commits since are no change of the run.
+    sandbox.ok(&["commit", "-r", "user", "-m", "And on."]);
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--verify", "run.attest"]), @r###"
+    --- stderr
+    Not signed
+    The commits are as attested, in all 38 lines
+    "###);
+    let text = std::fs::read_to_string(sandbox.work().join("run.attest")).expect("read");
+    sandbox.write(
+        "run.attest",
+        text.replace("\"messages\": 3", "\"messages\": 4"),
+    );
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--verify", "run.attest"]), @r###"
+    exit code: 3
+    attested  "messages": 4,
+    here      "messages": 3,
+    --- stderr
+    Not signed
+    "###);
+    // The run of another repository.
+    insta::assert_snapshot!(Sandbox::with_messages(&[("user", "Hi")]).tract_with(&["attest", "--verify", "-"], &text), @r###"
+    exit code: 1
+    --- stderr
+    Not signed
+    error: commit 013e91a3c3 is not here
+    hint: tract pull, or tract unbundle, brings the run's commits here
+    "###);
+    insta::assert_snapshot!(sandbox.tract_with(&["attest", "--verify", "-"], "Hello"), @r###"
+    exit code: 3
+    --- stderr
+    Not signed
+    error: it is no manifest: expected value at line 1 column 1
+    hint: tract attest writes one
+    "###);
+    insta::assert_snapshot!(sandbox.tract(&["attest", "nothing"]), @r###"
+    exit code: 1
+    --- stderr
+    error: no commit 'nothing'
+    hint: `tract log --oneline` lists them, tract branch the branches
+    "###);
+}
+
+#[test]
+fn whoever_has_the_public_key_verifies_a_signed_one() {
+    if cannot_sign() {
+        return;
+    }
+    let sandbox = run();
+    key(&sandbox, "mara");
+    key(&sandbox, "other");
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--key", "mara", "-o", "run.attest"]), @r###"
+    --- stderr
+    Wrote run.attest, signed
+    "###);
+    let verify = |key: &str| sandbox.tract(&["attest", "--verify", "run.attest", "--key", key]);
+    let sound = verify("mara.pub");
+    assert!(sound.contains("Signed with ED25519 key SHA256:"), "{sound}");
+    assert!(sound.contains("The commits are as attested"), "{sound}");
+    assert!(!sound.contains("exit code"), "{sound}");
+    let other = verify("other.pub");
+    assert!(other.starts_with("exit code: 3"), "{other}");
+    assert!(other.contains("the signature does not hold"), "{other}");
+    let nobody = sandbox.tract(&["attest", "--verify", "run.attest"]);
+    assert!(nobody.contains("hint: --key FILE"), "{nobody}");
+    // Without tract, as the page says.
+    let text = std::fs::read_to_string(sandbox.work().join("run.attest")).expect("read");
+    let at = text.find("-----BEGIN SSH SIGNATURE").expect("it is signed");
+    sandbox.write("run.json", &text[..at]);
+    sandbox.write("run.json.sig", &text[at..]);
+    let key = std::fs::read_to_string(sandbox.work().join("mara.pub")).expect("read");
+    sandbox.write("signers", format!("mara namespaces=\"tract-attest\" {key}"));
+    let line = "ssh-keygen -Y verify -f signers -I mara -n tract-attest -s run.json.sig < run.json";
+    let mut command = Command::new("sh");
+    let checked = command.args(["-c", line]).current_dir(sandbox.work());
+    let checked = checked.output().expect("it runs");
+    assert!(checked.status.success(), "{checked:?}");
+    // One byte of any line: the signature is no longer its own, and the line is named.
+    let lines = text[..at].lines().count();
+    for line in [3, 4, 5, 6, lines - 3] {
+        let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
+        let changed = &mut all[line - 1];
+        let digit = changed
+            .rfind(|c: char| c.is_ascii_alphanumeric())
+            .expect("it has one");
+        let new = if changed[digit..].starts_with('7') {
+            "8"
+        } else {
+            "7"
+        };
+        changed.replace_range(digit..=digit, new);
+        sandbox.write("run.attest", all.join("\n") + "\n");
+        let told = verify("mara.pub");
+        assert!(told.starts_with("exit code: 3"), "{told}");
+        assert!(told.contains("the signature does not hold"), "{told}");
+        let named = all[line - 1].trim();
+        let named = named
+            .trim_end_matches(',')
+            .rsplit('"')
+            .nth(1)
+            .unwrap_or(named);
+        assert!(
+            told.contains(&named[..named.len().min(10)]),
+            "{line}: {told}"
+        );
+    }
+    insta::assert_snapshot!(sandbox.tract(&["attest", "--key", "run.json"]).lines().skip(1).collect::<Vec<_>>().join("\n"), @r###"
+    --- stderr
+    error: ssh-keygen did not sign: Couldn't load public key run.json: No such file or directory
+    hint: --key names a private key of SSH, or a public one whose private key an agent has
+    "###);
+}
