@@ -4,6 +4,7 @@
 //! and SQL.
 
 pub mod about;
+mod ancestry;
 pub(crate) mod adopted;
 pub mod append;
 pub mod audit;
