@@ -535,6 +535,30 @@ pub enum Refusal {
     /// A restore of a part that nothing hides.
     #[error("that part is not hidden")]
     PartNotHidden,
+    /// An operation of another path that changes what is not on this one.
+    #[error("it changes {}, not on this branch", listed_few(commits))]
+    NotHere {
+        /// The messages.
+        commits: Vec<String>,
+    },
+    /// A summary made on another path of what is not on this one.
+    #[error("it sums up {}, not on this branch", listed_few(commits))]
+    SumsUpMore {
+        /// The messages.
+        commits: Vec<String>,
+    },
+    /// An operation of another path that undoes what this one has not.
+    #[error("it undoes {commit}, which is not on this branch")]
+    UndoesElsewhere {
+        /// The hide or the edit.
+        commit: String,
+    },
+    /// A call or a result that would be without the other.
+    #[error("{commit} would be without its tool partner")]
+    Parted {
+        /// The message that would stay.
+        commit: String,
+    },
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]
     NothingToCompact,
@@ -649,6 +673,16 @@ impl Error {
             what: what.into(),
             detail: detail.to_string(),
         }
+    }
+}
+
+/// `a1b2c3d`, `a1b2c3d and 12 more`.
+fn listed_few(commits: &[String]) -> String {
+    match commits {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
     }
 }
 

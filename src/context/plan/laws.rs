@@ -1,5 +1,7 @@
 //! The laws of plans, on generated conversations.
 
+mod carries;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -12,10 +14,11 @@ use crate::model::tokens::context_total;
 use crate::model::{Commit, Settings};
 
 /// A conversation under way.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct World {
     order: Order,
     parent: Option<CommitHash>,
+    path: Vec<(CommitHash, Commit)>,
     messages: HashMap<ContentHash, Message>,
     serial: i64,
 }
@@ -51,6 +54,7 @@ impl World {
         let hash = commit.hash();
         self.order.apply(hash, &commit)?;
         self.parent = Some(hash);
+        self.path.push((hash, commit));
         Ok(())
     }
 
