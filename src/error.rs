@@ -535,6 +535,24 @@ pub enum Refusal {
     /// A restore of a part that nothing hides.
     #[error("that part is not hidden")]
     PartNotHidden,
+    /// A merge of a path that has nothing in common with this one.
+    #[error("{name} has nothing in common with this branch")]
+    Unrelated {
+        /// What the other path is called.
+        name: String,
+    },
+    /// A merge while another one has conflicts that are not settled.
+    #[error("a merge is under way on this branch")]
+    MergeUnderWay,
+    /// What only a merge that is under way can be asked for.
+    #[error("no merge is under way on this branch")]
+    NoMerge,
+    /// A conflict is settled of a message that has none.
+    #[error("{commit} has no conflict")]
+    NoConflict {
+        /// The message.
+        commit: String,
+    },
     /// An operation of another path that changes what is not on this one.
     #[error("it changes {}, not on this branch", listed_few(commits))]
     NotHere {

@@ -227,6 +227,14 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::NoPreviousPosition => {
             "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
         }
+        Error::Refused(Refusal::Unrelated { .. }) => {
+            "--allow-unrelated-histories merges it all the same; tract pick copies single messages"
+        }
+        Error::Refused(Refusal::MergeUnderWay) => {
+            "tract merge --continue goes on with it, tract merge --abort gives it up"
+        }
+        Error::Refused(Refusal::NoMerge) => "tract merge BRANCH begins one",
+        Error::Refused(Refusal::NoConflict { .. }) => "tract status lists what is in conflict",
         Error::Purged => "a purge cannot be undone",
         Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
             "tract reflog lists past commands"

@@ -42,6 +42,7 @@ methods![
     RedoParams,
     RestoreParams,
     PickParams,
+    MergeParams,
     ResetParams,
     CheckoutParams,
     BranchParams,

@@ -29,7 +29,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("Write", &["commit", "annotate", "chat", "record"]),
-    ("Names", &["tag", "reflog"]),
+    ("Branches", &["merge", "resolve", "tag", "reflog"]),
     ("Send, for programs", &["compile", "api", "mcp", "guard"]),
     (
         "Share",

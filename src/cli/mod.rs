@@ -30,6 +30,7 @@ mod leaks;
 mod listing;
 mod live;
 mod mcp;
+mod merging;
 mod moment;
 mod named;
 mod outcome;

@@ -71,7 +71,7 @@ impl History {
     }
 
     /// The last commit on the path to `tip` that is in it.
-    fn last_on(&self, view: &dyn View, tip: &CommitHash) -> Result<Option<CommitHash>> {
+    pub(crate) fn last_on(&self, view: &dyn View, tip: &CommitHash) -> Result<Option<CommitHash>> {
         let mut last: Option<(u64, CommitHash)> = None;
         for end in &self.ends {
             let shared = path::shared_commits(view, tip, end)?;

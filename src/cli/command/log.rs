@@ -259,7 +259,7 @@ impl Verbose<'_> {
         let marks = listing::marks(&row.refs, head, width, hash.len() + number.len());
         ui.print(Label::Hash.of(hash) + number + marks)?;
         let time = calendar.full(row.commit.time);
-        let mut facts = vec![time.into(), listing::verb(operation)];
+        let mut facts = vec![time.into(), listing::verb(&row.commit)];
         if let Some(role) = row.role {
             facts.push(Label::role(role).of(role.as_str()));
         }

@@ -32,6 +32,7 @@ mod init;
 mod log;
 mod man;
 mod mcp;
+mod merge;
 mod pick;
 mod pin;
 mod prune;
@@ -45,6 +46,7 @@ mod reflog;
 mod remote;
 mod replay;
 mod reset;
+mod resolve;
 mod restore;
 mod resume;
 mod rev_parse;
@@ -117,6 +119,8 @@ commands! {
     Reset(reset),
     Checkout(checkout),
     Branch(branch),
+    Merge(merge),
+    Resolve(resolve),
     Tag(tag),
     Reflog(reflog),
     Annotate(annotate),

@@ -11,6 +11,7 @@ mod forecast;
 mod gather;
 #[cfg(test)]
 mod laws;
+mod merge;
 mod needs;
 mod options;
 mod pick;
@@ -30,6 +31,8 @@ pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
+pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
+pub use merge::{Conflict, Merge, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
 pub use needs::Needs;
 pub use options::SurgeryOptions;
 pub use pick::Picked;
