@@ -206,7 +206,7 @@ OPERATION_FIELDS = {
     "edit": ({"content", "target"}, set()),
     "hide": ({"kind"}, {"intervals", "keep", "parts", "replacements"}),
     "restore": ({"target"}, {"entries"}),
-    "annotate": ({"priority", "targets"}, {"reason"}),
+    "annotate": ({"priority"}, {"reason", "targets"}),
 }
 
 
@@ -414,7 +414,7 @@ class Order:
             entry.parts = [part for part in entry.parts if part[0] != target]
 
     def annotate(self, _, operation):
-        for target in operation["targets"]:
+        for target in operation.get("targets", []):
             self.edited(target).priority = operation["priority"]
 
     def visible(self):

@@ -140,8 +140,7 @@ impl MergeAnswer {
 
 impl Method for MergeParams {
     const NAME: &'static str = "merge";
-    const ABOUT: &'static str =
-        "Brings another branch into this one: its messages at the end, its changes of shared messages.";
+    const ABOUT: &'static str = "Brings another branch into this one: its messages at the end, its changes of shared messages.";
     const CHANGES: bool = true;
     type Answer = MergeAnswer;
 
@@ -178,7 +177,10 @@ impl Method for MergeParams {
             surgery: at.surgery(self.dry_run)?,
         };
         let mut given = |_: &[Message]| Ok(self.summary.clone().unwrap_or_default());
-        let summary = self.summary.is_some().then_some(&mut given as MergeSummary<'_>);
+        let summary = self
+            .summary
+            .is_some()
+            .then_some(&mut given as MergeSummary<'_>);
         let made = match &self.rev {
             Some(rev) => {
                 let theirs = at.resolve(Some(rev))?;

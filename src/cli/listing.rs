@@ -307,9 +307,6 @@ pub fn extras(row: &LogRow) -> String {
         format!("{key}={}", setting::value(value))
     };
     let mut words: Vec<String> = row.commit.settings.iter().map(setting).collect();
-    if let Some(origin) = &row.commit.origin {
-        words.push(format!("copy of {}", origin.short()));
-    }
     if let Some(note) = &row.commit.note {
         words.push(format!("note: {note}"));
     }

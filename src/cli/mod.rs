@@ -19,6 +19,7 @@ mod example;
 mod exec;
 mod failure;
 mod follow;
+mod graph;
 mod guarded;
 mod help;
 mod hook;

@@ -43,7 +43,7 @@ impl History {
     }
 
     /// One more path, and none that is a beginning of it.
-    fn put(&mut self, view: &dyn View, end: CommitHash) -> Result<()> {
+    pub(crate) fn put(&mut self, view: &dyn View, end: CommitHash) -> Result<()> {
         let mut begun = view.are_ancestors(&self.ends, &end)?.into_iter();
         self.ends.retain(|_| begun.next() == Some(false));
         self.ends.push(end);
@@ -122,8 +122,11 @@ pub(crate) fn beyond(
 /// These commits, each behind those among them that are its parents, or of which it is a copy.
 pub(crate) fn parents_first(mut rows: Vec<CommitRow>) -> Vec<CommitRow> {
     rows.sort_by_key(|row| row.depth);
-    let places: HashMap<CommitHash, usize> =
-        rows.iter().enumerate().map(|(at, row)| (row.hash, at)).collect();
+    let places: HashMap<CommitHash, usize> = rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| (row.hash, at))
+        .collect();
     let before = |row: &CommitRow| {
         let commit = &row.commit;
         let named = [commit.origin, commit.merged, commit.parent];
@@ -155,10 +158,7 @@ pub(crate) fn bases(
     ours: &CommitHash,
     theirs: &CommitHash,
 ) -> Result<Vec<CommitHash>> {
-    let (ours, theirs) = (
-        History::of(view, &[*ours])?,
-        History::of(view, &[*theirs])?,
-    );
+    let (ours, theirs) = (History::of(view, &[*ours])?, History::of(view, &[*theirs])?);
     let mut shared: Vec<CommitHash> = Vec::new();
     for end in &ours.ends {
         for other in &theirs.ends {
@@ -198,7 +198,11 @@ mod tests {
                 (back > 0).then(|| at.checked_sub(back)).flatten()
             };
             // Most go on from the one before; sometimes there is another root.
-            let parent = if one % 3 == 0 { pick(*one, 9) } else { at.checked_sub(1) };
+            let parent = if one % 3 == 0 {
+                pick(*one, 9)
+            } else {
+                at.checked_sub(1)
+            };
             let merged = if two % 4 == 0 { pick(*two, 11) } else { None };
             let content = tx.keep(&Message::text(Role::User, "x")).expect("kept");
             let commit = Commit {

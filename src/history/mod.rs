@@ -4,8 +4,8 @@
 //! and SQL.
 
 pub mod about;
-mod ancestry;
 pub(crate) mod adopted;
+mod ancestry;
 pub mod append;
 pub mod audit;
 mod backup;

@@ -63,6 +63,7 @@ mod leaving;
 mod live_requests;
 mod looking;
 mod mending;
+mod merging;
 mod missing_cache;
 mod moving;
 mod naming;

@@ -259,6 +259,8 @@ const TYPED: &[&[&str]] = &[
     &["redact"],
     &["purge", ":1", "--force"],
     &["branch", "-m", "notion"],
+    &["merge", "thought"],
+    &["resolve"],
     &["resume", "--in", "codex"],
     &["record"],
     &["chat", "--agent", "cat"],

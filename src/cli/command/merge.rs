@@ -88,7 +88,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .text("--exec", args.exec.is_some())
         .flag("--ours", args.ours)
         .flag("--theirs", args.theirs)
-        .flag("--allow-unrelated-histories", args.allow_unrelated_histories)
+        .flag(
+            "--allow-unrelated-histories",
+            args.allow_unrelated_histories,
+        )
         .flag("--continue", args.go_on)
         .line();
     let options = MergeOptions {
@@ -119,7 +122,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             Some(summariser) => summariser.run(messages, shown, &failed),
             None => Ok(String::new()),
         };
-        let summary = summariser.is_some().then_some(&mut make as MergeSummary<'_>);
+        let summary = summariser
+            .is_some()
+            .then_some(&mut make as MergeSummary<'_>);
         merge(args, &repo, call, &options, summary)
     };
     let (made, name) = match (made, failed.into_inner()) {

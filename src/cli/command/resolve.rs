@@ -61,7 +61,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.hint("no conflict is left: tract merge --continue");
     } else {
         let left = plural(left.len() as u64, "message");
-        app.ui.status(format!("{left} still in conflict: tract resolve lists them"));
+        app.ui.status(format!(
+            "{left} still in conflict: tract resolve lists them"
+        ));
     }
     Ok(())
 }

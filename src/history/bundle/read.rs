@@ -412,8 +412,8 @@ impl<'a> Taken<'a> {
             return Err(broken("a commit is not in canonical form"));
         }
         let mut parents = commit.parent.iter().chain(&commit.merged);
-        let follows = parents
-            .all(|parent| self.commits.contains_key(parent) || self.needs.contains(parent));
+        let follows =
+            parents.all(|parent| self.commits.contains_key(parent) || self.needs.contains(parent));
         let own = Own {
             parent: commit.parent,
             merged: commit.merged,

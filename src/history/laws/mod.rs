@@ -2,6 +2,7 @@
 
 mod collections;
 pub(super) mod commands;
+mod merges;
 mod moves;
 mod picks;
 mod purges;

@@ -27,11 +27,11 @@ use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::model::{Draft, Encoding};
 
+pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
 pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
-pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
 pub use merge::{Conflict, Merge, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
 pub use needs::Needs;
 pub use options::SurgeryOptions;

@@ -151,5 +151,7 @@ fn incomplete(view: &dyn View, rows: &[(CommitRow, bool)]) -> Result<HashSet<Com
         }
     }
     let gone = commits.into_iter().zip(gone);
-    Ok(gone.filter_map(|(commit, gone)| gone.then_some(commit)).collect())
+    Ok(gone
+        .filter_map(|(commit, gone)| gone.then_some(commit))
+        .collect())
 }

@@ -33,7 +33,9 @@ pub(super) fn own(view: &dyn View, other: &Other) -> Result<Vec<Entry>> {
     let contents: Vec<ContentHash> = own.iter().map(|entry| entry.content).collect();
     let purged = view.purged(&contents)?.into_iter();
     let told = own.into_iter().zip(purged);
-    Ok(told.filter_map(|(entry, purged)| (!purged).then_some(entry)).collect())
+    Ok(told
+        .filter_map(|(entry, purged)| (!purged).then_some(entry))
+        .collect())
 }
 
 /// They, as a model is sent them.
@@ -88,10 +90,15 @@ pub(super) fn told(from: &From, text: Option<&str>) -> Result<Message> {
         messages,
         tip,
     } = from;
-    let session = session.as_ref().map(|session| format!(", session {session}"));
+    let session = session
+        .as_ref()
+        .map(|session| format!(", session {session}"));
     let session = session.unwrap_or_default();
     let ending = if *messages == 1 { "" } else { "s" };
-    let head = format!("{MARK}{name}{session}: {messages} message{ending} up to {}]", tip.short());
+    let head = format!(
+        "{MARK}{name}{session}: {messages} message{ending} up to {}]",
+        tip.short()
+    );
     let text = match text.map(str::trim) {
         Some("") => return Err(Error::Refused(Refusal::EmptySummary)),
         Some(text) => format!("{head}\n\n{text}"),

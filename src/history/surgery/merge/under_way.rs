@@ -46,7 +46,9 @@ impl UnderWay {
     /// What it brings.
     pub fn form(&self) -> MergeForm {
         let mut forms = MergeForm::ALL.into_iter();
-        forms.find(|form| form.as_str() == self.form).unwrap_or_default()
+        forms
+            .find(|form| form.as_str() == self.form)
+            .unwrap_or_default()
     }
 
     /// How many messages were settled.
