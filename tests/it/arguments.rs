@@ -97,7 +97,9 @@ fn help_lists_every_command_where_all_is_asked_for() {
       annotate     Pin messages, skip them, or make them normal again
       chat         Talk with a model; every turn is a commit
       record       Record a stream of events from standard input as it arrives
-    Names
+    Branches
+      merge        Bring another branch into this one
+      resolve      Settle conflicts of a merge
       tag          List, make or delete tags
       reflog       List past commands, and where each ref was
     Send, for programs
