@@ -93,6 +93,8 @@ pub(super) fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
         settings: Settings::new(),
         note: None,
         author: None,
+        merged: None,
+        origin: None,
     }
 }
 

@@ -48,6 +48,8 @@ impl World {
             settings: Settings::new(),
             note: Some(self.serial.to_string()),
             author: None,
+            merged: None,
+            origin: None,
         };
         let hash = commit.hash();
         self.order.apply(hash, &commit)?;
