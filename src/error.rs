@@ -231,6 +231,23 @@ pub enum Error {
     /// What was asked cannot be done here.
     #[error(transparent)]
     Refused(Refusal),
+    /// An operation of another path that cannot be done on this one.
+    #[error("{commit} ({what}) does not fit here: {reason}")]
+    DoesNotFit {
+        /// The operation's commit.
+        commit: String,
+        /// Its word.
+        what: &'static str,
+        /// Why.
+        #[source]
+        reason: Refusal,
+    },
+    /// Messages that two paths changed differently.
+    #[error("{}", changed_differently(conflicts))]
+    Conflicts {
+        /// They.
+        conflicts: Vec<Conflict>,
+    },
     /// A drop of what only force drops.
     #[error("{what} cannot be dropped")]
     Essential {
@@ -487,6 +504,17 @@ fn would_lose(commits: Option<u64>) -> String {
     }
 }
 
+/// A message that two paths changed differently. Commits stand here by their short hashes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The operation of the other path.
+    pub commit: String,
+    /// The message, by its name here.
+    pub message: String,
+    /// What both did, in a few words.
+    pub what: &'static str,
+}
+
 /// Why something cannot be done that would be right elsewhere. Commits stand here by their short
 /// hashes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -674,6 +702,19 @@ impl Error {
             detail: detail.to_string(),
         }
     }
+}
+
+fn changed_differently(conflicts: &[Conflict]) -> String {
+    let told = conflicts.iter().take(3);
+    let told = told.map(|it| format!("{} by {} ({})", it.message, it.commit, it.what));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let more = conflicts.len().saturating_sub(3);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("both sides changed the same differently: {told}{more}")
 }
 
 /// `a1b2c3d`, `a1b2c3d and 12 more`.

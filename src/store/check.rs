@@ -229,7 +229,8 @@ impl<'t> Check<'t> {
                 wrong("a message that it names is missing", false);
             }
         }
-        self.merging.extend(commit.merged.map(|merged| (hash, merged)));
+        self.merging
+            .extend(commit.merged.map(|merged| (hash, merged)));
         Ok(())
     }
 

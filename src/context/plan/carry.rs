@@ -84,6 +84,18 @@ pub enum ClashKind {
     Priority,
 }
 
+impl ClashKind {
+    /// It in a few words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Edited => "edited on both sides",
+            Self::HiddenThere => "hidden there, edited here",
+            Self::SummedUp => "summed up on both sides",
+            Self::Priority => "another priority on both sides",
+        }
+    }
+}
+
 /// Whose change of a message holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {

@@ -3,6 +3,7 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
+pub(crate) mod carry;
 mod clear;
 mod compact;
 mod cut;

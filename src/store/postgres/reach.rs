@@ -137,7 +137,9 @@ impl ReachabilityMut for Session<'_> {
              ) SELECT count(*) FROM gone",
             reached(ENDS)
         );
-        let commits = self.first(&sql, &[&ends], |row| row.unsigned(0))?.unwrap_or(0);
+        let commits = self
+            .first(&sql, &[&ends], |row| row.unsigned(0))?
+            .unwrap_or(0);
         if commits > 0 {
             // Their places are given anew.
             self.drop_totals()?;
