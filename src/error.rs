@@ -102,6 +102,12 @@ pub enum Error {
     /// An undo that would reach behind a purge.
     #[error("what came before was purged")]
     Purged,
+    /// An undo right after a purge, which moved nothing.
+    #[error("a purge cannot be undone")]
+    PurgedLast {
+        /// The operation before it that an undo would take back, if there is one.
+        before: Option<u64>,
+    },
     /// No operation is left to undo.
     #[error("nothing to undo")]
     NothingToUndo,
@@ -586,6 +592,17 @@ pub enum Refusal {
     Parted {
         /// The message that would stay.
         commit: String,
+    },
+    /// A rebase of two histories that share no commit.
+    #[error("the two histories have nothing in common")]
+    Unrelated,
+    /// A rebase onto what goes on from the branch.
+    #[error("{commit} already has all that is on '{branch}'")]
+    BehindOnto {
+        /// Onto where.
+        commit: String,
+        /// The branch.
+        branch: String,
     },
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]

@@ -42,6 +42,8 @@ methods![
     RedoParams,
     RestoreParams,
     PickParams,
+    RevertParams,
+    RebaseParams,
     ResetParams,
     CheckoutParams,
     BranchParams,

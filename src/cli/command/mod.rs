@@ -38,6 +38,7 @@ mod prune;
 mod pull;
 mod purge;
 mod push;
+mod rebase;
 mod record;
 mod redact;
 mod redo;
@@ -47,6 +48,7 @@ mod replay;
 mod reset;
 mod restore;
 mod resume;
+mod revert;
 mod rev_parse;
 mod serve;
 mod setup;
@@ -112,7 +114,10 @@ commands! {
     Undo(undo),
     Redo(redo),
     Restore(restore),
+    #[command(visible_alias = "cherry-pick")]
     Pick(pick),
+    Revert(revert),
+    Rebase(rebase),
     #[command(visible_alias = "rewind")]
     Reset(reset),
     Checkout(checkout),

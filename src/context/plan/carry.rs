@@ -37,7 +37,7 @@ impl Counterparts {
     }
 
     /// The entry here that stands for one there.
-    fn entry(&self, here: &Order, there: &EntryId) -> Option<EntryId> {
+    pub(crate) fn entry(&self, here: &Order, there: &EntryId) -> Option<EntryId> {
         named(&self.here, here, there)
     }
 
@@ -158,7 +158,10 @@ impl Carry<'_> {
     ) -> Result<Carryover> {
         let mut settling = Settling::by(settle);
         let fit = match operation {
-            Operation::Append { .. } => fits(operation.clone()),
+            Operation::Append { .. } => match self.counterpart(&EntryId::of(*hash))? {
+                Some(_) => Ok(None),
+                None => fits(operation.clone()),
+            },
             Operation::Edit { target, .. } => self.edit(target, operation, &mut settling),
             Operation::Hide(hide) => self.hide(hash, hide, &mut settling),
             Operation::Restore { target, entries } => self.restore(target, entries, &mut settling),

@@ -5,6 +5,7 @@ pub(super) mod commands;
 mod moves;
 mod picks;
 mod purges;
+mod rebases;
 mod second_reader;
 mod shares;
 mod totals;

@@ -5,14 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::context::plan::carry::{Carry, Carryover, Clash, Counterparts, Whose};
+use crate::context::plan::carry::{Carry, Carryover, Clash, Counterparts, Fit, Whose};
 use crate::context::plan::{PartLink, PlanEntry, PlanInput, PlanPart};
 use crate::context::{Order, OrderEntry};
 use crate::error::{Conflict, Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::{load, path};
 use crate::model::pairs::Links;
-use crate::model::{Commit, Draft, Operation, Role, TokenCount};
+use crate::model::{Commit, EntryId, Message, Operation, Role, Sealed, TokenCount};
 use crate::store::{CommitRow, View};
 
 /// Another path and this one, while operations of the former are carried over.
@@ -64,18 +64,7 @@ impl<'a> Carrier<'a> {
         commit: &Commit,
         settle: &dyn Fn(&Clash) -> Option<Whose>,
     ) -> Result<Carryover> {
-        let input = match &commit.operation {
-            Operation::Append { .. } | Operation::Edit { .. } => PlanInput::default(),
-            Operation::Hide(_) => self.input(false)?,
-            Operation::Restore { .. } | Operation::Annotate { .. } => self.input(true)?,
-        };
-        let carry = Carry {
-            there: &self.there,
-            here: &self.here,
-            input: &input,
-            counterparts: &self.counterparts,
-        };
-        let mut carried = carry.operation(hash, &commit.operation, settle)?;
+        let mut carried = self.operation(hash, &commit.operation, settle)?;
         if let Carryover::Fits(fit) = &mut carried {
             for (at, draft) in fit.drafts.iter_mut().enumerate() {
                 draft.author.clone_from(&commit.author);
@@ -89,9 +78,45 @@ impl<'a> Carrier<'a> {
         Ok(carried)
     }
 
+    /// The same of an operation by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Carrier::carry`].
+    pub(crate) fn operation(
+        &mut self,
+        hash: &CommitHash,
+        operation: &Operation,
+        settle: &dyn Fn(&Clash) -> Option<Whose>,
+    ) -> Result<Carryover> {
+        let input = match operation {
+            Operation::Append { .. } | Operation::Edit { .. } => PlanInput::default(),
+            Operation::Hide(_) => self.input(false)?,
+            Operation::Restore { .. } | Operation::Annotate { .. } => self.input(true)?,
+        };
+        let carry = Carry {
+            there: &self.there,
+            here: &self.here,
+            input: &input,
+            counterparts: &self.counterparts,
+        };
+        carry.operation(hash, operation, settle)
+    }
+
     /// Goes on to behind a commit of the other path.
     pub(crate) fn pass(&mut self, hash: CommitHash, commit: &Commit) -> Result<()> {
         self.there.apply(hash, commit)
+    }
+
+    /// Takes note of a message that may not be stored yet.
+    pub(crate) fn know(&mut self, message: &Sealed<Message>) {
+        let fact = Fact {
+            role: message.role,
+            attached: message.is_attached(),
+            uses_tools: message.calls().chain(message.results()).next().is_some(),
+            parts: Some(parts_of(message)),
+        };
+        self.facts.insert(message.hash(), fact);
     }
 
     /// Goes on to behind a commit of this path, which may stand for one of the other.
@@ -103,9 +128,9 @@ impl<'a> Carrier<'a> {
         Ok(())
     }
 
-    /// This path as it is now.
-    pub(crate) fn here(&self) -> &Order {
-        &self.here
+    /// The entry of this path that stands for one of the other.
+    pub(crate) fn stands(&self, there: &EntryId) -> Option<EntryId> {
+        self.counterparts.entry(&self.here, there)
     }
 
     /// What plans need to know of this path as it is now; with `hidden`, of its hidden messages too.
@@ -189,12 +214,8 @@ impl<'a> Carrier<'a> {
         let unread: Vec<ContentHash> = unread.into_iter().collect();
         for some in unread.chunks(BODIES) {
             for (content, body) in some.iter().zip(load::contents(self.view, some)?) {
-                let parts = body.parts.iter().map(|part| PlanPart {
-                    link: PartLink::of(part),
-                    tokens: 0,
-                });
                 let fact = self.facts.get_mut(content).expect("its row was read");
-                fact.parts = Some(parts.collect());
+                fact.parts = Some(parts_of(&body));
             }
         }
         Ok(())
@@ -203,6 +224,14 @@ impl<'a> Carrier<'a> {
 
 /// How many bodies are held at once.
 const BODIES: usize = 256;
+
+fn parts_of(message: &Message) -> Vec<PlanPart> {
+    let part = |part| PlanPart {
+        link: PartLink::of(part),
+        tokens: 0,
+    };
+    message.parts.iter().map(part).collect()
+}
 
 /// Which commits that only the path to `here` has are copies of such of the path to `there`, or copies of the
 /// same, or the other way round; of several the newest.
@@ -244,7 +273,7 @@ fn source(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
     Ok(source)
 }
 
-/// The drafts that a commit of another path is here; none: it is so already.
+/// What a commit of another path is here; none: it is so already.
 ///
 /// # Errors
 ///
@@ -253,10 +282,10 @@ pub(crate) fn fitting(
     hash: &CommitHash,
     commit: &Commit,
     carried: Carryover,
-) -> Result<Vec<Draft>> {
+) -> Result<Option<Fit>> {
     match carried {
-        Carryover::Fits(fit) => Ok(fit.drafts),
-        Carryover::Already => Ok(Vec::new()),
+        Carryover::Fits(fit) => Ok(Some(fit)),
+        Carryover::Already => Ok(None),
         Carryover::Misfit(reason) => Err(Error::DoesNotFit {
             commit: hash.short(),
             what: commit.operation.verb(),
