@@ -102,6 +102,12 @@ pub enum Error {
     /// An undo that would reach behind a purge.
     #[error("what came before was purged")]
     Purged,
+    /// An undo right after a purge, which moved nothing.
+    #[error("a purge cannot be undone")]
+    PurgedLast {
+        /// The operation before it that an undo would take back, if there is one.
+        before: Option<u64>,
+    },
     /// No operation is left to undo.
     #[error("nothing to undo")]
     NothingToUndo,
@@ -231,6 +237,23 @@ pub enum Error {
     /// What was asked cannot be done here.
     #[error(transparent)]
     Refused(Refusal),
+    /// An operation of another path that cannot be done on this one.
+    #[error("{commit} ({what}) does not fit here: {reason}")]
+    DoesNotFit {
+        /// The operation's commit.
+        commit: String,
+        /// Its word.
+        what: &'static str,
+        /// Why.
+        #[source]
+        reason: Refusal,
+    },
+    /// Messages that two paths changed differently.
+    #[error("{}", changed_differently(conflicts))]
+    Conflicts {
+        /// They.
+        conflicts: Vec<Conflict>,
+    },
     /// A drop of what only force drops.
     #[error("{what} cannot be dropped")]
     Essential {
@@ -487,6 +510,17 @@ fn would_lose(commits: Option<u64>) -> String {
     }
 }
 
+/// A message that two paths changed differently. Commits stand here by their short hashes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The operation of the other path.
+    pub commit: String,
+    /// The message, by its name here.
+    pub message: String,
+    /// What both did, in a few words.
+    pub what: &'static str,
+}
+
 /// Why something cannot be done that would be right elsewhere. Commits stand here by their short
 /// hashes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -537,7 +571,7 @@ pub enum Refusal {
     PartNotHidden,
     /// A merge of a path that has nothing in common with this one.
     #[error("{name} has nothing in common with this branch")]
-    Unrelated {
+    NothingInCommon {
         /// What the other path is called.
         name: String,
     },
@@ -576,6 +610,17 @@ pub enum Refusal {
     Parted {
         /// The message that would stay.
         commit: String,
+    },
+    /// A rebase of two histories that share no commit.
+    #[error("the two histories have nothing in common")]
+    Unrelated,
+    /// A rebase onto what goes on from the branch.
+    #[error("{commit} already has all that is on '{branch}'")]
+    BehindOnto {
+        /// Onto where.
+        commit: String,
+        /// The branch.
+        branch: String,
     },
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]
@@ -692,6 +737,19 @@ impl Error {
             detail: detail.to_string(),
         }
     }
+}
+
+fn changed_differently(conflicts: &[Conflict]) -> String {
+    let told = conflicts.iter().take(3);
+    let told = told.map(|it| format!("{} by {} ({})", it.message, it.commit, it.what));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let more = conflicts.len().saturating_sub(3);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("both sides changed the same differently: {told}{more}")
 }
 
 /// `a1b2c3d`, `a1b2c3d and 12 more`.

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
-use crate::history::surgery::{Lost, Picked};
-use crate::history::{OperationEntry, ResetMode, Target};
-use crate::model::RefName;
+use crate::context::plan::carry::Whose;
+use crate::history::surgery::{Lost, Pickable};
+use crate::history::{
+    OperationEntry, Rebase, RebaseFate, RebaseStep, ResetMode, Target, UndoPoint,
+};
+use crate::model::{Millis, RefName};
 
 /// Which command.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -15,6 +18,12 @@ use crate::model::RefName;
 pub struct UndoParams {
     /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
     pub operation: Option<u64>,
+    /// In place of one command: all back to right after this operation, which stays.
+    pub to: Option<u64>,
+    /// In place of one command: all from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// With `to` or `since_ms`: say what would be undone, and change nothing.
+    pub dry_run: bool,
 }
 
 /// A command as the log of operations has it.
@@ -30,6 +39,9 @@ pub struct OperationAnswer {
     pub undone: bool,
     /// The refs that it moved.
     pub moved: Vec<MovedRef>,
+    /// The numbers of the commands that were undone, or done again, along with it, in that order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<u64>,
 }
 
 /// A ref that moved.
@@ -51,6 +63,7 @@ impl OperationAnswer {
             time_ms: entry.operation.time.0,
             what: entry.operation.what.clone(),
             undone: entry.undone,
+            also: Vec::new(),
             moved: moved
                 .iter()
                 .map(|row| MovedRef {
@@ -61,17 +74,39 @@ impl OperationAnswer {
                 .collect(),
         }
     }
+
+    /// The first of several, which are never none, with the numbers of the others.
+    fn all(entries: &[OperationEntry]) -> Self {
+        let also = entries.iter().skip(1).map(|entry| entry.operation.id);
+        Self {
+            also: also.collect(),
+            ..Self::of(&entries[0])
+        }
+    }
 }
 
 impl Method for UndoParams {
     const NAME: &'static str = "undo";
-    const ABOUT: &'static str = "Reverses the last command, whatever it was, or one that is named.";
+    const ABOUT: &'static str =
+        "Reverses the last command, whatever it was, or one that is named, or all back to a point.";
     const CHANGES: bool = true;
     type Answer = OperationAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let undone = at.repo.undo(self.operation, at.host.now())?;
-        Ok(OperationAnswer::of(&undone))
+        let now = at.host.now();
+        let point = match (self.operation, self.to, self.since_ms) {
+            (operation, None, None) if !self.dry_run => {
+                return Ok(OperationAnswer::of(&at.repo.undo(operation, now)?));
+            }
+            (None, Some(id), None) => UndoPoint::After(id),
+            (None, None, Some(time)) => UndoPoint::Before(Millis(time)),
+            (_, None, None) => {
+                return Err(ApiError::params("'dry_run' is for 'to' and 'since_ms'"));
+            }
+            _ => return Err(ApiError::params("one of 'operation', 'to' and 'since_ms'")),
+        };
+        let undone = at.repo.undo_to(point, self.dry_run, now)?;
+        Ok(OperationAnswer::all(&undone))
     }
 }
 
@@ -88,7 +123,7 @@ impl Method for RedoParams {
 
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         let redone = at.repo.redo(at.host.now())?;
-        Ok(OperationAnswer::of(&redone))
+        Ok(OperationAnswer::all(&redone))
     }
 }
 
@@ -177,7 +212,7 @@ impl Method for RestoreParams {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PickParams {
-    /// Messages from anywhere, or `REV#N` for parts.
+    /// Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
     pub revs: Vec<String>,
     /// Say what would change, and change nothing.
     #[serde(default)]
@@ -186,8 +221,7 @@ pub struct PickParams {
 
 impl Method for PickParams {
     const NAME: &'static str = "pick";
-    const ABOUT: &'static str =
-        "Copies messages from anywhere to the end, with their tool partners.";
+    const ABOUT: &'static str = "Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.";
     const CHANGES: bool = true;
     type Answer = Changed;
 
@@ -198,12 +232,171 @@ impl Method for PickParams {
         let picked = self
             .revs
             .iter()
-            .map(|rev| at.repo.resolve_picked(&at.on, rev));
-        let picked: Vec<Picked> = picked.collect::<Result<_, _>>()?;
+            .map(|rev| at.repo.resolve_pickable(&at.on, rev));
+        let picked: Vec<Pickable> = picked.collect::<Result<_, _>>()?;
         let what = format!("pick {}", self.revs.join(" "));
         let options = at.surgery(self.dry_run)?;
-        let done = at.repo.pick(at.call(&what), &picked, &options)?;
-        Ok(Changed::of(&done))
+        let done = at.repo.cherry_pick(at.call(&what), &picked, &options)?;
+        Ok(Changed::of(&done.surgery))
+    }
+}
+
+/// Which.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevertParams {
+    /// A commit of the branch.
+    pub rev: String,
+    /// The task and the last user message, too.
+    #[serde(default)]
+    pub force: bool,
+    /// Say what would change, and change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl Method for RevertParams {
+    const NAME: &'static str = "revert";
+    const ABOUT: &'static str =
+        "Does the opposite of one commit of the branch; everything later stays.";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        let commit = at.resolve(Some(&self.rev))?;
+        let what = format!("revert {}", self.rev);
+        let options = at.surgery(self.dry_run)?;
+        let done = at
+            .repo
+            .revert(at.call(&what), &commit, self.force, &options)?;
+        Ok(Changed::of(&done.surgery))
+    }
+}
+
+/// Where to, and from where.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RebaseParams {
+    /// The new base.
+    pub onto: String,
+    /// The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// Commits that stay behind.
+    #[serde(default)]
+    pub skip: Vec<String>,
+    /// Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+    #[serde(default)]
+    pub conflicts: Option<String>,
+    /// Say what would become of each commit, and change nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What a rebase did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RebaseAnswer {
+    /// Whether the branch moved, or would: nothing is to be done, or stands in the way.
+    pub moves: bool,
+    /// Where the branch was.
+    pub from: String,
+    /// Where it is.
+    pub to: String,
+    /// The branch's own commits, oldest first.
+    pub steps: Vec<RebasedCommit>,
+    /// The tokens of the context before.
+    pub tokens_before: Tokens,
+    /// The tokens of the context after.
+    pub tokens_after: Tokens,
+    /// How many messages at the beginning stay as they are.
+    pub kept: usize,
+}
+
+/// One of the branch's own commits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RebasedCommit {
+    /// Its hash.
+    pub commit: String,
+    /// The word of its operation.
+    pub what: &'static str,
+    /// What became of it: put, already, skipped, misfit, conflict.
+    pub fate: &'static str,
+    /// What it is now, if it was put.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// Why it does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The messages that both changed, by their names on the new base.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+}
+
+impl RebasedCommit {
+    fn of(step: &RebaseStep) -> Self {
+        let (mut now, mut reason, mut conflicts) = (None, None, Vec::new());
+        let fate = match &step.fate {
+            RebaseFate::Put(commit) => {
+                now = Some(commit.to_string());
+                "put"
+            }
+            RebaseFate::Already => "already",
+            RebaseFate::Skipped => "skipped",
+            RebaseFate::Misfit(why) => {
+                reason = Some(why.to_string());
+                "misfit"
+            }
+            RebaseFate::Conflict(all) => {
+                conflicts.extend(all.iter().map(|it| it.message.clone()));
+                "conflict"
+            }
+        };
+        Self {
+            commit: step.commit.to_string(),
+            what: step.what,
+            fate,
+            now,
+            reason,
+            conflicts,
+        }
+    }
+}
+
+impl Method for RebaseParams {
+    const NAME: &'static str = "rebase";
+    const ABOUT: &'static str = "Puts the branch's own commits on another base, all or none.";
+    const CHANGES: bool = true;
+    type Answer = RebaseAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<RebaseAnswer, ApiError> {
+        let from = self.from.as_deref().map(|rev| at.resolve(Some(rev)));
+        let skip = self.skip.iter().map(|rev| at.resolve(Some(rev)));
+        let rebase = Rebase {
+            from: from.transpose()?,
+            skip: skip.collect::<Result<_, _>>()?,
+            whose: match self.conflicts.as_deref() {
+                None => None,
+                Some("ours") => Some(Whose::Ours),
+                Some("theirs") => Some(Whose::Theirs),
+                Some(_) => return Err(ApiError::params("'conflicts' is ours or theirs")),
+            },
+            dry_run: self.dry_run,
+            ..Rebase::onto(at.resolve(Some(&self.onto))?, at.encoding()?)
+        };
+        let what = format!("rebase {}", self.onto);
+        let done = at.repo.rebase(at.call(&what), &rebase)?;
+        if !self.dry_run {
+            done.refuse_blocked()?;
+        }
+        Ok(RebaseAnswer {
+            moves: !done.is_nothing(),
+            from: done.before.to_string(),
+            to: done.after.to_string(),
+            steps: done.steps.iter().map(RebasedCommit::of).collect(),
+            tokens_before: done.was.tokens.into(),
+            tokens_after: done.is.tokens.into(),
+            kept: done.kept.messages,
+        })
     }
 }
 

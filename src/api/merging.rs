@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::types::Changed;
 use super::{ApiError, At, Method};
 use crate::history::surgery::{
-    ClashKind, Conflict, Merge, MergeForm, MergeOptions, MergeSummary, Merged, Whose,
+    Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, Whose,
 };
 use crate::model::{EntryId, Message};
 
@@ -91,23 +91,18 @@ pub struct ConflictFacts {
     /// Its number among the visible ones, from 1; none if it is hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
-    /// What both did: edited, hidden (there, and edited here), summed up, or priority.
+    /// What both did, in a few words.
     pub kind: &'static str,
     /// One line of it. What somebody else wrote: escape it before it is shown.
     pub preview: String,
 }
 
 impl ConflictFacts {
-    fn all(conflicts: &[Conflict]) -> Vec<Self> {
-        let one = |conflict: &Conflict| Self {
+    fn all(conflicts: &[MergeConflict]) -> Vec<Self> {
+        let one = |conflict: &MergeConflict| Self {
             id: conflict.clash.here.to_string(),
             number: conflict.number,
-            kind: match conflict.clash.kind {
-                ClashKind::Edited => "edited",
-                ClashKind::HiddenThere => "hidden",
-                ClashKind::SummedUp => "summed up",
-                ClashKind::Priority => "priority",
-            },
+            kind: conflict.clash.kind.as_str(),
             preview: conflict.preview.clone(),
         };
         conflicts.iter().map(one).collect()

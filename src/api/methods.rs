@@ -43,6 +43,8 @@ methods![
     RestoreParams,
     PickParams,
     MergeParams,
+    RevertParams,
+    RebaseParams,
     ResetParams,
     CheckoutParams,
     BranchParams,

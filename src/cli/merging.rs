@@ -1,6 +1,6 @@
 //! What is said of a merge, whoever asked for it: a merge, what goes on with one, a pull.
 
-use tract::history::surgery::{ClashKind, Conflict, Merge, Merged};
+use tract::history::surgery::{Merge, MergeConflict, Merged};
 use tract::history::{On, Repo};
 use tract::render::{Label, Line, plural, table};
 
@@ -69,7 +69,7 @@ fn left_out(made: &Merged, app: &mut App) {
 }
 
 /// Lists what both branches changed differently, and gives the failure.
-fn conflict(found: &[Conflict], name: &str, dry_run: bool, app: &mut App) -> Result<Failure> {
+fn conflict(found: &[MergeConflict], name: &str, dry_run: bool, app: &mut App) -> Result<Failure> {
     list(found, app)?;
     let what = plural(found.len() as u64, "message");
     let failure = Failure::refused(format!(
@@ -83,21 +83,15 @@ fn conflict(found: &[Conflict], name: &str, dry_run: bool, app: &mut App) -> Res
 }
 
 /// Messages in conflict, one to a line.
-pub fn list(found: &[Conflict], app: &mut App) -> Result<()> {
-    let cells = |conflict: &Conflict| {
+pub fn list(found: &[MergeConflict], app: &mut App) -> Result<()> {
+    let cells = |conflict: &MergeConflict| {
         let name = match conflict.number {
             Some(number) => format!("  :{number}"),
             None => format!("  {}", conflict.clash.here.commit.short()),
         };
-        let what = match conflict.clash.kind {
-            ClashKind::Edited => "edited on both",
-            ClashKind::HiddenThere => "hidden there, edited here",
-            ClashKind::SummedUp => "summed up on both",
-            ClashKind::Priority => "another priority on both",
-        };
         vec![
             Line::from(name),
-            Line::from(what),
+            Line::from(conflict.clash.kind.as_str()),
             Line::from(conflict.preview.as_str()),
         ]
     };

@@ -70,7 +70,7 @@ impl Repo {
     /// or the journal; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased contents read `[purged]`; a repeated import does not fill them again, and no undo
-    /// reaches behind the purge.
+    /// shows what is gone.
     ///
     /// # Errors
     ///

@@ -192,7 +192,7 @@ fn a_conflict_is_listed_and_has_three_ways_out() {
     let before = tip(&sandbox, "HEAD");
     insta::assert_snapshot!(sandbox.tract(&["merge", "idea"]), @r"
     exit code: 1
-      :2  edited on both  Mend it here.
+      :2  edited on both sides  Mend it here.
     --- stderr
     error: 1 message changed differently here and on idea; nothing was written
     hint: tract resolve :N --ours or --theirs, then tract merge --continue; or tract merge --abort
@@ -276,7 +276,7 @@ fn a_dry_run_says_what_would_come_and_what_is_in_conflict() {
     ]);
     let told = sandbox.tract(&["merge", "idea", "--dry-run"]);
     assert!(
-        told.contains("exit code: 1") && told.contains("edited on both"),
+        told.contains("exit code: 1") && told.contains("edited on both sides"),
         "{told}"
     );
     assert!(

@@ -39,6 +39,7 @@ mod prune;
 mod pull;
 mod purge;
 mod push;
+mod rebase;
 mod record;
 mod redact;
 mod redo;
@@ -50,6 +51,7 @@ mod resolve;
 mod restore;
 mod resume;
 mod rev_parse;
+mod revert;
 mod serve;
 mod setup;
 mod show;
@@ -114,7 +116,10 @@ commands! {
     Undo(undo),
     Redo(redo),
     Restore(restore),
+    #[command(visible_alias = "cherry-pick")]
     Pick(pick),
+    Revert(revert),
+    Rebase(rebase),
     #[command(visible_alias = "rewind")]
     Reset(reset),
     Checkout(checkout),

@@ -37,7 +37,7 @@ impl Counterparts {
     }
 
     /// The entry here that stands for one there.
-    fn entry(&self, here: &Order, there: &EntryId) -> Option<EntryId> {
+    pub(crate) fn entry(&self, here: &Order, there: &EntryId) -> Option<EntryId> {
         named(&self.here, here, there)
     }
 
@@ -82,6 +82,18 @@ pub enum ClashKind {
     SummedUp,
     /// Each gave it another priority.
     Priority,
+}
+
+impl ClashKind {
+    /// It in a few words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Edited => "edited on both sides",
+            Self::HiddenThere => "hidden there, edited here",
+            Self::SummedUp => "summed up on both sides",
+            Self::Priority => "another priority on both sides",
+        }
+    }
 }
 
 /// Whose change of a message holds.
@@ -146,7 +158,10 @@ impl Carry<'_> {
     ) -> Result<Carryover> {
         let mut settling = Settling::by(settle);
         let fit = match operation {
-            Operation::Append { .. } => fits(operation.clone()),
+            Operation::Append { .. } => match self.counterpart(&EntryId::of(*hash))? {
+                Some(_) => Ok(None),
+                None => fits(operation.clone()),
+            },
             Operation::Edit { target, .. } => self.edit(target, operation, &mut settling),
             Operation::Hide(hide) => self.hide(hash, hide, &mut settling),
             Operation::Restore { target, entries } => self.restore(target, entries, &mut settling),

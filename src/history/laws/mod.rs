@@ -6,6 +6,7 @@ mod merges;
 mod moves;
 mod picks;
 mod purges;
+mod rebases;
 mod second_reader;
 mod shares;
 mod totals;

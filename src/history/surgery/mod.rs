@@ -3,6 +3,7 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
+pub(crate) mod carry;
 mod clear;
 mod compact;
 mod cut;
@@ -18,6 +19,7 @@ mod pick;
 mod prune;
 mod redact;
 mod restore;
+mod revert;
 mod scene;
 mod truncate;
 
@@ -32,12 +34,13 @@ pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
-pub use merge::{Conflict, Merge, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
+pub use merge::{Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
 pub use needs::Needs;
 pub use options::SurgeryOptions;
-pub use pick::Picked;
+pub use pick::{CherryPicked, Pickable, Picked};
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored, StillHidden};
+pub use revert::Reverted;
 pub(super) use scene::input;
 pub use scene::{Scene, Size};
 pub use truncate::{Fraction, Marker, Reach, Truncate};

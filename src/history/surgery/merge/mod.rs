@@ -87,7 +87,7 @@ pub enum Merge {
     /// It was merged or, in a dry run, would be.
     Made(Box<Merged>),
     /// Both paths changed these messages differently. Nothing was written but that a merge is under way.
-    Conflicts(Vec<Conflict>),
+    Conflicts(Vec<MergeConflict>),
 }
 
 /// What a merge brought.
@@ -107,7 +107,7 @@ pub struct Merged {
 
 /// A message that both paths changed differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct MergeConflict {
     /// Both changes.
     pub clash: Clash,
     /// The number of the message here, if it is visible.
@@ -245,7 +245,7 @@ impl Repo {
         };
         if !options.unrelated && path_apart(&*view, &ours, theirs)? {
             let name = name.to_owned();
-            return Err(Error::Refused(Refusal::Unrelated { name }));
+            return Err(Error::Refused(Refusal::NothingInCommon { name }));
         }
         let told = match options.form {
             MergeForm::Message => {
@@ -275,9 +275,9 @@ impl Repo {
         let done = self.operate(call, Needs::messages(), &options.surgery, |scene| {
             pick::refuse_open(&scene.input)?;
             let tip = scene.tip.unwrap_or(ours);
-            let tx = self.store.write()?;
-            let other = Other::of(&*tx, &tip, theirs)?;
-            let mut replay = Replay::new(&*tx, tip, &other, call.now, &settle)?;
+            let view = self.store.read()?;
+            let other = Other::of(&*view, &tip, theirs)?;
+            let mut replay = Replay::new(&*view, tip, &other, call.now, &settle)?;
             replay.all(options.form == MergeForm::Messages)?;
             replayed = replay.done;
             if !replayed.clashes.is_empty() {
@@ -286,14 +286,14 @@ impl Repo {
             let mut drafts = std::mem::take(&mut replayed.drafts);
             match options.form {
                 MergeForm::Message => drafts.extend(told.clone().map(Draft::append)),
-                MergeForm::Prompts => drafts.extend(said::prompts(&*tx, &other)?),
+                MergeForm::Prompts => drafts.extend(said::prompts(&*view, &other)?),
                 MergeForm::Messages => {}
             }
             match drafts.last_mut() {
                 Some(last) => last.merged = Some(*theirs),
                 None => drafts.push(nothing(*theirs)),
             }
-            replayed.said = said::own(&*tx, &other)?.len();
+            replayed.said = said::own(&*view, &other)?.len();
             Ok(drafts)
         })?;
         if replayed.clashes.is_empty() {

@@ -1,16 +1,14 @@
-//! What the other path did, done here: one commit after the other, in a transaction that is never committed, so that
-//! each is planned from what the ones before it have made.
+//! What the other path did, done here: one commit after the other, each planned from what the ones before it would make.
 
-use crate::context::Order;
-use crate::context::plan::carry::{Carry, Carryover, Clash, Counterparts, Whose};
-use crate::error::{Error, Refusal, Result};
+use crate::context::plan::carry::{Carryover, Clash, Whose};
+use crate::error::{Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::chain::Chain;
 use crate::history::load;
+use crate::history::surgery::carry::Carrier;
 use crate::history::surgery::merge::other::Other;
-use crate::history::surgery::{self, Needs};
 use crate::model::{Draft, Millis};
-use crate::store::{CommitRow, Tx};
+use crate::store::{CommitRow, View};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -29,13 +27,11 @@ pub(super) struct Replayed {
     pub(super) said: usize,
 }
 
+/// The other path's commits, on their way.
 pub(super) struct Replay<'a> {
-    tx: &'a dyn Tx,
+    view: &'a dyn View,
     chain: Chain<'a>,
-    here: Order,
-    there: Order,
-    counterparts: Counterparts,
-    rows: &'a [(CommitRow, bool)],
+    carrier: Carrier<'a>,
     other: &'a Other,
     now: Millis,
     settle: &'a dyn Fn(&Clash) -> Option<Whose>,
@@ -45,19 +41,18 @@ pub(super) struct Replay<'a> {
 impl<'a> Replay<'a> {
     /// Behind `tip`.
     pub(super) fn new(
-        tx: &'a dyn Tx,
+        view: &'a dyn View,
         tip: CommitHash,
         other: &'a Other,
         now: Millis,
         settle: &'a dyn Fn(&Clash) -> Option<Whose>,
     ) -> Result<Self> {
+        let here = load::order(view, &tip)?;
+        let counterparts = other.counterparts.clone();
         Ok(Self {
-            tx,
-            chain: Chain::at(Some(tip)),
-            here: load::order(tx, &tip)?,
-            there: other.before.clone(),
-            counterparts: other.counterparts.clone(),
-            rows: &other.rows,
+            view,
+            chain: Chain::ended(Some(tip)),
+            carrier: Carrier::of(view, other.before.clone(), here, counterparts),
             other,
             now,
             settle,
@@ -67,11 +62,11 @@ impl<'a> Replay<'a> {
 
     /// All that is not here yet; messages only if these are wanted.
     pub(super) fn all(&mut self, with_messages: bool) -> Result<()> {
-        for (row, is_here) in self.rows {
+        for (row, is_here) in &self.other.rows {
             if !is_here {
                 self.one(row, with_messages)?;
             }
-            self.there.apply(row.hash, &row.commit)?;
+            self.carrier.pass(row.hash, &row.commit)?;
         }
         Ok(())
     }
@@ -81,33 +76,20 @@ impl<'a> Replay<'a> {
             if self.other.incomplete.contains(&row.hash) {
                 self.done.incomplete += usize::from(with_messages);
             } else if with_messages {
-                let draft = Draft::new(row.commit.operation.clone(), Vec::new());
-                let made = self.push(row, draft)?;
-                self.counterparts.insert(row.hash, made);
+                self.push(Draft {
+                    note: row.commit.note.clone(),
+                    author: row.commit.author.clone(),
+                    origin: Some(row.hash),
+                    ..Draft::new(row.commit.operation.clone(), Vec::new())
+                })?;
             }
             return Ok(());
         }
-        let tip = self.chain.tip().ok_or_else(|| Error::EmptyBranch {
-            branch: String::new(),
-        })?;
-        let needs = Needs {
-            hidden_links: true,
-            plain_parts: true,
-            ..Needs::default()
-        };
-        let input = surgery::input(self.tx, &tip, &[], &needs)?;
-        let carry = Carry {
-            there: &self.there,
-            here: &self.here,
-            input: &input,
-            counterparts: &self.counterparts,
-        };
-        match carry.operation(&row.hash, &row.commit.operation, self.settle)? {
+        match self.carrier.carry(&row.hash, &row.commit, self.settle)? {
             Carryover::Fits(fit) => {
                 self.done.changes += 1;
                 for draft in fit.drafts {
-                    let made = self.push(row, draft)?;
-                    self.counterparts.insert(row.hash, made);
+                    self.push(draft)?;
                 }
             }
             Carryover::Already => {}
@@ -126,17 +108,12 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Makes one more commit, a copy of one of the other path.
-    fn push(&mut self, row: &CommitRow, draft: Draft) -> Result<CommitHash> {
-        let draft = Draft {
-            note: row.commit.note.clone(),
-            author: row.commit.author.clone(),
-            origin: Some(row.hash),
-            ..draft
-        };
-        let (commit, _) = self.chain.push(self.tx, &draft, Some(self.now))?;
-        self.here.apply(commit.hash(), &commit)?;
+    /// One more commit, a copy of one of the other path.
+    fn push(&mut self, draft: Draft) -> Result<()> {
+        let commit = self.chain.commit_of(&draft, Some(self.now));
+        self.chain.follow(self.view, commit.hash(), &commit)?;
+        self.carrier.make(commit.hash(), &commit)?;
         self.done.drafts.push(draft);
-        Ok(commit.hash())
+        Ok(())
     }
 }

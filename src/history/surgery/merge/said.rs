@@ -4,7 +4,7 @@ use crate::context::plan::carry::Clash;
 use crate::context::{Entry, OrderEntry};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::surgery::merge::Conflict;
+use crate::history::surgery::merge::MergeConflict;
 use crate::history::surgery::merge::other::Other;
 use crate::history::{load, path, prompts};
 use crate::model::{Draft, EntryId, Message, Operation, Part, Role};
@@ -140,7 +140,7 @@ pub(super) fn conflicts(
     view: &dyn View,
     ours: &CommitHash,
     clashes: &[Clash],
-) -> Result<Vec<Conflict>> {
+) -> Result<Vec<MergeConflict>> {
     let order = load::order(view, ours)?;
     let visible: Vec<EntryId> = order
         .entries()
@@ -160,7 +160,7 @@ pub(super) fn conflicts(
         let rows = load::rows(view, content.as_slice())?;
         let preview = content.map(|content| rows[&content].preview.clone());
         let number = visible.iter().position(|id| *id == clash.here);
-        conflicts.push(Conflict {
+        conflicts.push(MergeConflict {
             clash: *clash,
             number: number.map(|at| at + 1),
             preview: preview.unwrap_or_default(),

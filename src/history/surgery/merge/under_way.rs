@@ -9,7 +9,7 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
 use crate::history::repo::{self, Repo};
-use crate::history::surgery::merge::{Conflict, Merge, MergeForm, MergeOptions};
+use crate::history::surgery::merge::{Merge, MergeConflict, MergeForm, MergeOptions};
 use crate::model::{EntryId, Head};
 
 /// A merge that is under way on a branch.
@@ -98,7 +98,7 @@ impl Repo {
         call: Call<'_>,
         entries: &[EntryId],
         whose: Whose,
-    ) -> Result<Vec<Conflict>> {
+    ) -> Result<Vec<MergeConflict>> {
         let mut under_way = self.must_be_under_way(call.on)?;
         let mut open = self.merge_conflicts(call)?;
         let side = match whose {
@@ -123,7 +123,7 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::Refused`] where none is under way.
-    pub fn merge_conflicts(&self, call: Call<'_>) -> Result<Vec<Conflict>> {
+    pub fn merge_conflicts(&self, call: Call<'_>) -> Result<Vec<MergeConflict>> {
         let mut options = MergeOptions::default();
         options.surgery.dry_run = true;
         match self.merge_on(call, &options, None)? {
