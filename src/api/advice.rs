@@ -248,7 +248,7 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "tract merge --continue goes on with it, tract merge --abort gives it up"
         }
         Error::Refused(Refusal::NoMerge) => "tract merge BRANCH begins one",
-        Error::Refused(Refusal::NoConflict { .. }) => "tract status lists what is in conflict",
+        Error::Refused(Refusal::NoConflict { .. }) => "tract resolve lists what is in conflict",
         Error::Purged | Error::PurgedLast { .. } => "what was purged does not come back",
         Error::DoesNotFit { .. } => "nothing was written; tract log BRANCH lists what a branch has",
         Error::Refused(Refusal::Unrelated) => {

@@ -13,6 +13,9 @@ use crate::store::View;
 /// How the one message begins; [`crate::model::reads_as_typed`] knows it.
 const MARK: &str = "[Merged from ";
 
+/// How much of a session's id says which one it is.
+const SHORT_ID: usize = 8;
+
 /// The visible messages at the end of the other path that are its own and not here.
 pub(super) fn own(view: &dyn View, other: &Other) -> Result<Vec<Entry>> {
     let mut order = other.before.clone();
@@ -72,10 +75,14 @@ impl From {
         messages: usize,
     ) -> Result<Self> {
         let session = path::session_of(view, tip)?;
-        let session = session.map(|(session, _)| session.short().to_owned());
+        let session = session.as_ref().and_then(|(name, _)| name.as_session());
+        let session = session.map(|(tool, id)| {
+            let begin: String = id.chars().take(SHORT_ID).collect();
+            format!("{tool}/{begin}")
+        });
         Ok(Self {
             name: name.to_owned(),
-            session: session.filter(|session| session != name),
+            session: session.filter(|session| !name.starts_with(session)),
             messages,
             tip: *tip,
         })
