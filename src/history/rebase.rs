@@ -14,10 +14,10 @@ use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts::Counting;
 use crate::history::load::{self, Fresh};
+use crate::history::path;
 use crate::history::repo::{self, Repo};
 use crate::history::surgery::Size;
 use crate::history::surgery::carry::{Carrier, conflicts};
-use crate::history::path;
 use crate::model::pairs::Pairs;
 use crate::model::{Encoding, EntryId, Head, RefName, RefValue};
 use crate::store::{CommitRow, Tx, View};
@@ -212,7 +212,10 @@ impl Repo {
         }
         done.after = putting.chain.tip().unwrap_or(rebase.onto);
         putting.refuse_parted(&tip)?;
-        let (was, is) = (load::context(&*tx, &tip)?, putting.chain.context(&*tx)?.clone());
+        let (was, is) = (
+            load::context(&*tx, &tip)?,
+            putting.chain.context(&*tx)?.clone(),
+        );
         let counting = Counting::new(rebase.encoding);
         let size = |context: &Context| {
             let entries: Vec<&Entry> = context.entries.iter().collect();
@@ -220,7 +223,8 @@ impl Repo {
         };
         let (before, after) = (size(&was)?, size(&is)?);
         let same = was.entries.iter().zip(&is.entries);
-        let same = same.take_while(|(one, other)| one.content == other.content && one.mask == other.mask);
+        let same =
+            same.take_while(|(one, other)| one.content == other.content && one.mask == other.mask);
         (done.was, done.is) = (Size::of(&before), Size::of(&after));
         done.kept = Size::of(&before[..same.count()]);
         if rebase.dry_run {
@@ -303,7 +307,10 @@ impl Putting<'_> {
         let fate = if rebase.skip.contains(&row.hash) {
             RebaseFate::Skipped
         } else {
-            match self.carrier.carry(&row.hash, &row.commit, &|_| rebase.whose)? {
+            match self
+                .carrier
+                .carry(&row.hash, &row.commit, &|_| rebase.whose)?
+            {
                 Carryover::Fits(fit) => {
                     let mut last = None;
                     for draft in &fit.drafts {

@@ -50,16 +50,21 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let operations = picked.len() - asked;
     for commit in &picking.already {
         let commit = commit.short();
-        app.ui.status(format!("{commit} changes nothing here: it is so already"));
+        app.ui
+            .status(format!("{commit} changes nothing here: it is so already"));
     }
     let count = |count: usize| plural(count as u64, "message");
     if picking.missing > 0 {
         let missing = count(picking.missing);
-        app.ui.notice(format!("{missing} that it changes there: not on this branch"));
+        app.ui.notice(format!(
+            "{missing} that it changes there: not on this branch"
+        ));
     }
     if picking.spared > 0 {
         let spared = count(picking.spared);
-        app.ui.notice(format!("{spared} that it hides there: pinned here, or part of what stays"));
+        app.ui.notice(format!(
+            "{spared} that it hides there: pinned here, or part of what stays"
+        ));
     }
     if picking.already.len() == picked.len() {
         return Ok(());
@@ -70,7 +75,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let mut did = Vec::new();
     if asked > 0 {
         let made = done.commits.iter().map(|made| &made.commit.operation);
-        let copies = made.filter(|it| matches!(it, Operation::Append { .. })).count();
+        let copies = made
+            .filter(|it| matches!(it, Operation::Append { .. }))
+            .count();
         let more = if copies > asked {
             ", tool partners included"
         } else {

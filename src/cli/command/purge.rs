@@ -124,7 +124,8 @@ fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
     }
     for one in &erasure.ends {
         let number = Label::Hash.of(format!("#{}", one.operation.id));
-        app.ui.print(Line::from("  ") + number + "  " + one.operation.what.as_str())?;
+        app.ui
+            .print(Line::from("  ") + number + "  " + one.operation.what.as_str())?;
     }
     Ok(())
 }

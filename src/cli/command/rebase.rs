@@ -61,7 +61,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let what = Typed::new("rebase").revs([&args.onto]);
     let what = what.rev("--from", args.from.as_ref());
-    let what = args.skip.iter().fold(what, |what, rev| what.rev("--skip", Some(rev)));
+    let what = args
+        .skip
+        .iter()
+        .fold(what, |what, rev| what.rev("--skip", Some(rev)));
     let what = what.flag("--ours", args.ours).flag("--theirs", args.theirs);
     let done = repo.rebase(app.call(&on, &what.line()), &rebase)?;
     if done.blocked().next().is_some() {
@@ -70,7 +73,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let branch = Label::Branch.of(done.branch.short());
     if done.is_nothing() {
         let onto = place(&repo, &rebase.onto)?;
-        app.ui.status(Line::from("Nothing to do: ") + branch + " stands on " + onto + " already");
+        app.ui
+            .status(Line::from("Nothing to do: ") + branch + " stands on " + onto + " already");
         return Ok(());
     }
     if args.dry_run {
@@ -81,10 +85,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let after = Label::Hash.of(done.after.short());
     app.ui.status(put + "; " + branch + " is now " + after);
     for (fate, count) in stayed(&done) {
-        app.ui.status(format!("{}: {fate}", plural(count as u64, "commit")));
+        app.ui
+            .status(format!("{}: {fate}", plural(count as u64, "commit")));
     }
     let was = Line::from("it was at ") + place(&repo, &done.before)?;
-    app.ui.hint(was + "; back: tract undo, or tract reset ORIG_HEAD");
+    app.ui
+        .hint(was + "; back: tract undo, or tract reset ORIG_HEAD");
     Ok(())
 }
 
@@ -100,7 +106,10 @@ fn commits(done: &Rebased) -> String {
         }
     }
     let all = plural(done.put() as u64, "commit");
-    let words: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let words: Vec<String> = words
+        .iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
     if words.is_empty() {
         return all;
     }
@@ -111,7 +120,7 @@ fn commits(done: &Rebased) -> String {
 fn stayed(done: &Rebased) -> Vec<(&'static str, usize)> {
     let count = |fate| done.steps.iter().filter(|step| step.fate == fate).count();
     let all = [
-        ("so already on the new base", count(RebaseFate::Already)),
+        ("no change on the new base", count(RebaseFate::Already)),
         ("left behind", count(RebaseFate::Skipped)),
     ];
     all.into_iter().filter(|(_, count)| *count > 0).collect()
@@ -121,22 +130,20 @@ fn stayed(done: &Rebased) -> Vec<(&'static str, usize)> {
 fn fate(step: &RebaseStep) -> String {
     match &step.fate {
         RebaseFate::Put(_) => "goes along".to_owned(),
-        RebaseFate::Already => "is so already on the new base".to_owned(),
+        RebaseFate::Already => "changes nothing there".to_owned(),
         RebaseFate::Skipped => "stays behind".to_owned(),
         RebaseFate::Misfit(why) => format!("does not fit: {why}"),
         RebaseFate::Conflict(conflicts) => {
-            let told = conflicts.iter().map(|it| format!("{} ({})", it.message, it.what));
+            let told = conflicts
+                .iter()
+                .map(|it| format!("{} ({})", it.message, it.what));
             format!("conflict: {}", told.collect::<Vec<_>>().join(", "))
         }
     }
 }
 
 /// One line for each of these commits.
-fn list<'a>(
-    steps: impl Iterator<Item = &'a RebaseStep>,
-    repo: &Repo,
-    app: &mut App,
-) -> Result<()> {
+fn list<'a>(steps: impl Iterator<Item = &'a RebaseStep>, repo: &Repo, app: &mut App) -> Result<()> {
     let cells = |step: &RebaseStep| -> Result<Vec<Line>> {
         Ok(vec![
             Line::from("  ") + place(repo, &step.commit)?,
@@ -153,10 +160,15 @@ fn list<'a>(
 fn refuse(done: &Rebased, repo: &Repo, app: &mut App) -> Result<()> {
     list(done.blocked(), repo, app)?;
     let count = done.blocked().count() as u64;
-    let what = format!("{} cannot go along; nothing was written", plural(count, "commit"));
+    let what = format!(
+        "{} cannot go along; nothing was written",
+        plural(count, "commit")
+    );
     let is_conflict = |step: &RebaseStep| matches!(step.fate, RebaseFate::Conflict(_));
     let hint = match done.blocked().all(is_conflict) {
-        true => "--theirs makes them as this branch has them, --ours leaves them, --skip REV leaves one commit behind",
+        true => {
+            "--theirs makes them as this branch has them, --ours leaves them, --skip REV leaves one commit behind"
+        }
         false => "--skip REV leaves a commit behind",
     };
     Err(Failure::Said(Exit::NotAllowed, what, Some(hint.to_owned())))
@@ -172,8 +184,18 @@ fn foretell(done: &Rebased, onto: &CommitHash, repo: &Repo, app: &mut App) -> Re
     let delta = is.tokens.tokens as i64 - was.tokens.tokens as i64;
     app.ui.print(format!("Messages  {were} → {are}"))?;
     let counts = format!("{} → {}", tokens(was.tokens), tokens(is.tokens));
-    app.ui.print(format!("Tokens    {counts} ({})", signed(delta)))?;
-    let kept = plural(done.kept.messages as u64, "message");
-    let same = tokens(done.kept.tokens);
-    Ok(app.ui.print(format!("Cache     the first {kept} stay as they are: {same} tokens"))?)
+    app.ui
+        .print(format!("Tokens    {counts} ({})", signed(delta)))?;
+    let kept = match done.kept.messages as u64 {
+        0 => "nothing stays as it is from the beginning on".to_owned(),
+        1 => format!(
+            "the first message stays as it is: {} tokens",
+            tokens(done.kept.tokens)
+        ),
+        count => {
+            let (same, first) = (tokens(done.kept.tokens), plural(count, "message"));
+            format!("the first {first} stay as they are: {same} tokens")
+        }
+    };
+    Ok(app.ui.print(format!("Cache     {kept}"))?)
 }

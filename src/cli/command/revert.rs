@@ -39,14 +39,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let done = repo.revert(call, &commit, args.force, &options)?;
     let (what, name) = (done.what, commit.short());
     if done.already {
-        app.ui
-            .status(format!("Nothing to revert: {what} {name} has no effect any more"));
+        app.ui.status(format!(
+            "Nothing to revert: {what} {name} has no effect any more"
+        ));
         return Ok(());
     }
     if args.dry_run {
         return outcome::foretell(app, "revert", &done.surgery, &[]);
     }
     outcome::tell(app, &on, &format!("Reverted {what} {name}"), &done.surgery);
-    app.ui.status(format!("Cache: {}", outcome::kept(&done.surgery)));
+    app.ui
+        .status(format!("Cache: {}", outcome::kept(&done.surgery)));
     Ok(())
 }

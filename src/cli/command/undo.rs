@@ -50,7 +50,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;
     let since = moment::read(&app.calendar(), args.since.as_deref(), Edge::Start)?;
-    if let Some(point) = args.to.map(UndoPoint::After).or(since.map(UndoPoint::Before)) {
+    if let Some(point) = args
+        .to
+        .map(UndoPoint::After)
+        .or(since.map(UndoPoint::Before))
+    {
         let undone = repo.undo_to(point, args.dry_run, app.now())?;
         return to_a_point(&undone, args.dry_run, app);
     }

@@ -42,7 +42,10 @@ fn seen(context: &Context) -> Vec<(ContentHash, Mask, Priority)> {
 fn unpaired(repo: &Repo, tip: &CommitHash) -> usize {
     let messages = repo.messages(&context(repo, tip)).expect("its messages");
     let links: Vec<Links> = messages.iter().map(Links::of).collect();
-    let ends: usize = links.iter().map(|of| of.calls.len() + of.results.len()).sum();
+    let ends: usize = links
+        .iter()
+        .map(|of| of.calls.len() + of.results.len())
+        .sum();
     ends - 2 * Pairs::new(&links).pairs().len()
 }
 

@@ -9,11 +9,11 @@ use crate::context::plan::restore::Lost;
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::{Call, On};
-use crate::history::{load, reissue};
 use crate::history::repo::Repo;
 use crate::history::revision::Named;
 use crate::history::surgery::carry::{Carrier, fitting};
 use crate::history::surgery::{self, Needs, Surgery, SurgeryOptions};
+use crate::history::{load, reissue};
 use crate::model::{Draft, EntryId, Message, Part, RefName, Sealed};
 use crate::store::View;
 
@@ -339,7 +339,9 @@ type Copied = (EntryId, Message);
 /// These messages, none of which may have been purged.
 fn unpurged(view: &dyn View, chosen: &[(EntryId, ContentHash)]) -> Result<Vec<Copied>> {
     let contents: Vec<ContentHash> = chosen.iter().map(|(_, content)| *content).collect();
-    let found = load::contents(view, &contents)?.into_iter().map(Sealed::new);
+    let found = load::contents(view, &contents)?
+        .into_iter()
+        .map(Sealed::new);
     let whole = found.zip(chosen).map(|(sealed, (id, name))| {
         if sealed.hash() == *name {
             Ok((*id, sealed.into_inner()))

@@ -79,7 +79,10 @@ impl Repo {
         let surgery = self.operate(call, needs, options, |scene| {
             let view = self.store.read()?;
             let drafts = opposite(&*view, scene, hash, &commit, force)?;
-            let contents: Vec<_> = drafts.iter().flat_map(|it| it.operation.contents()).collect();
+            let contents: Vec<_> = drafts
+                .iter()
+                .flat_map(|it| it.operation.contents())
+                .collect();
             if view.purged(&contents)?.contains(&true) {
                 return Err(Error::Purged);
             }
@@ -160,22 +163,52 @@ fn again(
     entries: &[EntryId],
 ) -> Result<Vec<Draft>> {
     let undone = load::commit(view, target)?.commit;
+    let (then, now) = (load::order(view, hash)?, load::order(view, tip)?);
+    if let Operation::Hide(hide) = &undone.operation {
+        let covered = then
+            .covered(hide)?
+            .into_iter()
+            .chain(hide.parts.iter().map(|it| it.entry));
+        let mut came_back = Vec::new();
+        for id in covered {
+            came_back.extend(then.entry(&id)?.visible.then_some(now.entry(&id)?));
+        }
+        if came_back.iter().all(|entry| !entry.visible) && !came_back.is_empty() {
+            return Ok(Vec::new());
+        }
+    }
     let operation = match &undone.operation {
         Operation::Hide(hide) if !entries.is_empty() => {
-            let order = load::order(view, hash)?;
-            let covered = order.covered(hide)?;
-            let entries = entries.iter().map(|id| order.entry(id));
+            let covered = then.covered(hide)?;
+            let entries = entries.iter().map(|id| then.entry(id));
             let entries: Vec<_> = entries.collect::<Result<_>>()?;
             let is_named = |id: &EntryId| entries.iter().any(|entry| entry.id == *id);
             let whole = covered.into_iter().filter(is_named);
-            let interval = |id| Interval { first: id, last: id };
+            let interval = |id| Interval {
+                first: id,
+                last: id,
+            };
             Operation::Hide(Hide {
                 kind: hide.kind,
                 intervals: whole.map(interval).collect(),
                 keep: Vec::new(),
-                parts: hide.parts.iter().filter(|part| is_named(&part.entry)).cloned().collect(),
+                parts: hide
+                    .parts
+                    .iter()
+                    .filter(|part| is_named(&part.entry))
+                    .cloned()
+                    .collect(),
                 replacements: Vec::new(),
             })
+        }
+        Operation::Hide(hide) => {
+            // Right before what it put in place then, which is in the order still.
+            let mut hide = hide.clone();
+            let count = hide.replacements.len();
+            for (at, replacement) in hide.replacements.iter_mut().enumerate() {
+                replacement.before = Some(EntryId::replacement(*target, at, count));
+            }
+            Operation::Hide(hide)
         }
         other => other.clone(),
     };
