@@ -251,6 +251,9 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::Refused(Refusal::NoConflict { .. }) => "tract resolve lists what is in conflict",
         Error::Purged | Error::PurgedLast { .. } => "what was purged does not come back",
         Error::DoesNotFit { .. } => "nothing was written; tract log BRANCH lists what a branch has",
+        Error::NotOnPath { .. } => {
+            "tract log lists what is on this one; tract pick takes single commits from others"
+        }
         Error::Refused(Refusal::Unrelated) => {
             "--from REV says which commits to take; tract pick copies single messages"
         }

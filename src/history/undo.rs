@@ -3,48 +3,26 @@
 //! An undo reverses all refs that an operation moved, at once, and is an operation itself; what
 //! undoes and redoes stand in the log is all the state there is.
 
-use std::collections::{HashMap, HashSet};
+mod gone;
+mod point;
+
+use std::collections::HashMap;
+
+use gone::{Gone, refuse_purged};
+use point::UNDO_TO;
 
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::seat::Own;
-use crate::model::{Millis, RefName, RefValue};
+use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
+
+pub(crate) use gone::ended_by;
+pub use point::UndoPoint;
 
 /// How far back an undo counts as recent, in operations.
 const RECENT: usize = 64;
-
-/// How far back an undo goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoPoint {
-    /// To right after this operation, which stays.
-    After(u64),
-    /// To before the first operation at this time or later.
-    Before(Millis),
-}
-
-impl UndoPoint {
-    /// Whether an operation goes.
-    fn takes(self, operation: &OperationRow) -> bool {
-        match self {
-            Self::After(id) => operation.id > id,
-            Self::Before(time) => operation.time >= time,
-        }
-    }
-
-    /// How the log calls an undo to here: all that it reverses has the same words.
-    fn words(self) -> String {
-        match self {
-            Self::After(id) => format!("{UNDO_TO} #{id}"),
-            Self::Before(time) => format!("{UNDO_TO} {}", time.0),
-        }
-    }
-}
-
-/// With what the words of an undo to a point begin.
-const UNDO_TO: &str = "undo to";
 
 /// An operation with what it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,55 +140,6 @@ impl Repo {
         Ok(undone)
     }
 
-    /// Reverses all operations that are not undone back to a point, newest first, all or none; what moved
-    /// nothing here is passed over. One [`Repo::redo`] does them again. In a dry run nothing is reversed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NothingToUndo`]; [`Error::UnknownOperation`] and [`Error::NotUndoable`] for an operation to which there
-    /// is no way back; [`Error::Purged`]; [`Error::OperationSuperseded`].
-    ///
-    /// ```
-    /// use tract::history::{Call, CommitOptions, On, Repo, UndoPoint};
-    /// use tract::model::{Draft, Message, Millis, Role};
-    ///
-    /// let repo = Repo::ephemeral()?;
-    /// for text in ["one", "two", "three"] {
-    ///     let draft = Draft::append(Message::text(Role::User, text));
-    ///     repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
-    /// }
-    /// let three = repo.head(&On::Head)?;
-    /// let undone = repo.undo_to(UndoPoint::After(1), false, Millis(1))?;
-    /// assert_eq!(undone.len(), 2);
-    /// assert_eq!(repo.redo(Millis(2))?.len(), 2);
-    /// assert_eq!(repo.head(&On::Head)?, three);
-    /// # Ok::<(), tract::Error>(())
-    /// ```
-    pub fn undo_to(
-        &self,
-        point: UndoPoint,
-        dry_run: bool,
-        now: Millis,
-    ) -> Result<Vec<OperationEntry>> {
-        let tx = self.store.write()?;
-        if let UndoPoint::After(id) = point {
-            refuse_way_back(&*tx, id)?;
-        }
-        let undone = done_since(&*tx, point)?;
-        if undone.is_empty() {
-            return Err(Error::NothingToUndo);
-        }
-        let words = point.words();
-        for one in &undone {
-            let what = format!("{words}: {}", one.operation.what);
-            reverse_as(&*tx, one, &what, now)?;
-        }
-        if !dry_run {
-            tx.commit()?;
-        }
-        Ok(undone)
-    }
-
     /// Does again what the newest undo reversed: one operation, or all that an undo to a point did, oldest first.
     ///
     /// # Errors
@@ -245,57 +174,6 @@ impl Repo {
         tx.commit()?;
         Ok(redone)
     }
-}
-
-/// Refuses an operation to right after which no undo leads.
-fn refuse_way_back(view: &dyn View, id: u64) -> Result<()> {
-    let mut state = State::default();
-    for operation in load::operations(view, None) {
-        let operation = operation?;
-        let undone = state.see(&operation);
-        if operation.id > id {
-            continue;
-        }
-        if operation.id < id {
-            break;
-        }
-        let refuse = |reason| Err(Error::NotUndoable { id, reason });
-        return match operation.reversal {
-            Reversal::None if undone => refuse("it is undone already"),
-            Reversal::None => Ok(()),
-            _ => refuse("it is an undo or a redo itself"),
-        };
-    }
-    Err(Error::UnknownOperation { id })
-}
-
-/// The operations back to a point that moved something and are not undone, newest first.
-fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<OperationEntry>> {
-    let (mut state, own) = (State::default(), Own::of(view)?);
-    let mut found = Vec::new();
-    for operation in load::operations(view, None) {
-        let operation = operation?;
-        if !point.takes(&operation) || is_forgotten(view, operation.id)? {
-            break;
-        }
-        let is_elsewhere = own.as_ref().map(|own| own.is_elsewhere(view, operation.id));
-        if is_elsewhere.transpose()? == Some(true) {
-            continue;
-        }
-        let undone = state.see(&operation);
-        if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
-            continue;
-        }
-        let moves = view.moves(operation.id)?;
-        if !moves.is_empty() {
-            found.push(OperationEntry {
-                operation,
-                moves,
-                undone: true,
-            });
-        }
-    }
-    Ok(found)
 }
 
 /// What is known of operations while they are read from the newest back.
@@ -362,7 +240,14 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         return match elsewhere {
             None => Ok(Some((operation, moves))),
             Some(_) if is_purge => {
-                let before = Some(operation.id);
+                let id = operation.id;
+                let undone = true;
+                let one = OperationEntry {
+                    operation,
+                    moves,
+                    undone,
+                };
+                let before = (!Gone::now(view).is_shown_by(&one)?).then_some(id);
                 Err(Error::PurgedLast { before })
             }
             Some(what) => {
@@ -474,112 +359,6 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
         return Ok((operation, moves));
     }
     Err(Error::UnknownOperation { id })
-}
-
-/// What was done before a purge is not undone, nor done again, where that would show what is gone.
-fn refuse_purged(view: &dyn View, to: &OperationEntry) -> Result<()> {
-    match view.last_purge()? {
-        Some(purge) if to.operation.id <= purge => {}
-        _ => return Ok(()),
-    }
-    if Gone::now(view).is_shown_by(to)? {
-        return Err(Error::Purged);
-    }
-    Ok(())
-}
-
-/// The operations that could be undone, and could not once these contents are erased, newest first.
-pub(crate) fn ended_by(
-    view: &dyn View,
-    contents: HashSet<ContentHash>,
-) -> Result<Vec<OperationEntry>> {
-    let unreached = view.by_reach(&view.named_commits()?)?.unreached;
-    let mut then = Gone {
-        contents,
-        commits: unreached.into_iter().map(|row| row.hash).collect(),
-        ..Gone::now(view)
-    };
-    let mut now = Gone::now(view);
-    let mut ended = Vec::new();
-    for one in done_since(view, UndoPoint::After(0))? {
-        if then.is_shown_by(&one)? && !now.is_shown_by(&one)? {
-            ended.push(one);
-        }
-    }
-    Ok(ended)
-}
-
-/// What is erased, or would be.
-struct Gone<'a> {
-    view: &'a dyn View,
-    /// Beside what is erased already.
-    contents: HashSet<ContentHash>,
-    commits: HashSet<CommitHash>,
-    /// What is gone of what the context at each commit shows; none where the commit itself is gone.
-    shown: HashMap<CommitHash, Option<HashSet<ContentHash>>>,
-}
-
-impl<'a> Gone<'a> {
-    fn now(view: &'a dyn View) -> Self {
-        Self {
-            view,
-            contents: HashSet::new(),
-            commits: HashSet::new(),
-            shown: HashMap::new(),
-        }
-    }
-
-    /// Whether an undo, or a redo, shows anything that is gone and was not shown before.
-    fn is_shown_by(&mut self, to: &OperationEntry) -> Result<bool> {
-        for row in to.moved() {
-            let (from, to) = if to.undone {
-                (row.new, row.old)
-            } else {
-                (row.old, row.new)
-            };
-            let Some(RefValue::Commit(to)) = to else {
-                continue;
-            };
-            let Some(after) = self.shown(&to)? else {
-                return Ok(true);
-            };
-            let before = match from.and_then(|from| from.commit()) {
-                Some(from) => self.shown(&from)?.unwrap_or_default(),
-                None => HashSet::new(),
-            };
-            if !after.is_subset(&before) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn shown(&mut self, commit: &CommitHash) -> Result<Option<HashSet<ContentHash>>> {
-        if let Some(shown) = self.shown.get(commit) {
-            return Ok(shown.clone());
-        }
-        let is_here = !self.commits.contains(commit) && self.view.commit(commit)?.is_some();
-        let shown = is_here
-            .then(|| load::context(self.view, commit))
-            .transpose()?;
-        let shown = shown.map(|context| {
-            let stubs = context.entries.iter().flat_map(|entry| entry.mask.parts());
-            let stubs = stubs.filter_map(|part| part.stub);
-            let all = context
-                .entries
-                .iter()
-                .map(|entry| entry.content)
-                .chain(stubs);
-            let all: Vec<ContentHash> = all.collect();
-            let erased = all.iter().zip(self.view.purged(&all)?);
-            let gone =
-                erased.filter(|(content, erased)| *erased || self.contents.contains(content));
-            Ok::<_, Error>(gone.map(|(content, _)| *content).collect())
-        });
-        let shown: Option<HashSet<ContentHash>> = shown.transpose()?;
-        self.shown.insert(*commit, shown.clone());
-        Ok(shown)
-    }
 }
 
 fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {

@@ -87,6 +87,7 @@ mod reading;
 #[cfg(unix)]
 mod readme;
 mod real_sessions;
+mod rebasing;
 #[cfg(unix)]
 mod recipes;
 mod recorded;

@@ -280,12 +280,15 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named.
+    def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `to`: In place of one command: all back to right after this operation, which stays.
+        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return self._ask("undo", {"operation": operation})
+        return self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -303,12 +306,32 @@ class Methods:
         return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners.
+        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
         - `dry_run`: Say what would change, and change nothing.
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Does the opposite of one commit of the branch; everything later stays.
+
+        - `rev`: A commit of the branch.
+        - `force`: The task and the last user message, too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+
+    def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Puts the branch's own commits on another base, all or none.
+
+        - `onto`: The new base.
+        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+        - `skip`: Commits that stay behind.
+        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+        - `dry_run`: Say what would become of each commit, and change nothing.
+        """
+        return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
     def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
@@ -663,12 +686,15 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    async def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named.
+    async def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `to`: In place of one command: all back to right after this operation, which stays.
+        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return await self._ask("undo", {"operation": operation})
+        return await self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -686,12 +712,32 @@ class AsyncMethods:
         return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners.
+        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
         - `dry_run`: Say what would change, and change nothing.
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Does the opposite of one commit of the branch; everything later stays.
+
+        - `rev`: A commit of the branch.
+        - `force`: The task and the last user message, too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+
+    async def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Puts the branch's own commits on another base, all or none.
+
+        - `onto`: The new base.
+        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+        - `skip`: Commits that stay behind.
+        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+        - `dry_run`: Say what would become of each commit, and change nothing.
+        """
+        return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
     async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.

@@ -347,6 +347,12 @@ class UndoParams(TypedDict, total=False):
     """Which command."""
     operation: Optional[int]
     """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
+    to: Optional[int]
+    """In place of one command: all back to right after this operation, which stays."""
+    since_ms: Optional[int]
+    """In place of one command: all from this time on, in milliseconds since 1970."""
+    dry_run: bool
+    """With `to` or `since_ms`: say what would be undone, and change nothing."""
 
 
 class RedoParams(TypedDict):
@@ -373,13 +379,31 @@ class RestoreParams(_RestoreParams, total=False):
 class _PickParams(TypedDict):
     """Which."""
     revs: List[str]
-    """Messages from anywhere, or `REV#N` for parts."""
+    """Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do."""
 
 
 class PickParams(_PickParams, total=False):
     """Which."""
     dry_run: bool
     """Say what would change, and change nothing."""
+
+
+class _RevertParams(TypedDict):
+    """Which."""
+    rev: str
+    """A commit of the branch."""
+
+
+class RevertParams(_RevertParams, total=False):
+    """Which."""
+    force: bool
+    """The task and the last user message, too."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "conflicts": "Optional[str]", "dry_run": "bool"}, total=False)
+"""Where to, and from where."""
 
 
 class ResetParams(TypedDict, total=False):
@@ -1136,7 +1160,7 @@ class ContextSize(TypedDict):
     """Their tokens, framing included."""
 
 
-class OperationAnswer(TypedDict):
+class _OperationAnswer(TypedDict):
     """A command as the log of operations has it."""
     operation: int
     """Its number."""
@@ -1150,6 +1174,12 @@ class OperationAnswer(TypedDict):
     """The refs that it moved."""
 
 
+class OperationAnswer(_OperationAnswer, total=False):
+    """A command as the log of operations has it."""
+    also: List[int]
+    """The numbers of the commands that were undone, or done again, along with it, in that order."""
+
+
 class MovedRef(TypedDict):
     """A ref that moved."""
     name: str
@@ -1158,6 +1188,30 @@ class MovedRef(TypedDict):
     """Where it was: a commit, a branch's name, or null where it was not there."""
     new: Optional[str]
     """Where it is; likewise."""
+
+
+RebaseAnswer = TypedDict("RebaseAnswer", {"moves": "bool", "from": "str", "to": "str", "steps": "List[RebasedCommit]", "tokens_before": "Tokens", "tokens_after": "Tokens", "kept": "int"}, total=False)
+"""What a rebase did, or would do."""
+
+
+class _RebasedCommit(TypedDict):
+    """One of the branch's own commits."""
+    commit: str
+    """Its hash."""
+    what: str
+    """The word of its operation."""
+    fate: str
+    """What became of it: put, already, skipped, misfit, conflict."""
+
+
+class RebasedCommit(_RebasedCommit, total=False):
+    """One of the branch's own commits."""
+    now: Optional[str]
+    """What it is now, if it was put."""
+    reason: Optional[str]
+    """Why it does not fit."""
+    conflicts: List[str]
+    """The messages that both changed, by their names on the new base."""
 
 
 class BranchesAnswer(TypedDict):

@@ -120,7 +120,7 @@ fn commits(done: &Rebased) -> String {
 fn stayed(done: &Rebased) -> Vec<(&'static str, usize)> {
     let count = |fate| done.steps.iter().filter(|step| step.fate == fate).count();
     let all = [
-        ("so already on the new base", count(RebaseFate::Already)),
+        ("no change on the new base", count(RebaseFate::Already)),
         ("left behind", count(RebaseFate::Skipped)),
     ];
     all.into_iter().filter(|(_, count)| *count > 0).collect()
@@ -130,7 +130,7 @@ fn stayed(done: &Rebased) -> Vec<(&'static str, usize)> {
 fn fate(step: &RebaseStep) -> String {
     match &step.fate {
         RebaseFate::Put(_) => "goes along".to_owned(),
-        RebaseFate::Already => "is so already on the new base".to_owned(),
+        RebaseFate::Already => "changes nothing there".to_owned(),
         RebaseFate::Skipped => "stays behind".to_owned(),
         RebaseFate::Misfit(why) => format!("does not fit: {why}"),
         RebaseFate::Conflict(conflicts) => {
@@ -186,9 +186,16 @@ fn foretell(done: &Rebased, onto: &CommitHash, repo: &Repo, app: &mut App) -> Re
     let counts = format!("{} → {}", tokens(was.tokens), tokens(is.tokens));
     app.ui
         .print(format!("Tokens    {counts} ({})", signed(delta)))?;
-    let kept = plural(done.kept.messages as u64, "message");
-    let same = tokens(done.kept.tokens);
-    Ok(app.ui.print(format!(
-        "Cache     the first {kept} stay as they are: {same} tokens"
-    ))?)
+    let kept = match done.kept.messages as u64 {
+        0 => "nothing stays as it is from the beginning on".to_owned(),
+        1 => format!(
+            "the first message stays as it is: {} tokens",
+            tokens(done.kept.tokens)
+        ),
+        count => {
+            let (same, first) = (tokens(done.kept.tokens), plural(count, "message"));
+            format!("the first {first} stay as they are: {same} tokens")
+        }
+    };
+    Ok(app.ui.print(format!("Cache     {kept}"))?)
 }

@@ -269,24 +269,31 @@ fn counterparts(
     }
     let mut by_source: HashMap<CommitHash, CommitHash> = HashMap::new();
     for row in ours.iter().rev() {
-        by_source.insert(source(view, row)?, row.hash);
+        let sources = sources(view, row)?;
+        by_source.insert(*sources.last().unwrap_or(&row.hash), row.hash);
+        for (source, is_here) in sources.iter().zip(view.are_ancestors(&sources, here)?) {
+            if !is_here {
+                counterparts.insert(*source, row.hash);
+            }
+        }
     }
     for row in theirs.iter().rev() {
-        if let Some(here) = by_source.get(&source(view, row)?) {
+        let sources = sources(view, row)?;
+        if let Some(here) = by_source.get(sources.last().unwrap_or(&row.hash)) {
             counterparts.insert(row.hash, *here);
         }
     }
     Ok(counterparts)
 }
 
-/// What a commit is a copy of in the end; itself if of nothing.
-fn source(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
-    let (mut source, mut next) = (row.hash, row.commit.origin);
+/// What a commit is a copy of, and what that is a copy of, and so on.
+fn sources(view: &dyn View, row: &CommitRow) -> Result<Vec<CommitHash>> {
+    let (mut sources, mut next) = (Vec::new(), row.commit.origin);
     while let Some(origin) = next {
-        source = origin;
+        sources.push(origin);
         next = view.commit(&origin)?.and_then(|row| row.commit.origin);
     }
-    Ok(source)
+    Ok(sources)
 }
 
 /// What a commit of another path is here; none: it is so already.

@@ -163,11 +163,24 @@ fn again(
     entries: &[EntryId],
 ) -> Result<Vec<Draft>> {
     let undone = load::commit(view, target)?.commit;
+    let (then, now) = (load::order(view, hash)?, load::order(view, tip)?);
+    if let Operation::Hide(hide) = &undone.operation {
+        let covered = then
+            .covered(hide)?
+            .into_iter()
+            .chain(hide.parts.iter().map(|it| it.entry));
+        let mut came_back = Vec::new();
+        for id in covered {
+            came_back.extend(then.entry(&id)?.visible.then_some(now.entry(&id)?));
+        }
+        if came_back.iter().all(|entry| !entry.visible) && !came_back.is_empty() {
+            return Ok(Vec::new());
+        }
+    }
     let operation = match &undone.operation {
         Operation::Hide(hide) if !entries.is_empty() => {
-            let order = load::order(view, hash)?;
-            let covered = order.covered(hide)?;
-            let entries = entries.iter().map(|id| order.entry(id));
+            let covered = then.covered(hide)?;
+            let entries = entries.iter().map(|id| then.entry(id));
             let entries: Vec<_> = entries.collect::<Result<_>>()?;
             let is_named = |id: &EntryId| entries.iter().any(|entry| entry.id == *id);
             let whole = covered.into_iter().filter(is_named);
@@ -187,6 +200,15 @@ fn again(
                     .collect(),
                 replacements: Vec::new(),
             })
+        }
+        Operation::Hide(hide) => {
+            // Right before what it put in place then, which is in the order still.
+            let mut hide = hide.clone();
+            let count = hide.replacements.len();
+            for (at, replacement) in hide.replacements.iter_mut().enumerate() {
+                replacement.before = Some(EntryId::replacement(*target, at, count));
+            }
+            Operation::Hide(hide)
         }
         other => other.clone(),
     };
