@@ -20,7 +20,7 @@ use crate::history::surgery::Size;
 use crate::history::surgery::carry::{Carrier, conflicts};
 use crate::model::pairs::Pairs;
 use crate::model::{Encoding, EntryId, Head, RefName, RefValue};
-use crate::store::{CommitRow, Tx, View};
+use crate::store::{AdoptedRow, CommitRow, Tx, View};
 
 /// What is put where.
 #[derive(Clone, Debug)]
@@ -345,6 +345,12 @@ impl Putting<'_> {
         }
         for (source, spans) in self.tx.records(&[row.hash])?.into_iter().flatten() {
             self.tx.put_records(copy, source, &spans)?;
+            if let Some(source) = self.tx.source(source)? {
+                // What is new in the session comes behind it (`import --onto`).
+                let (theirs, ours) = (row.hash, *copy);
+                self.tx
+                    .put_adopted(&source.session, AdoptedRow { theirs, ours })?;
+            }
         }
         Ok(())
     }

@@ -147,7 +147,7 @@ fn what_was_purged_is_nowhere() {
     exit code: 1
     --- stderr
     error: a purge cannot be undone
-    hint: tract undo 5 reverses the command before it
+    hint: what was purged does not come back
     ");
     insta::assert_snapshot!(sandbox.tract(&["reflog"]), @r"
     #6  2026-03-14 12:09:00  clear --purge

@@ -538,3 +538,19 @@ fn a_revert_that_cannot_be_says_why() {
     hint: to go on from here and keep both: tract checkout -b NAME
     ");
 }
+
+#[test]
+fn a_session_goes_on_behind_its_messages_on_another_base() {
+    let sandbox = crate::importing::with_demo();
+    let compaction = sandbox.ok(&["log", "--op", "compact", "--format", "%h", "-n", "1"]);
+    let compaction = compaction.trim();
+    sandbox.ok(&["rebase", &format!("{compaction}^"), "--from", compaction]);
+    let rebased = sandbox.ok(&["compile"]);
+    // What it is made of is the session still, and nothing of it is new.
+    let said = sandbox.tract(&["import", "--onto", "main", "session.jsonl"]);
+    assert_eq!(sandbox.ok(&["compile"]), rebased, "{said}");
+    assert!(sandbox.ok(&["status"]).contains("claude-code"));
+    let checked = sandbox.tract(&["fsck"]);
+    assert!(checked.contains("no damage"), "{checked}");
+    sandbox.ok(&["export", "-o", "out.jsonl"]);
+}
