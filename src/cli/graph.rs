@@ -160,6 +160,20 @@ mod tests {
             ("b1", "a", ""),
             ("a", "", ""),
         ];
-        insta::assert_snapshot!(drawn(&crossed), @"");
+        insta::assert_snapshot!(drawn(&crossed), @r"
+        * x
+        |\
+        | * y
+        | |\
+        | * | c2
+        * | | b2
+        |\ \ \
+        | |/ /
+        | * | c1
+        |_|/
+        * | b1
+        |/
+        * a
+        ");
     }
 }

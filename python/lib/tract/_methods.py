@@ -313,6 +313,20 @@ class Methods:
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
+    def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+
+        - `rev`: The branch, session or commit that is merged.
+        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
+        - `summary`: A summary of its messages, in place of its last answer.
+        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
+        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
+        - `abort`: Give up the merge that is under way.
+        - `unrelated`: Also where both branches have nothing in common.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+
     def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Does the opposite of one commit of the branch; everything later stays.
 
@@ -381,14 +395,15 @@ class Methods:
         """
         return self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
 
-    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
         """Brings what another repository has, and moves the branch and sessions forward.
 
         - `remote`: The remote; origin, or the only one, unless given.
         - `fetch_only`: Fetch alone: move no branch and no session of one's own.
         - `sources`: Also the session files that it has kept.
+        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
         """
-        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
 
     def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
         """Checks everything for damage.
@@ -719,6 +734,20 @@ class AsyncMethods:
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
+    async def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+
+        - `rev`: The branch, session or commit that is merged.
+        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
+        - `summary`: A summary of its messages, in place of its last answer.
+        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
+        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
+        - `abort`: Give up the merge that is under way.
+        - `unrelated`: Also where both branches have nothing in common.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+
     async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Does the opposite of one commit of the branch; everything later stays.
 
@@ -787,14 +816,15 @@ class AsyncMethods:
         """
         return await self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
 
-    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
         """Brings what another repository has, and moves the branch and sessions forward.
 
         - `remote`: The remote; origin, or the only one, unless given.
         - `fetch_only`: Fetch alone: move no branch and no session of one's own.
         - `sources`: Also the session files that it has kept.
+        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
         """
-        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
 
     async def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
         """Checks everything for damage.

@@ -268,7 +268,7 @@ struct Taken<'a> {
 /// A message or a commit that fits where it stands.
 enum Object {
     Content(Sealed<Message>),
-    Commit(Sealed<Commit>),
+    Commit(Box<Sealed<Commit>>),
 }
 
 impl<'a> Taken<'a> {
@@ -427,7 +427,7 @@ impl<'a> Taken<'a> {
         for content in commit.operation.contents() {
             self.unnamed.remove(&content);
         }
-        self.wait(Object::Commit(commit), rest);
+        self.wait(Object::Commit(Box::new(commit)), rest);
         Ok(())
     }
 
