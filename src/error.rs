@@ -102,6 +102,12 @@ pub enum Error {
     /// An undo that would reach behind a purge.
     #[error("what came before was purged")]
     Purged,
+    /// An undo right after a purge, which moved nothing.
+    #[error("a purge cannot be undone")]
+    PurgedLast {
+        /// The operation before it that an undo would take back, if there is one.
+        before: Option<u64>,
+    },
     /// No operation is left to undo.
     #[error("nothing to undo")]
     NothingToUndo,
@@ -231,6 +237,23 @@ pub enum Error {
     /// What was asked cannot be done here.
     #[error(transparent)]
     Refused(Refusal),
+    /// An operation of another path that cannot be done on this one.
+    #[error("{commit} ({what}) does not fit here: {reason}")]
+    DoesNotFit {
+        /// The operation's commit.
+        commit: String,
+        /// Its word.
+        what: &'static str,
+        /// Why.
+        #[source]
+        reason: Refusal,
+    },
+    /// Messages that two paths changed differently.
+    #[error("{}", changed_differently(conflicts))]
+    Conflicts {
+        /// They.
+        conflicts: Vec<Conflict>,
+    },
     /// A drop of what only force drops.
     #[error("{what} cannot be dropped")]
     Essential {
@@ -487,6 +510,17 @@ fn would_lose(commits: Option<u64>) -> String {
     }
 }
 
+/// A message that two paths changed differently. Commits stand here by their short hashes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The operation of the other path.
+    pub commit: String,
+    /// The message, by its name here.
+    pub message: String,
+    /// What both did, in a few words.
+    pub what: &'static str,
+}
+
 /// Why something cannot be done that would be right elsewhere. Commits stand here by their short
 /// hashes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -535,6 +569,59 @@ pub enum Refusal {
     /// A restore of a part that nothing hides.
     #[error("that part is not hidden")]
     PartNotHidden,
+    /// A merge of a path that has nothing in common with this one.
+    #[error("{name} has nothing in common with this branch")]
+    NothingInCommon {
+        /// What the other path is called.
+        name: String,
+    },
+    /// A merge while another one has conflicts that are not settled.
+    #[error("a merge is under way on this branch")]
+    MergeUnderWay,
+    /// What only a merge that is under way can be asked for.
+    #[error("no merge is under way on this branch")]
+    NoMerge,
+    /// A conflict is settled of a message that has none.
+    #[error("{commit} has no conflict")]
+    NoConflict {
+        /// The message.
+        commit: String,
+    },
+    /// An operation of another path that changes what is not on this one.
+    #[error("it changes {}, not on this branch", listed_few(commits))]
+    NotHere {
+        /// The messages.
+        commits: Vec<String>,
+    },
+    /// A summary made on another path of what is not on this one.
+    #[error("it sums up {}, not on this branch", listed_few(commits))]
+    SumsUpMore {
+        /// The messages.
+        commits: Vec<String>,
+    },
+    /// An operation of another path that undoes what this one has not.
+    #[error("it undoes {commit}, which is not on this branch")]
+    UndoesElsewhere {
+        /// The hide or the edit.
+        commit: String,
+    },
+    /// A call or a result that would be without the other.
+    #[error("{commit} would be without its tool partner")]
+    Parted {
+        /// The message that would stay.
+        commit: String,
+    },
+    /// A rebase of two histories that share no commit.
+    #[error("the two histories have nothing in common")]
+    Unrelated,
+    /// A rebase onto what goes on from the branch.
+    #[error("{commit} already has all that is on '{branch}'")]
+    BehindOnto {
+        /// Onto where.
+        commit: String,
+        /// The branch.
+        branch: String,
+    },
     /// A compaction of a span with nothing to take.
     #[error("nothing to compact")]
     NothingToCompact,
@@ -649,6 +736,29 @@ impl Error {
             what: what.into(),
             detail: detail.to_string(),
         }
+    }
+}
+
+fn changed_differently(conflicts: &[Conflict]) -> String {
+    let told = conflicts.iter().take(3);
+    let told = told.map(|it| format!("{} by {} ({})", it.message, it.commit, it.what));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let more = conflicts.len().saturating_sub(3);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("both sides changed the same differently: {told}{more}")
+}
+
+/// `a1b2c3d`, `a1b2c3d and 12 more`.
+fn listed_few(commits: &[String]) -> String {
+    match commits {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
     }
 }
 

@@ -206,12 +206,12 @@ OPERATION_FIELDS = {
     "edit": ({"content", "target"}, set()),
     "hide": ({"kind"}, {"intervals", "keep", "parts", "replacements"}),
     "restore": ({"target"}, {"entries"}),
-    "annotate": ({"priority", "targets"}, {"reason"}),
+    "annotate": ({"priority"}, {"reason", "targets"}),
 }
 
 
 def check_commit(commit):
-    fields(commit, {"operation"}, {"author", "note", "parent", "settings", "time"})
+    fields(commit, {"operation"}, {"author", "merged", "note", "origin", "parent", "settings", "time"})
     if "author" in commit:
         fields(commit["author"], set(), {"client", "name", "run"})
         if not commit["author"]:
@@ -221,6 +221,9 @@ def check_commit(commit):
     fields(operation, needed | {"type"}, allowed)
     if operation["type"] == "hide" and operation["kind"] not in KINDS:
         raise Damaged("a kind of hide")
+    for other in ("merged", "origin"):
+        if other in commit and not re.fullmatch("[0-9a-f]{64}", commit[other]):
+            raise Damaged("another commit")
     if operation["type"] == "annotate" and operation["priority"] not in PRIORITIES:
         raise Damaged("a priority")
 
@@ -411,7 +414,7 @@ class Order:
             entry.parts = [part for part in entry.parts if part[0] != target]
 
     def annotate(self, _, operation):
-        for target in operation["targets"]:
+        for target in operation.get("targets", []):
             self.edited(target).priority = operation["priority"]
 
     def visible(self):
@@ -455,7 +458,8 @@ class Checker:
     def check(self):
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
-        if self.all("PRAGMA user_version")[0][0] != 22:
+        self.format = self.all("PRAGMA user_version")[0][0]
+        if self.format not in (22, 23):
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":
@@ -522,6 +526,7 @@ class Checker:
                 self.fault("lineage %d: %d commits that append nothing are not what it has" % (lineage, changes))
         places = {row[0]: row for row in rows}
         known = set(self.rows["contents"].values())
+        names = {row[1].hex() for row in rows}
         for row, name, lineage, depth, parent, content, text in rows:
             name = name.hex()
             self.rows["commits"][row] = name
@@ -530,6 +535,10 @@ class Checker:
                 if name_of(b"commit", text.encode()) != name:
                     raise Damaged("its text has another name")
                 check_commit(commit)
+                if self.format < 23 and {"merged", "origin"} & set(commit):
+                    raise Damaged("a field that this format has not")
+                if commit.get("merged", commit.get("parent")) not in names | {None}:
+                    raise Damaged("what it merged is not here")
                 above = places.get(parent)
                 if commit.get("parent") != (above and above[1].hex()):
                     raise Damaged("its parent is another one")

@@ -182,6 +182,20 @@ pub fn hint(error: &Error) -> Option<String> {
             };
             format!("the session file that it wrote belongs to the tool; {next}")
         }
+        Error::PurgedLast { before: Some(id) } => {
+            format!("tract undo {id} reverses the command before it")
+        }
+        Error::Refused(Refusal::BehindOnto { commit, .. }) => {
+            format!("tract reset {commit} moves the branch there")
+        }
+        Error::Conflicts { conflicts } => {
+            let mut commits: Vec<&str> = conflicts.iter().map(|it| it.commit.as_str()).collect();
+            commits.dedup();
+            match commits[..] {
+                [one] => format!("nothing was written; tract show {one} says what it does there"),
+                _ => "nothing was written; tract show says what each of them does there".to_owned(),
+            }
+        }
         Error::UnknownRole { text } => match nearest(text, Role::ALL.map(Role::as_str)) {
             Some(role) => format!("did you mean {role}?"),
             None => "system, developer, user, assistant or tool".to_owned(),
@@ -230,7 +244,25 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::NoPreviousPosition => {
             "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
         }
-        Error::Purged => "a purge cannot be undone",
+        Error::Refused(Refusal::NothingInCommon { .. }) => {
+            "--allow-unrelated-histories merges it all the same; tract pick copies single messages"
+        }
+        Error::Refused(Refusal::MergeUnderWay) => {
+            "tract merge --continue goes on with it, tract merge --abort gives it up"
+        }
+        Error::Refused(Refusal::NoMerge) => "tract merge BRANCH begins one",
+        Error::Refused(Refusal::NoConflict { .. }) => "tract resolve lists what is in conflict",
+        Error::Purged | Error::PurgedLast { .. } => "what was purged does not come back",
+        Error::DoesNotFit { .. } => "nothing was written; tract log BRANCH lists what a branch has",
+        Error::NotOnPath { .. } => {
+            "tract log lists what is on this one; tract pick takes single commits from others"
+        }
+        Error::Refused(Refusal::Unrelated) => {
+            "--from REV says which commits to take; tract pick copies single messages"
+        }
+        Error::Refused(Refusal::Parted { .. }) => {
+            "a call and its result go together: take both along, or leave both behind"
+        }
         Error::NothingToUndo | Error::UnknownOperation { .. } | Error::NotUndoable { .. } => {
             "tract reflog lists past commands"
         }

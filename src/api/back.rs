@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
-use crate::history::surgery::{Lost, Picked};
-use crate::history::{OperationEntry, ResetMode, Target};
-use crate::model::RefName;
+use crate::history::surgery::{Lost, Pickable};
+use crate::history::{OperationEntry, ResetMode, Target, UndoPoint};
+use crate::model::{Millis, RefName};
 
 /// Which command.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -15,6 +15,12 @@ use crate::model::RefName;
 pub struct UndoParams {
     /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
     pub operation: Option<u64>,
+    /// In place of one command: all back to right after this operation, which stays.
+    pub to: Option<u64>,
+    /// In place of one command: all from this time on, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// With `to` or `since_ms`: say what would be undone, and change nothing.
+    pub dry_run: bool,
 }
 
 /// A command as the log of operations has it.
@@ -30,6 +36,9 @@ pub struct OperationAnswer {
     pub undone: bool,
     /// The refs that it moved.
     pub moved: Vec<MovedRef>,
+    /// The numbers of the commands that were undone, or done again, along with it, in that order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<u64>,
 }
 
 /// A ref that moved.
@@ -51,6 +60,7 @@ impl OperationAnswer {
             time_ms: entry.operation.time.0,
             what: entry.operation.what.clone(),
             undone: entry.undone,
+            also: Vec::new(),
             moved: moved
                 .iter()
                 .map(|row| MovedRef {
@@ -61,17 +71,39 @@ impl OperationAnswer {
                 .collect(),
         }
     }
+
+    /// The first of several, which are never none, with the numbers of the others.
+    fn all(entries: &[OperationEntry]) -> Self {
+        let also = entries.iter().skip(1).map(|entry| entry.operation.id);
+        Self {
+            also: also.collect(),
+            ..Self::of(&entries[0])
+        }
+    }
 }
 
 impl Method for UndoParams {
     const NAME: &'static str = "undo";
-    const ABOUT: &'static str = "Reverses the last command, whatever it was, or one that is named.";
+    const ABOUT: &'static str =
+        "Reverses the last command, whatever it was, or one that is named, or all back to a point.";
     const CHANGES: bool = true;
     type Answer = OperationAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let undone = at.repo.undo(self.operation, at.host.now())?;
-        Ok(OperationAnswer::of(&undone))
+        let now = at.host.now();
+        let point = match (self.operation, self.to, self.since_ms) {
+            (operation, None, None) if !self.dry_run => {
+                return Ok(OperationAnswer::of(&at.repo.undo(operation, now)?));
+            }
+            (None, Some(id), None) => UndoPoint::After(id),
+            (None, None, Some(time)) => UndoPoint::Before(Millis(time)),
+            (_, None, None) => {
+                return Err(ApiError::params("'dry_run' is for 'to' and 'since_ms'"));
+            }
+            _ => return Err(ApiError::params("one of 'operation', 'to' and 'since_ms'")),
+        };
+        let undone = at.repo.undo_to(point, self.dry_run, now)?;
+        Ok(OperationAnswer::all(&undone))
     }
 }
 
@@ -88,7 +120,7 @@ impl Method for RedoParams {
 
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         let redone = at.repo.redo(at.host.now())?;
-        Ok(OperationAnswer::of(&redone))
+        Ok(OperationAnswer::all(&redone))
     }
 }
 
@@ -177,7 +209,7 @@ impl Method for RestoreParams {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PickParams {
-    /// Messages from anywhere, or `REV#N` for parts.
+    /// Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
     pub revs: Vec<String>,
     /// Say what would change, and change nothing.
     #[serde(default)]
@@ -186,8 +218,7 @@ pub struct PickParams {
 
 impl Method for PickParams {
     const NAME: &'static str = "pick";
-    const ABOUT: &'static str =
-        "Copies messages from anywhere to the end, with their tool partners.";
+    const ABOUT: &'static str = "Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.";
     const CHANGES: bool = true;
     type Answer = Changed;
 
@@ -198,12 +229,12 @@ impl Method for PickParams {
         let picked = self
             .revs
             .iter()
-            .map(|rev| at.repo.resolve_picked(&at.on, rev));
-        let picked: Vec<Picked> = picked.collect::<Result<_, _>>()?;
+            .map(|rev| at.repo.resolve_pickable(&at.on, rev));
+        let picked: Vec<Pickable> = picked.collect::<Result<_, _>>()?;
         let what = format!("pick {}", self.revs.join(" "));
         let options = at.surgery(self.dry_run)?;
-        let done = at.repo.pick(at.call(&what), &picked, &options)?;
-        Ok(Changed::of(&done))
+        let done = at.repo.cherry_pick(at.call(&what), &picked, &options)?;
+        Ok(Changed::of(&done.surgery))
     }
 }
 

@@ -42,6 +42,10 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         "window.size" => number("messages"),
         "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),
+        "pull.merge" => match value {
+            "true" | "false" => Ok(value.to_owned()),
+            other => wrong(&format!("'{other}' is neither true nor false")),
+        },
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither allow nor refuse")),

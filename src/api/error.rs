@@ -96,6 +96,8 @@ fn kind(error: &Error) -> String {
 fn facts(error: &Error) -> BTreeMap<String, Value> {
     let facts = match error {
         Error::UnknownRevision { text, nearest } => json!({ "text": text, "nearest": nearest }),
+        Error::Conflicts { conflicts } => json!({ "conflicts": conflicts }),
+        Error::DoesNotFit { commit, what, .. } => json!({ "commit": commit, "what": what }),
         Error::AmbiguousRevision { text, candidates } => {
             json!({ "text": text, "candidates": candidates })
         }

@@ -47,6 +47,9 @@ pub struct StatusAnswer {
     /// Whether the provider's cache still has the context, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheState>,
+    /// What is merged there and has conflicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merging: Option<String>,
 }
 
 /// The largest message of a context.
@@ -126,6 +129,7 @@ impl Method for StatusParams {
             }),
             session_new: status.session_new,
             cache,
+            merging: at.repo.merge_under_way(&at.on)?.map(|it| it.name),
         })
     }
 }

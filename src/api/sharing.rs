@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::at::still;
 use super::{ApiError, At, Method, SecretsLeave, WorkProgress};
 use crate::error::{Error, Result};
+use crate::history::surgery::{Merge, MergeOptions};
 use crate::history::sync::{
-    Carried, FetchOptions, Follow, Landed, LandedRef, Peer, PushOptions, PushRef,
+    Carried, FetchOptions, Follow, Landed, LandedRef, Parted, Peer, PushOptions, PushRef,
 };
 use crate::history::{Call, On, Repo};
 use crate::model::{Head, RefName, RefValue};
@@ -107,7 +108,8 @@ pub struct CarriedAnswer {
 pub struct LandedFacts {
     /// Its name where it landed.
     pub name: String,
-    /// new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there.
+    /// new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there;
+    /// merged; conflicts: a merge is under way.
     pub landed: &'static str,
     /// Where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,6 +231,8 @@ pub struct PullParams {
     pub fetch_only: bool,
     /// Also the session files that it has kept.
     pub sources: bool,
+    /// Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
+    pub merge: Option<bool>,
 }
 
 impl Method for PullParams {
@@ -255,14 +259,40 @@ impl Method for PullParams {
             repo.fetch(call, peer, &options, told)
         })?;
         let mut answer = CarriedAnswer::of(&done.carried, &done.refs);
-        answer
-            .refs
-            .extend(done.parted.iter().map(|parted| LandedFacts {
+        let merges = match self.merge {
+            Some(merges) => merges,
+            None => repo.config()?.pull_merges()?,
+        };
+        for parted in &done.parted {
+            let mut landed = Landed::Parted.as_str();
+            if merges && parted.name.is_branch() {
+                landed = merged(at, parted)?;
+            }
+            answer.refs.push(LandedFacts {
                 name: parted.name.to_string(),
-                landed: Landed::Parted.as_str(),
+                landed,
                 old: None,
                 new: None,
-            }));
+            });
+        }
         Ok(answer)
     }
+}
+
+/// Merges what was brought of a branch, and says what became of it.
+fn merged(at: &mut At<'_>, parted: &Parted) -> Result<&'static str, ApiError> {
+    let seen = parted.seen.short();
+    let options = MergeOptions {
+        surgery: at.surgery(false)?,
+        ..MergeOptions::default()
+    };
+    let theirs = at.resolve(Some(seen))?;
+    let what = format!("merge {seen}");
+    let made = at
+        .repo
+        .merge(at.call(&what), &theirs, seen, &options, None)?;
+    Ok(match made {
+        Merge::Conflicts(_) => "conflicts",
+        _ => "merged",
+    })
 }

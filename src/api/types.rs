@@ -81,6 +81,12 @@ pub struct LogEntry {
     /// The commit before it; none of a first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The end of the other branch that it merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
+    /// The commit of another branch of which it is a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// When, in milliseconds since 1970; none where nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<i64>,
@@ -150,6 +156,8 @@ impl LogEntry {
         Self {
             hash: row.hash.to_string(),
             parent: commit.parent.map(|parent| parent.to_string()),
+            merged: commit.merged.map(|merged| merged.to_string()),
+            origin: commit.origin.map(|origin| origin.to_string()),
             time_ms: commit.time.map(|time| time.0),
             operation: commit.operation.type_name(),
             kind: match &commit.operation {

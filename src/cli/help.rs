@@ -25,11 +25,11 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Go back",
         &[
-            "undo", "redo", "restore", "pick", "reset", "checkout", "branch",
+            "undo", "redo", "restore", "revert", "pick", "reset", "checkout", "branch",
         ],
     ),
     ("Write", &["commit", "annotate", "chat", "record"]),
-    ("Names", &["tag", "reflog"]),
+    ("Branches", &["merge", "resolve", "rebase", "tag", "reflog"]),
     ("Send, for programs", &["compile", "api", "mcp", "guard"]),
     (
         "Share",

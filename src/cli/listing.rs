@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use tract::history::LogRow;
-use tract::model::{Head, HideKind, Operation, RefName};
+use tract::model::{Commit, Head, HideKind, Operation, RefName};
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 
 use super::{Failure, Result};
@@ -32,8 +32,12 @@ pub struct Listing<'a> {
     pub indent: usize,
 }
 
-/// The word that a list prints for an operation: the command's name for a hide.
-pub fn verb(operation: &Operation) -> Line {
+/// The word that a list prints for a commit: the command's name for a hide, and for what brings in another path.
+pub fn verb(commit: &Commit) -> Line {
+    if commit.merged.is_some() {
+        return Label::Hide.of("merge");
+    }
+    let operation = &commit.operation;
     let label = match operation {
         Operation::Hide(_) => Label::Hide,
         Operation::Restore { .. } => Label::Restore,
@@ -126,10 +130,12 @@ impl Listing<'_> {
         // Where there is little room, that a message was added is not said, and how many went is said
         // with what stands for them.
         let (verb, who) = match (roomy, operation) {
-            (true, _) => (verb(operation), who),
-            (false, Operation::Append { .. }) => (Line::new(), who),
-            (false, Operation::Edit { .. }) => (Line::new(), verb(operation) + " " + who),
-            (false, _) => (Line::new(), verb(operation)),
+            (true, _) => (verb(&row.commit), who),
+            (false, Operation::Append { .. }) if row.commit.merged.is_none() => (Line::new(), who),
+            (false, Operation::Append { .. } | Operation::Edit { .. }) => {
+                (Line::new(), verb(&row.commit) + " " + who)
+            }
+            (false, _) => (Line::new(), verb(&row.commit)),
         };
         let number = row
             .number
@@ -187,6 +193,15 @@ pub fn moved(row: &LogRow) -> String {
 
 /// What a commit brings, in a line of so much room: the message, after the call that it answers.
 pub fn said(row: &LogRow, room: Option<usize>) -> Line {
+    let Some(merged) = row.commit.merged else {
+        return said_itself(row, room);
+    };
+    let merged = Label::Hash.of(merged.short()) + " ";
+    let room = room.map(|room| room.saturating_sub(merged.width_cols()));
+    merged + said_itself(row, room)
+}
+
+fn said_itself(row: &LogRow, room: Option<usize>) -> Line {
     let is_message = match &row.commit.operation {
         Operation::Restore { .. } | Operation::Annotate { .. } => false,
         _ => row.content.is_some(),
@@ -214,6 +229,9 @@ pub fn describe(row: &LogRow) -> String {
             priority,
             reason,
         } => {
+            if targets.is_empty() {
+                return "nothing new".to_owned();
+            }
             let what = plural(targets.len() as u64, "message");
             let reason = reason.as_deref().map(|r| format!(": {r}"));
             format!("{priority}, {what}{}", reason.unwrap_or_default())

@@ -20,6 +20,7 @@ mod exec;
 mod failure;
 mod file_edits;
 mod follow;
+mod graph;
 mod guarded;
 mod help;
 mod hook;
@@ -31,6 +32,7 @@ mod leaks;
 mod listing;
 mod live;
 mod mcp;
+mod merging;
 mod moment;
 mod named;
 mod outcome;
@@ -80,12 +82,11 @@ use typed::Typed;
 use ui::{ColorChoice, Ui};
 
 /// What people type who know other tools.
-const SYNONYMS: [(&str, &str); 38] = [
+const SYNONYMS: [(&str, &str); 36] = [
     ("add", "commit"),
     ("amend", "commit --edit"),
     ("cat", "show"),
     ("check", "fsck"),
-    ("cherry-pick", "pick"),
     ("context", "status"),
     ("continue", "resume"),
     ("delete", "drop"),
@@ -102,7 +103,6 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("print", "show"),
     ("read", "view"),
     ("remove", "drop"),
-    ("revert", "undo"),
     ("rm", "drop"),
     ("save", "commit"),
     ("search", "find"),
@@ -122,7 +122,7 @@ const SYNONYMS: [(&str, &str); 38] = [
 ];
 
 /// What other tools do and no command does, though some are spelled alike.
-const NOTHING_DOES: [&str; 5] = ["blame", "merge", "rebase", "stash", "update"];
+const NOTHING_DOES: [&str; 4] = ["blame", "merge", "stash", "update"];
 
 /// The commands that hide or remove: nobody comes upon one by a slip of the finger.
 const TAKING_AWAY: [&str; 9] = [

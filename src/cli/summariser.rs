@@ -55,19 +55,7 @@ impl<'a> Summariser<'a> {
     ) -> Result<(Compaction, Option<String>)> {
         let failed = RefCell::new(None);
         let lacking = RefCell::new(None);
-        let run = |messages: &[Message]| -> tract::Result<String> {
-            let request = RequestOptions {
-                provider: self.format,
-                ..RequestOptions::default()
-            };
-            let payload = compile(messages, &Settings::new(), &request)?.payload;
-            let run = || exec::run(self.command, &payload, self.timeout);
-            shown(app, messages.len(), run).map_err(|why| {
-                let (maker, reason) = (self.command.to_owned(), why.reason.clone());
-                failed.replace(Some(why));
-                Error::Refused(Refusal::NoSummary { maker, reason })
-            })
-        };
+        let run = |messages: &[Message]| self.run(messages, app, &failed);
         let mut make = |span: &SummarySpan<'_>| -> tract::Result<String> {
             let mut summary = run(span.messages)?;
             let mut keep = span.lacks(&summary, changed_files)?;
@@ -89,14 +77,37 @@ impl<'a> Summariser<'a> {
         };
         let done = repo.compact(call, span, Summary::From(&mut make), options);
         match (done, failed.into_inner()) {
-            (Err(error), Some(why)) => {
-                why.stderr.lines().for_each(|line| app.ui.complain(line));
-                Err(Failure::refused(error.to_string()).with_hint("nothing was changed"))
-            }
+            (Err(error), Some(why)) => Err(complained(&error, &why, app)),
             (Err(error @ Error::Refused(Refusal::Lacking { .. })), _) => Err(refused(error)),
             (done, _) => Ok((done?, lacking.into_inner())),
         }
     }
+
+    /// What the command prints for these messages; where it fails, why is left in `failed`.
+    pub fn run(
+        &self,
+        messages: &[Message],
+        app: &App,
+        failed: &RefCell<Option<exec::Failed>>,
+    ) -> tract::Result<String> {
+        let request = RequestOptions {
+            provider: self.format,
+            ..RequestOptions::default()
+        };
+        let payload = compile(messages, &Settings::new(), &request)?.payload;
+        let run = || exec::run(self.command, &payload, self.timeout);
+        shown(app, messages.len(), run).map_err(|why| {
+            let (maker, reason) = (self.command.to_owned(), why.reason.clone());
+            failed.replace(Some(why));
+            Error::Refused(Refusal::NoSummary { maker, reason })
+        })
+    }
+}
+
+/// Shows what a command said that failed.
+pub fn complained(error: &Error, why: &exec::Failed, app: &mut App) -> Failure {
+    why.stderr.lines().for_each(|line| app.ui.complain(line));
+    Failure::refused(error.to_string()).with_hint("nothing was changed")
 }
 
 /// How much of what a summary lacks the one who makes it is told.

@@ -199,7 +199,8 @@ impl Order {
         ids.iter().map(|id| self.editable(id)).collect()
     }
 
-    fn hide(&mut self, hash: CommitHash, hide: &Hide) -> Result<()> {
+    /// The entries that a hide's intervals cover.
+    fn span(&self, hide: &Hide) -> Result<BTreeSet<usize>> {
         let keep = hide.keep.iter().map(|id| self.slot(id));
         let keep = keep.collect::<Result<HashSet<usize>>>()?;
         let mut whole: BTreeSet<usize> = BTreeSet::new();
@@ -214,6 +215,11 @@ impl Order {
             let between = self.sequence[from..=to].iter();
             whole.extend(between.filter(|slot| !keep.contains(slot)));
         }
+        Ok(whole)
+    }
+
+    fn hide(&mut self, hash: CommitHash, hide: &Hide) -> Result<()> {
+        let whole = self.span(hide)?;
         let mut parts = Vec::with_capacity(hide.parts.len());
         for part in &hide.parts {
             parts.push((self.slot(&part.entry)?, part.into()));
@@ -320,21 +326,76 @@ impl Order {
 
     /// Every entry, in order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
-        self.sequence.iter().map(|slot| {
-            let slot = &self.slots[*slot];
-            let (version, parts) = (slot.version(), slot.hidden_parts());
-            OrderEntry {
-                id: slot.id,
-                content: slot.versions[version].content,
-                mask: slot.mask(),
-                priority: slot.priority,
-                placed: slot.placed,
-                edited: version > 0,
-                visible: self.is_visible(slot),
-                hidden_by: slot.covers.clone(),
-                parts_hidden_by: parts.map(|(hide, part)| (hide, part.part)).collect(),
-            }
-        })
+        self.sequence.iter().map(|slot| self.told(*slot))
+    }
+
+    fn told(&self, slot: usize) -> OrderEntry {
+        let slot = &self.slots[slot];
+        let (version, parts) = (slot.version(), slot.hidden_parts());
+        OrderEntry {
+            id: slot.id,
+            content: slot.versions[version].content,
+            mask: slot.mask(),
+            priority: slot.priority,
+            placed: slot.placed,
+            edited: version > 0,
+            visible: self.is_visible(slot),
+            hidden_by: slot.covers.clone(),
+            parts_hidden_by: parts.map(|(hide, part)| (hide, part.part)).collect(),
+        }
+    }
+
+    /// The names of all entries, in order.
+    pub fn names(&self) -> impl DoubleEndedIterator<Item = EntryId> + '_ {
+        self.sequence.iter().map(|slot| self.slots[*slot].id)
+    }
+
+    /// Whether there is an entry of this name.
+    pub fn has(&self, id: &EntryId) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// The entry of this name, or the one that an edit of this name edits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOnPath`] if there is none.
+    pub fn entry(&self, id: &EntryId) -> Result<OrderEntry> {
+        Ok(self.told(self.editable(id)?))
+    }
+
+    /// The entries that the intervals of a hide would cover here, hidden ones among them, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOnPath`] if it names an entry that isn't here.
+    pub fn covered(&self, hide: &Hide) -> Result<Vec<EntryId>> {
+        let span = self.span(hide)?;
+        let covered = self.sequence.iter().filter(|slot| span.contains(slot));
+        Ok(covered.map(|slot| self.slots[*slot].id).collect())
+    }
+
+    /// The entries that a hide still covers, wholly or in part; none where it is not active.
+    pub fn covered_by(&self, hide: &CommitHash) -> Vec<EntryId> {
+        let active = self.hides.get(hide).filter(|hiding| hiding.active);
+        let covered = active.into_iter().flat_map(|hiding| &hiding.covered);
+        covered.map(|slot| self.slots[*slot].id).collect()
+    }
+
+    /// The kind of a hide on this path, active or not; none where that is no hide.
+    pub fn kind_of(&self, hide: &CommitHash) -> Option<HideKind> {
+        self.hides.get(hide).map(|hiding| hiding.kind)
+    }
+
+    /// The entry that an edit edits, and what it says without that edit; none where that is no edit, or
+    /// not active.
+    pub fn unedited(&self, edit: &CommitHash) -> Option<(EntryId, ContentHash)> {
+        let (slot, version) = self.edits.get(edit).copied()?;
+        let slot = &self.slots[slot];
+        slot.versions[version].active.then_some(())?;
+        let others = slot.versions.iter().enumerate().rev();
+        let mut others = others.filter(|(at, other)| *at != version && other.active);
+        Some((slot.id, others.next()?.1.content))
     }
 
     /// How many entries there are.
@@ -363,8 +424,10 @@ impl Order {
     #[cfg(test)]
     pub(crate) fn transcript(&self) -> impl DoubleEndedIterator<Item = OrderEntry> + '_ {
         let baseline = |hide: &CommitHash| {
-            let kind = self.hides.get(hide).map(|hiding| hiding.kind);
-            matches!(kind, Some(HideKind::Clear | HideKind::Compaction))
+            matches!(
+                self.kind_of(hide),
+                Some(HideKind::Clear | HideKind::Compaction)
+            )
         };
         self.entries().filter(move |entry| {
             let placed = entry.placed.is_none_or(|(hide, _)| self.is_active(&hide));

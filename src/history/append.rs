@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::ancestry::leads_to;
 use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
@@ -180,7 +181,7 @@ impl Repo {
         expect.hold(&branch, tip)?;
         match tip {
             None => branch.refuse_hash()?,
-            Some(tip) if tx.is_ancestor(&tip, &to)? => {}
+            Some(tip) if leads_to(&*tx, &tip, &to)? => {}
             Some(_) => {
                 return Err(Error::NotForward {
                     name: branch.short().to_owned(),

@@ -151,6 +151,8 @@ impl<'a> Chain<'a> {
             settings: draft.settings.clone(),
             note: draft.note.clone(),
             author: draft.author.clone(),
+            merged: draft.merged,
+            origin: draft.origin,
         })
     }
 

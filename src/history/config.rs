@@ -21,7 +21,7 @@ pub struct Config(Vec<(String, String)>);
 
 impl Config {
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 14] = [
+    pub const KEYS: [&str; 15] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -33,6 +33,7 @@ impl Config {
         "head.of",
         "prices.file",
         "prune.keepTools",
+        "pull.merge",
         "receive.purge",
         "tokens.encoding",
         "window.size",
@@ -113,6 +114,22 @@ impl Config {
             Some(other) => Err(Error::input(
                 "receive.purge",
                 format!("'{other}' is neither allow nor refuse"),
+            )),
+        }
+    }
+
+    /// Whether a pull merges where both branches have gone on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`].
+    pub fn pull_merges(&self) -> Result<bool> {
+        match self.get("pull.merge") {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => Err(Error::input(
+                "pull.merge",
+                format!("'{other}' is neither true nor false"),
             )),
         }
     }

@@ -16,6 +16,7 @@ use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::history::purge::{Purged, concluded};
 use crate::history::repo::Repo;
+use crate::history::undo::{self, OperationEntry};
 use crate::interop::Input;
 use crate::model::{EntryId, MediaSource, Message, Operation, Part, RefName, Role};
 use crate::store::{CommitRow, View};
@@ -47,6 +48,8 @@ pub struct Erasure {
     pub titles: Vec<RefName>,
     /// The tags whose notes say it.
     pub notes: Vec<RefName>,
+    /// The operations that could be undone, and could not any more, newest first.
+    pub ends: Vec<OperationEntry>,
     /// The kept files, by number.
     files: Vec<u64>,
 }
@@ -82,7 +85,13 @@ impl Repo {
     /// [`Error::Refused`] where what is to be erased is hashed with a commit: in its note, its reason or
     /// its settings.
     pub fn erasure(&self, what: &Erasing<'_>) -> Result<Erasure> {
-        Ok(plan(&*self.store.read()?, what)?.0)
+        let view = self.store.read()?;
+        let mut erasure = plan(&*view, what)?.0;
+        if !erasure.is_nothing() {
+            let contents = erasure.messages.iter().map(|it| it.content).collect();
+            erasure.ends = undo::ended_by(&*view, contents)?;
+        }
+        Ok(erasure)
     }
 
     /// Erases messages for good, on whatever path, hidden or not, and what is kept of them beside:
@@ -90,7 +99,7 @@ impl Repo {
     /// called. Then every file is rewritten; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased messages read `[purged]`; a repeated import does not fill them again, nor does it keep their
-    /// session's file, and no undo reaches behind the purge.
+    /// session's file, and no undo shows what is gone.
     ///
     /// # Errors
     ///

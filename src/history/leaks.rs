@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::ancestry;
 use crate::history::repo::Repo;
 use crate::model::secret::Secrets;
 use crate::store::View;
@@ -12,7 +13,7 @@ use crate::store::View;
 const SOME: usize = 256;
 
 impl Repo {
-    /// The commits on the path to `tip` whose messages hold any of these secrets, oldest first.
+    /// The commits that lead to `tip` whose messages hold any of these secrets, oldest first.
     ///
     /// # Errors
     ///
@@ -33,8 +34,7 @@ pub(crate) fn leaks(
     secrets: &Secrets,
     texts: &BTreeSet<Vec<u8>>,
 ) -> Result<Vec<CommitHash>> {
-    let mut rows = view.ancestors(tip, None, usize::MAX)?;
-    rows.reverse();
+    let rows = ancestry::beyond(view, tip, &[])?;
     let mut leaks = Vec::new();
     for some in rows.chunks(SOME) {
         let contents = some.iter().flat_map(|row| row.commit.operation.contents());

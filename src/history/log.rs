@@ -1,5 +1,6 @@
 //! The commits of a path, newest first, each with what it did to the context and its tokens.
 
+mod graph;
 mod sift;
 
 use std::collections::HashMap;

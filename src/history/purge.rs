@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::ancestry;
 use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
@@ -69,7 +70,7 @@ impl Repo {
     /// or the journal; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased contents read `[purged]`; a repeated import does not fill them again, and no undo
-    /// reaches behind the purge.
+    /// shows what is gone.
     ///
     /// # Errors
     ///
@@ -230,7 +231,7 @@ impl Live {
 ///
 /// [`Error::Refused`] for what a purge cannot erase.
 fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
-    let mut rows = view.ancestors(tip, None, usize::MAX)?;
+    let mut rows = ancestry::beyond(view, tip, &[])?;
     let tips = load::tips(view, "refs/")?.into_iter();
     let mut tips: Vec<CommitHash> = tips.map(|(_, commit)| commit).collect();
     tips.push(*tip);

@@ -53,5 +53,7 @@ pub(crate) fn renew<'d>(view: &dyn View, draft: &'d Draft) -> Result<Cow<'d, Dra
         settings: draft.settings.clone(),
         note: draft.note.clone(),
         author: draft.author.clone(),
+        merged: draft.merged,
+        origin: draft.origin,
     }))
 }

@@ -303,6 +303,8 @@ fn stand_in(depth: u64) -> (CommitHash, Commit) {
         settings: Settings::new(),
         note: None,
         author: None,
+        merged: None,
+        origin: None,
     };
     (CommitHash::from_bytes(name), commit)
 }

@@ -3,7 +3,13 @@
 //! An undo reverses all refs that an operation moved, at once, and is an operation itself; what
 //! undoes and redoes stand in the log is all the state there is.
 
+mod gone;
+mod point;
+
 use std::collections::HashMap;
+
+use gone::{Gone, refuse_purged};
+use point::UNDO_TO;
 
 use crate::error::{Error, Result};
 use crate::history::load;
@@ -11,6 +17,9 @@ use crate::history::repo::Repo;
 use crate::history::seat::Own;
 use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
+
+pub(crate) use gone::ended_by;
+pub use point::UndoPoint;
 
 /// How far back an undo counts as recent, in operations.
 const RECENT: usize = 64;
@@ -119,10 +128,7 @@ impl Repo {
         let tx = self.store.write()?;
         let (operation, moves) = match named {
             None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
-            Some(id) => {
-                refuse_purged(&*tx, id)?;
-                named_operation(&*tx, id)?
-            }
+            Some(id) => named_operation(&*tx, id)?,
         };
         let undone = OperationEntry {
             operation,
@@ -134,21 +140,37 @@ impl Repo {
         Ok(undone)
     }
 
-    /// Does again what the newest undo reversed.
+    /// Does again what the newest undo reversed: one operation, or all that an undo to a point did, oldest first.
     ///
     /// # Errors
     ///
     /// [`Error::NothingToRedo`], which says whether a newer operation is in the way.
-    pub fn redo(&self, now: Millis) -> Result<OperationEntry> {
+    pub fn redo(&self, now: Millis) -> Result<Vec<OperationEntry>> {
         let tx = self.store.write()?;
-        let id = newest_undone(&*tx)?;
-        refuse_purged(&*tx, id)?;
-        let redone = OperationEntry {
-            operation: operation(&*tx, id)?,
-            moves: tx.moves(id)?,
-            undone: false,
-        };
-        reverse(&*tx, &redone, now)?;
+        let mut redone: Vec<OperationEntry> = Vec::new();
+        let mut words: Option<String> = None;
+        loop {
+            let (undo, id) = match newest_undone(&*tx) {
+                Err(Error::NothingToRedo { .. }) if !redone.is_empty() => break,
+                found => found?,
+            };
+            let said = undo.what.split_once(':').map(|(words, _)| words.to_owned());
+            let to_a_point = said.filter(|words| words.starts_with(UNDO_TO));
+            if !redone.is_empty() && (to_a_point.is_none() || to_a_point != words) {
+                break;
+            }
+            words = to_a_point;
+            let entry = OperationEntry {
+                operation: operation(&*tx, id)?,
+                moves: tx.moves(id)?,
+                undone: false,
+            };
+            reverse(&*tx, &entry, now)?;
+            redone.push(entry);
+            if words.is_none() {
+                break;
+            }
+        }
         tx.commit()?;
         Ok(redone)
     }
@@ -183,12 +205,12 @@ fn is_forgotten(view: &dyn View, id: u64) -> Result<bool> {
 /// The newest operation that moved something and is not undone.
 fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>> {
     let (mut state, own) = (State::default(), Own::of(view)?);
-    let mut elsewhere: Option<String> = None;
+    let (mut elsewhere, mut is_purge): (Option<String>, bool) = (None, false);
+    let purge = view.last_purge()?;
     // Who has taken something back since was told, and went past it.
     let mut reversed = false;
     for operation in load::operations(view, None) {
         let operation = operation?;
-        refuse_purged(view, operation.id)?;
         if own
             .as_ref()
             .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
@@ -205,13 +227,29 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         }
         let moves = view.moves(operation.id)?;
         if moves.is_empty() {
-            if elsewhere.is_none() && !reversed && writes_elsewhere(&operation) {
-                elsewhere = Some(operation.what);
+            if elsewhere.is_none() && !reversed {
+                if Some(operation.id) == purge {
+                    is_purge = true;
+                    elsewhere = Some(operation.what);
+                } else if writes_elsewhere(&operation) {
+                    elsewhere = Some(operation.what);
+                }
             }
             continue;
         }
         return match elsewhere {
             None => Ok(Some((operation, moves))),
+            Some(_) if is_purge => {
+                let id = operation.id;
+                let undone = true;
+                let one = OperationEntry {
+                    operation,
+                    moves,
+                    undone,
+                };
+                let before = (!Gone::now(view).is_shown_by(&one)?).then_some(id);
+                Err(Error::PurgedLast { before })
+            }
             Some(what) => {
                 let before = Some(operation.id);
                 Err(Error::NothingMoved { what, before })
@@ -219,6 +257,7 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         };
     }
     match elsewhere {
+        Some(_) if is_purge => Err(Error::PurgedLast { before: None }),
         Some(what) => Err(Error::NothingMoved { what, before: None }),
         None => Ok(None),
     }
@@ -236,8 +275,9 @@ fn is_unattended(operation: &OperationRow) -> bool {
     operation.what.split(' ').next() == Some("watch")
 }
 
-/// The operation that the newest undo reversed, if nothing but undoes and redoes came since.
-fn newest_undone(view: &dyn View) -> Result<u64> {
+/// The newest undo that no redo has taken back, with the operation that it reversed, if nothing but undoes and
+/// redoes came since.
+fn newest_undone(view: &dyn View) -> Result<(OperationRow, u64)> {
     let (mut open, own) = (Open::default(), Own::of(view)?);
     for operation in load::operations(view, None) {
         let operation = operation?;
@@ -248,7 +288,7 @@ fn newest_undone(view: &dyn View) -> Result<u64> {
             continue;
         }
         if let Some(id) = open.see(&operation) {
-            return Ok(id);
+            return Ok((operation, id));
         }
         if is_forgotten(view, operation.id)? {
             break;
@@ -321,14 +361,6 @@ fn named_operation(view: &dyn View, id: u64) -> Result<(OperationRow, Vec<Reflog
     Err(Error::UnknownOperation { id })
 }
 
-/// What came before a purge is not undone: it would show what is gone.
-fn refuse_purged(view: &dyn View, id: u64) -> Result<()> {
-    match view.last_purge()? {
-        Some(purge) if id <= purge => Err(Error::Purged),
-        _ => Ok(()),
-    }
-}
-
 fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
     let found = view.operations(Some(id + 1), 1)?.pop();
     found
@@ -340,12 +372,20 @@ fn operation(view: &dyn View, id: u64) -> Result<OperationRow> {
 /// where its ref has not moved since.
 fn reverse(tx: &dyn Tx, to: &OperationEntry, now: Millis) -> Result<()> {
     let OperationRow { id, what, .. } = &to.operation;
-    let (verb, reversal) = if to.undone {
-        ("undo", Reversal::Undo(*id))
+    let verb = if to.undone { "undo" } else { "redo" };
+    reverse_as(tx, to, &format!("{verb} {id}: {what}"), now)
+}
+
+/// The same, by these words.
+fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Result<()> {
+    let OperationRow { id, what, .. } = &to.operation;
+    refuse_purged(tx, to)?;
+    let reversal = if to.undone {
+        Reversal::Undo(*id)
     } else {
-        ("redo", Reversal::Redo(*id))
+        Reversal::Redo(*id)
     };
-    tx.begin_reversal(now, &format!("{verb} {id}: {what}"), reversal)?;
+    tx.begin_reversal(now, words, reversal)?;
     let moves = to.moves.iter().map(|row| (&row.name, &row.old, &row.new));
     let moves: Vec<_> = if to.undone {
         moves

@@ -35,6 +35,13 @@ pub struct Commit {
     /// Who made it, where that was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
+    /// The tip of the other path that this commit brings in: the second parent. The fold does not follow it; what
+    /// it names, and all before that, is part of this history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<CommitHash>,
+    /// The commit of another path of which this one is a copy. It need not be here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<CommitHash>,
 }
 
 /// Who made a commit. At least one of these is known.
@@ -92,6 +99,10 @@ pub struct Draft {
     pub note: Option<String>,
     /// Who makes it, where that is said.
     pub author: Option<Author>,
+    /// The tip of the other path that it brings in.
+    pub merged: Option<CommitHash>,
+    /// The commit of which it is a copy.
+    pub origin: Option<CommitHash>,
 }
 
 impl Draft {
@@ -109,7 +120,7 @@ impl Draft {
         Self::new(Operation::Edit { target, content }, vec![message])
     }
 
-    /// An operation with the messages that it names, without settings, note or author.
+    /// An operation with the messages that it names, and nothing more.
     pub fn new(operation: Operation, messages: Vec<Sealed<Message>>) -> Self {
         Self {
             operation,
@@ -117,6 +128,8 @@ impl Draft {
             settings: Settings::new(),
             note: None,
             author: None,
+            merged: None,
+            origin: None,
         }
     }
 }
@@ -493,6 +506,8 @@ impl Commit {
             settings: Settings::new(),
             note: None,
             author: None,
+            merged: None,
+            origin: None,
         })
     }
 }
@@ -583,6 +598,8 @@ mod tests {
                     ..Author::default()
                 }
                 .known(),
+                merged: Some(CommitHash::of("m")),
+                origin: Some(CommitHash::of("o")),
             };
             assert_eq!(
                 Commit::from_canonical(&commit.canonical()).expect("reads back"),
@@ -613,6 +630,8 @@ mod tests {
                 settings: Settings::new(),
                 note: None,
                 author: None,
+                merged: None,
+                origin: None,
             };
             let text = commit.canonical();
             assert_eq!(

@@ -28,6 +28,8 @@ const CLIENTS: &[&str] = &[
     "Base directory for this skill: ",
     "Stop hook feedback:",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
+    // What a merge puts in place of another path's messages.
+    "[Merged from ",
     "[Request interrupted by user",
     "[Image: source: ",
     "# AGENTS.md instructions",

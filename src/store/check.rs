@@ -87,6 +87,8 @@ pub(super) struct Check<'t> {
     /// What the index of words says of contents, and how much of it is not so.
     words: Indexed<WordSum>,
     words_astray: u64,
+    /// Commits with what each has merged.
+    merging: Vec<(CommitHash, CommitHash)>,
 }
 
 impl<'t> Check<'t> {
@@ -101,6 +103,7 @@ impl<'t> Check<'t> {
             astray: 0,
             words: Indexed::default(),
             words_astray: 0,
+            merging: Vec::new(),
         }
     }
 
@@ -224,6 +227,23 @@ impl<'t> Check<'t> {
         for content in commit.operation.contents() {
             if !is_here(&content) {
                 wrong("a message that it names is missing", false);
+            }
+        }
+        self.merging
+            .extend(commit.merged.map(|merged| (hash, merged)));
+        Ok(())
+    }
+
+    /// What commits have merged must be here, once all commits were told.
+    pub(super) fn merged(
+        &mut self,
+        mut is_here: impl FnMut(&CommitHash) -> Result<bool>,
+    ) -> Result<()> {
+        for (hash, merged) in std::mem::take(&mut self.merging) {
+            if !is_here(&merged)? {
+                let why = "the commit that it merged is missing";
+                let mends = false;
+                self.fault(Fault::Commit { hash, why, mends });
             }
         }
         Ok(())

@@ -50,6 +50,7 @@ pub(crate) fn run(make: Make<'_>) {
     what_is_taken_out_is_in_no_answer(make);
     what_is_purged_is_gone_and_stays_gone(make);
     what_nothing_leads_to_is_told_and_dropped(make);
+    what_was_merged_is_told_and_kept(make);
     what_is_forgotten_of_the_log_leaves_refs_where_they_were(make);
     what_is_remembered_of_what_is_gone_goes_too(make);
     older_sources_go_where_newer_ones_say_the_same(make);
@@ -93,6 +94,8 @@ pub(super) fn step(parent: Option<CommitHash>, operation: Operation) -> Commit {
         settings: Settings::new(),
         note: None,
         author: None,
+        merged: None,
+        origin: None,
     }
 }
 
@@ -222,6 +225,9 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
         let empty = step(None, Operation::Append { content: unknown });
         assert!(tx.keep_commit(&empty).is_err());
         let root = append(tx, None, "known");
+        let mut merge = step(Some(root), Operation::Append { content });
+        merge.merged = Some(nowhere);
+        assert!(tx.keep_commit(&merge).is_err());
         let hide = Operation::Hide(Hide {
             kind: HideKind::Prune,
             intervals: vec![],
@@ -264,6 +270,7 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
         assert!(!view.is_ancestor(&nowhere, &nowhere)?);
         assert_eq!(view.ancestor_at(&nowhere, 0)?, None);
         assert_eq!(view.changes(&nowhere)?, vec![]);
+        assert_eq!(view.merges(&nowhere)?, vec![]);
         assert_eq!(view.checkpoint(&nowhere)?, None);
         Ok(())
     });
@@ -1641,6 +1648,67 @@ fn what_nothing_leads_to_is_told_and_dropped(make: Make<'_>) {
         let aside = append(tx, Some(logged), "aside");
         assert!(!tx.is_ancestor(&aside, &lost).expect("asked"));
     });
+}
+
+/// What was merged leads to where it was merged, and so does what was merged there.
+fn what_was_merged_is_told_and_kept(make: Make<'_>) {
+    let store = make();
+    let (root, merged, side, deep, lost) = writing(&*store, |tx| {
+        let root = append(tx, None, "root");
+        let content = user("root").hash();
+        let one = |parent, merged, origin, key: &str| Commit {
+            merged,
+            origin,
+            settings: [(key.to_owned(), "\"merged\"".to_owned())].into(),
+            ..step(Some(parent), Operation::Append { content })
+        };
+        let put = |commit: Commit| tx.keep_commit(&commit).expect("kept").0;
+        // No merge, whatever a setting is called.
+        let tip = put(one(root, None, None, "merged"));
+        let deep = append(tx, Some(root), "deep");
+        let side = append(tx, Some(root), "side");
+        let side = put(one(side, Some(deep), None, "a"));
+        let after = append(tx, Some(side), "after");
+        let lost = append(tx, None, "lost");
+        let merged = put(one(tip, Some(side), Some(lost), "a"));
+        append(tx, Some(after), "also lost");
+        tx.begin_operation(Millis(1), "test").expect("begun");
+        let at = Some(RefValue::Commit(append(tx, Some(merged), "end")));
+        tx.set_reference(&branch("main"), at.as_ref()).expect("set");
+        (root, merged, side, deep, lost)
+    });
+    let merges = |tip: &CommitHash| -> Vec<CommitHash> {
+        let rows = reading(&*store, |view| view.merges(tip));
+        rows.into_iter().map(|row| row.hash).collect()
+    };
+    assert_eq!(merges(&merged), [merged]);
+    assert_eq!(merges(&side), [side]);
+    assert!(merges(&deep).is_empty() && merges(&root).is_empty());
+    reading(&*store, |view| {
+        let main = view.reference(&branch("main"))?;
+        let Some(RefValue::Commit(end)) = main else {
+            panic!("it is set");
+        };
+        assert_eq!(view.merges(&end)?.len(), 1);
+        assert_eq!(view.by_reach(&[end])?.reached.len(), 7);
+        assert_eq!(view.by_reach(&[side])?.reached.len(), 4);
+        assert!(!view.is_ancestor(&side, &end)?);
+        Ok(())
+    });
+    writing(&*store, |tx| {
+        assert_eq!(tx.drop_unreached().expect("dropped").commits, 3);
+    });
+    reading(&*store, |view| {
+        let commits = view.commits(&[side, deep, lost])?;
+        assert!(commits[0].is_some() && commits[1].is_some() && commits[2].is_none());
+        Ok(())
+    });
+    let mut faults = Vec::new();
+    let told = store.verify(&mut |_, fault| {
+        faults.extend(fault);
+        Ok(())
+    });
+    assert_eq!((told.expect("checked").commits, faults), (7, vec![]));
 }
 
 fn what_is_forgotten_of_the_log_leaves_refs_where_they_were(make: Make<'_>) {

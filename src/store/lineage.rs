@@ -140,6 +140,9 @@ pub(super) trait Lineages: Checkpoints {
     /// What on a path appends nothing, oldest first.
     fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>>;
 
+    /// What on a path has a second parent, oldest first.
+    fn merges_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>>;
+
     /// Reads these parts of a path, oldest first.
     fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()>;
 
@@ -268,6 +271,10 @@ impl<E: Lineages> Paths for E {
         } else {
             self.changes_on(&path)
         }
+    }
+
+    fn merges(&self, tip: &CommitHash) -> Result<Vec<CommitRow>> {
+        self.merges_on(&self.path(tip)?)
     }
 
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>> {

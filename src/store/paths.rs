@@ -144,6 +144,10 @@ pub trait Paths {
     /// grows with how many there are, not with the path.
     fn changes(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
 
+    /// The commits on the path that ends in `tip` that have a second parent, oldest first. What it costs
+    /// grows with how many there are, not with the path.
+    fn merges(&self, tip: &CommitHash) -> Result<Vec<CommitRow>>;
+
     /// Whether these commits are on the path that ends in `tip`, `tip` itself included. A few hops
     /// between lineages.
     fn are_ancestors(&self, commits: &[CommitHash], tip: &CommitHash) -> Result<Vec<bool>>;

@@ -260,9 +260,19 @@ pub trait Refs: Remembered {
     fn config(&self) -> Result<Vec<(String, String)>> {
         let rows = remembered::all(self, &CONFIG)?;
         let pair = |row: MemoryRow| Ok((row.key.clone(), row.text(0)?.to_owned()));
-        rows.into_iter().map(pair).collect()
+        let rows = rows.into_iter().filter(|row| !row.key.starts_with(MERGING));
+        rows.map(pair).collect()
+    }
+
+    /// What is remembered of the merge that is under way on a branch.
+    fn merging(&self, branch: &RefName) -> Result<Option<String>> {
+        let row = remembered::one(self, &CONFIG, &format!("{MERGING}{branch}"))?;
+        row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
     }
 }
+
+/// What the row of a merge begins with, before the name of its branch. It stands beside what is configured.
+const MERGING: &str = "merging.";
 
 /// Writing names.
 pub trait RefsMut: Refs + RememberedMut {
@@ -323,6 +333,12 @@ pub trait RefsMut: Refs + RememberedMut {
 
     /// Remembers a commit of a session that was taken over.
     fn put_adopted(&self, session: &RefName, adopted: AdoptedRow) -> Result<()>;
+
+    /// Remembers a merge that is under way on a branch, or that none is.
+    fn set_merging(&self, branch: &RefName, what: Option<&str>) -> Result<()> {
+        let cells = what.map(|what| vec![Cell::from(what)]);
+        self.remember(Memory(&CONFIG), &format!("{MERGING}{branch}"), cells)
+    }
 
     /// Sets or removes a value of the configuration.
     fn set_config(&self, key: &str, value: Option<&str>) -> Result<()> {

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 fn help_lists_the_commands_of_everyday() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help"]);
-    insta::assert_snapshot!(help, @r#"
+    insta::assert_snapshot!(help, @r"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -37,6 +37,7 @@ fn help_lists_the_commands_of_everyday() {
       undo         Reverse the last command, whatever it was
       redo         Reverse the last undo
       restore      Un-hide messages; everything later stays
+      revert       Do the opposite of one commit; what came later stays
       pick         Copy messages from anywhere to the end
       reset        Move the branch back to a commit; what came later leaves it
       checkout     Switch to a branch, or look at an earlier commit
@@ -49,7 +50,7 @@ fn help_lists_the_commands_of_everyday() {
 
     `tract help COMMAND` explains a command, with examples.
     `tract help --all` lists every command, and the options that all of them take.
-    "#);
+    ");
     assert_eq!(help, sandbox.tract(&["--help"]));
 }
 
@@ -88,6 +89,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       undo         Reverse the last command, whatever it was
       redo         Reverse the last undo
       restore      Un-hide messages; everything later stays
+      revert       Do the opposite of one commit; what came later stays
       pick         Copy messages from anywhere to the end
       reset        Move the branch back to a commit; what came later leaves it
       checkout     Switch to a branch, or look at an earlier commit
@@ -97,7 +99,10 @@ fn help_lists_every_command_where_all_is_asked_for() {
       annotate     Pin messages, skip them, or make them normal again
       chat         Talk with a model; every turn is a commit
       record       Record a stream of events from standard input as it arrives
-    Names
+    Branches
+      merge        Bring another branch into this one
+      resolve      Settle conflicts of a merge
+      rebase       Put the branch's own commits on another base
       tag          List, make or delete tags
       reflog       List past commands, and where each ref was
     Send, for programs

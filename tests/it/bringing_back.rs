@@ -34,7 +34,7 @@ fn a_hit_in_hidden_text_says_the_way_back() {
     "#);
     insta::assert_snapshot!(sandbox.tract(&["pick", "b99fda9"]), @r"
     --- stderr
-    Copied 1 message to the end (+43 tokens); HEAD is now cd13c30
+    Copied 1 message to the end (+43 tokens); HEAD is now 84fdb73
     ");
     assert!(sandbox.ok(&["compile"]).contains("Per file. If any"));
 }
@@ -74,7 +74,7 @@ fn a_copy_at_the_end_keeps_what_stands_before_it() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", "--at-end", "HEAD"]), @r"
     --- stderr
-    Copied 3 messages to the end (+351 tokens); HEAD is now 3d97982
+    Copied 3 messages to the end (+351 tokens); HEAD is now e7b8d52
     Cache: the first 7 messages stay as they are: 221 tokens, 100%
     ");
     let after = brief(&sandbox);
@@ -279,7 +279,7 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["pick", "main:4", "main:6"]), @r"
     --- stderr
-    Copied 4 messages to the end, tool partners included (+357 tokens); HEAD is now 3637c8c
+    Copied 4 messages to the end, tool partners included (+357 tokens); HEAD is now f674f13
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
@@ -316,7 +316,7 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     insta::assert_snapshot!(sandbox.tract(&["pick", "main:1"]), @r"
     exit code: 1
     --- stderr
-    error: a tool call of 5f473ec still waits for its result
+    error: a tool call of 9969c33 still waits for its result
     ");
 }
 

@@ -52,6 +52,9 @@ fn what_says_what_is_looked_for_is_erased_wherever_it_is() {
       d077bae  user       away with TOKEN
       the kept file of sessions/codex/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c71
       the note of v1
+    Would end the undo of 2 commands
+      #9  reset HEAD^
+      #7  drop :3
     "#);
     assert_eq!(sandbox.ok(&["log", "-n", "0", "--format", "%H"]), hashes);
     insta::assert_snapshot!(with("--force"), @r"

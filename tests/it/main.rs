@@ -65,6 +65,7 @@ mod leaving;
 mod live_requests;
 mod looking;
 mod mending;
+mod merging;
 mod missing_cache;
 mod moving;
 mod naming;
@@ -88,6 +89,7 @@ mod reading;
 #[cfg(unix)]
 mod readme;
 mod real_sessions;
+mod rebasing;
 #[cfg(unix)]
 mod recipes;
 mod recorded;

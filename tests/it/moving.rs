@@ -12,7 +12,7 @@ const FOUR: [(&str, &str); 4] = [
 ];
 
 /// Each command with all that it says.
-fn walk(sandbox: &Sandbox, commands: &[&str]) -> String {
+pub fn walk(sandbox: &Sandbox, commands: &[&str]) -> String {
     let mut told = String::new();
     for line in commands {
         let words: Vec<&str> = line.split(' ').collect();
@@ -139,6 +139,91 @@ fn a_hard_reset_orphans_and_undo_brings_back() {
     On main, at 90c2e1d ("Lake Constance.")
     hint: back: tract redo
     "#);
+    assert_eq!(refs(&sandbox), before);
+}
+
+#[test]
+fn undo_goes_back_to_a_point_in_one_step_and_redo_forward() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let before = refs(&sandbox);
+    insta::assert_snapshot!(
+        walk(&sandbox, &["undo --to 2 --dry-run", "undo --to 2", "reflog -n 3", "redo", "undo --since 1h --dry-run"]),
+        @r#"
+    $ tract undo --to 2 --dry-run
+    Would undo 2 commands
+      #4  2026-03-14 12:05:00  commit -r assistant -m …  main d0677ca → 90c2e1d
+      #3  2026-03-14 12:04:00  commit -r user -m …       main 0683750 → d0677ca
+    $ tract undo --to 2
+    --- stderr
+    Undid 2 commands
+      #4  2026-03-14 12:05:00  commit -r assistant -m …  main d0677ca → 90c2e1d
+      #3  2026-03-14 12:04:00  commit -r user -m …       main 0683750 → d0677ca
+    On main, at 0683750 ("The Elbe.")
+    hint: back: tract redo
+    $ tract reflog -n 3
+    #6  2026-03-14 12:13:00  undo to #2: commit -r user -m …       main d0677ca → 0683750
+    #5  2026-03-14 12:13:00  undo to #2: commit -r assistant -m …  main 90c2e1d → d0677ca
+    #4  2026-03-14 12:05:00  commit -r assistant -m … (undone)     main d0677ca → 90c2e1d
+    $ tract redo
+    --- stderr
+    Did again #3 (11 min ago): commit -r user -m …
+    Did again #4 (10 min ago): commit -r assistant -m …
+    On main, at 90c2e1d ("Lake Constance.")
+    $ tract undo --since 1h --dry-run
+    Would undo 4 commands
+      #4  2026-03-14 12:05:00  commit -r assistant -m …  main d0677ca → 90c2e1d
+      #3  2026-03-14 12:04:00  commit -r user -m …       main 0683750 → d0677ca
+      #2  2026-03-14 12:03:00  commit -r assistant -m …  main 73ccde1 → 0683750
+      #1  2026-03-14 12:02:00  commit -r user -m …       main none → 73ccde1
+    "#
+    );
+    assert_eq!(refs(&sandbox), before);
+}
+
+#[test]
+fn an_undo_to_a_point_that_is_none_says_so() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let before = refs(&sandbox);
+    let commands = [
+        "undo --to 99",
+        "undo --to 4",
+        "undo --since 1min",
+        "undo --since soon",
+        "undo --dry-run",
+        "undo 2 --to 3",
+    ];
+    insta::assert_snapshot!(walk(&sandbox, &commands), @r"
+    $ tract undo --to 99
+    exit code: 1
+    --- stderr
+    error: no operation 99
+    hint: tract reflog lists past commands
+    $ tract undo --to 4
+    exit code: 1
+    --- stderr
+    error: nothing to undo
+    hint: tract reflog lists past commands
+    $ tract undo --since 1min
+    exit code: 1
+    --- stderr
+    error: nothing to undo
+    hint: tract reflog lists past commands
+    $ tract undo --since soon
+    exit code: 2
+    --- stderr
+    error: 'soon' is neither a date nor an age
+    hint: 2026-01-31, 2026-01-31T14:00, or an age: 30min, 5h, 2d, 3w, 1mo, 1y
+    $ tract undo --dry-run
+    exit code: 2
+    --- stderr
+    error: --dry-run lists what --to or --since would reverse
+    hint: tract reflog -n 1 shows the last command
+    $ tract undo 2 --to 3
+    exit code: 2
+    --- stderr
+    error: the argument '[OP]' cannot be used with '--to <OP>'
+    hint: tract undo --help
+    ");
     assert_eq!(refs(&sandbox), before);
 }
 

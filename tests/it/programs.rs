@@ -392,6 +392,8 @@ fn every_change_can_be_taken_back() {
         ("compact", json!({ "summary": "What was said.", "keep": 1 })),
         ("clear", json!({})),
         ("pick", json!({ "revs": [":3"] })),
+        ("revert", json!({ "rev": ":3" })),
+        ("rebase", json!({ "onto": "HEAD~2", "from": "HEAD~1" })),
         ("reset", json!({ "rev": "HEAD~2" })),
         ("branch", json!({ "name": "idea" })),
     ] {

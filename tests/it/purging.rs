@@ -146,8 +146,8 @@ fn what_was_purged_is_nowhere() {
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
     exit code: 1
     --- stderr
-    error: what came before was purged
-    hint: a purge cannot be undone
+    error: a purge cannot be undone
+    hint: what was purged does not come back
     ");
     insta::assert_snapshot!(sandbox.tract(&["reflog"]), @r"
     #6  2026-03-14 12:09:00  clear --purge
@@ -171,7 +171,7 @@ fn what_was_purged_is_nowhere() {
     exit code: 1
     --- stderr
     error: what came before was purged
-    hint: a purge cannot be undone
+    hint: what was purged does not come back
     ");
 }
 
@@ -379,4 +379,54 @@ fn an_export_of_a_file_that_is_erased_meanwhile_says_so() {
     error: 'sessions/openai/session' was changed by another process at the same time
     hint: try again: it continues from what is here now
     ");
+}
+
+#[test]
+fn a_purge_ends_only_the_undoes_that_would_show_what_is_gone() {
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "Name a river."),
+        ("user", "My password is hunter2."),
+        ("assistant", "The Elbe."),
+    ]);
+    sandbox.ok(&["drop", ":2", "--force"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "And a lake?"]);
+    let commands = [
+        "purge --match hunter2 --dry-run",
+        "purge --match hunter2 --force",
+        "undo",
+        "undo 5",
+        "undo",
+        "undo --to 1",
+    ];
+    insta::assert_snapshot!(crate::moving::walk(&sandbox, &commands), @r#"
+    $ tract purge --match hunter2 --dry-run
+    Would erase 1 message
+      21b6d69  user       My password is hunter2.
+    Would end the undo of 1 command
+      #4  drop :2 --force
+    $ tract purge --match hunter2 --force
+    --- stderr
+    Erased 1 message (74 B) for good
+    hint: session files outside of .tract are not touched
+    $ tract undo
+    exit code: 1
+    --- stderr
+    error: a purge cannot be undone
+    hint: tract undo 5 reverses the command before it
+    $ tract undo 5
+    --- stderr
+    Undid #5 (4 min ago): [purged]
+    On main, at 2db94bb ("drop")
+    hint: back: tract redo
+    $ tract undo
+    exit code: 1
+    --- stderr
+    error: what came before was purged
+    hint: what was purged does not come back
+    $ tract undo --to 1
+    exit code: 1
+    --- stderr
+    error: what came before was purged
+    hint: what was purged does not come back
+    "#);
 }

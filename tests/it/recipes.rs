@@ -65,6 +65,12 @@ fn an_agent_from_a_shell_script() {
 }
 
 #[test]
+fn two_branches_that_meet_again() {
+    let sandbox = run("Two branches that meet again");
+    assert!(sandbox.ok(&["log", "--graph"]).contains("|/"));
+}
+
+#[test]
 fn hooks() {
     run("Hooks");
     let settings = blocks(recipe("Hooks"), "json").concat();
@@ -78,5 +84,5 @@ fn hooks() {
 #[test]
 fn every_recipe_is_run() {
     let titles = RECIPES.lines().filter(|line| line.starts_with("## "));
-    assert_eq!(titles.count(), 5);
+    assert_eq!(titles.count(), 6);
 }

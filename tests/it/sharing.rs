@@ -298,7 +298,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     Took in 1 commit, 1 message
       grown    ff724f2  origin/main
     error: main has 1 commit that origin/main does not have, and lacks 1; it stays where it was
-    hint: tract checkout -b NAME origin/main goes on from theirs; tract pick copies single messages
+    hint: tract merge origin/main brings theirs in; tract checkout -b NAME origin/main goes on from theirs
     ");
     insta::assert_snapshot!(run(&["log", "--oneline", "-n", "1", "origin/main"]), @"ff724f2  :3  2026-03-14 12:02:00  append  user  +9  29  (origin/main)  On the other side.");
     insta::assert_snapshot!(run(&["push", "--force-with-lease"]), @r"

@@ -213,8 +213,6 @@ fn what_other_tools_call_it_is_understood() {
         ("ls", "branch"),
         ("list", "branch"),
         ("switch", "checkout"),
-        ("revert", "undo"),
-        ("cherry-pick", "pick"),
         ("amend", "commit --edit"),
         ("web", "export --format html"),
         ("share", "export --format html"),
@@ -228,8 +226,7 @@ fn what_other_tools_call_it_is_understood() {
     }
     // What nothing does, or what would take something away, isn't guessed.
     for typed in [
-        "merge", "update", "trunkate", "purgr", "dorp", "clera", "pruen", "blame", "rebase",
-        "stash",
+        "merge", "update", "trunkate", "purgr", "dorp", "clera", "pruen", "blame", "stash",
     ] {
         let said = sandbox.tract(&[typed]);
         assert!(

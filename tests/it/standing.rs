@@ -256,9 +256,13 @@ const TYPED: &[&[&str]] = &[
     &["branch", "thought"],
     &["tag", "v1"],
     &["pick", "HEAD"],
+    &["rebase", "HEAD~2", "--from", "HEAD~1"],
+    &["revert", "HEAD", "--force"],
     &["redact"],
     &["purge", ":1", "--force"],
     &["branch", "-m", "notion"],
+    &["merge", "thought"],
+    &["resolve"],
     &["resume", "--in", "codex"],
     &["record"],
     &["chat", "--agent", "cat"],
@@ -301,7 +305,7 @@ const TYPED: &[&[&str]] = &[
     &["help"],
 ];
 /// How many of them, from the first, must succeed at first.
-const CHANGING: usize = 18;
+const CHANGING: usize = 20;
 
 #[test]
 fn no_command_without_a_name_changes_a_conversation_of_another_directory() {

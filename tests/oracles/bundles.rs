@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use tract::error::Error;
 use tract::hash::{CommitHash, ContentHash, canonical, fingerprint};
-use tract::history::surgery::{Reach, Truncate};
+use tract::history::surgery::{MergeForm, MergeOptions, Reach, Truncate};
 use tract::history::{BundleTip, Call, CommitOptions, On, Repo, SurgeryOptions};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{Draft, Message, Millis, Part, RefName, RefValue, Role};
@@ -222,6 +222,19 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let entry = repo.resolve_entry(&On::Head, ":2").expect("an entry");
     let edit = Draft::edit(entry, Message::text(Role::User, "better"));
     repo.commit(call, &[edit], &options).expect("edited");
+    let idea = RefName::branch("idea").expect("a name");
+    repo.create_branch(call, &idea, "HEAD~3").expect("made");
+    let on = On::Branch(idea);
+    let aside = Draft::append(Message::text(Role::User, "aside"));
+    let aside = repo
+        .commit(call.on(&on), &[aside], &options)
+        .expect("committed");
+    let how = MergeOptions {
+        form: MergeForm::Messages,
+        ..MergeOptions::default()
+    };
+    repo.merge(call, &aside[0].hash, "idea", &how, None)
+        .expect("merged");
     let tag = RefName::tag("v1").expect("a name");
     repo.create_tag(call, &tag, "HEAD", Some("a note"))
         .expect("made");

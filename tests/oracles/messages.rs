@@ -89,6 +89,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         r#"{"interrupted":true,"name":"n","parts":[{"text":"a","type":"text"},{"data":"{\"type\":\"x\"}","provider":"openai","type":"opaque"},{"call":"c","content":[{"file_id":"f","type":"file"}],"is_error":true,"type":"tool_result"}],"role":"assistant"}"#,
         r#"{"operation":{"content":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9","type":"append"},"settings":{"model":"\"m\""},"time":-1}"#,
         r#"{"note":"n","operation":{"intervals":[{"first":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9","last":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9#1"}],"kind":"drop","type":"hide"},"time":0}"#,
+        r#"{"merged":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9","operation":{"priority":"normal","type":"annotate"},"origin":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9","parent":"4a1cdc6854652478cd533f198d90ae3bd09fa5899e5e0082323e03ac971019d9"}"#,
     ]
     .map(|text| text.as_bytes().to_vec())
     .into()

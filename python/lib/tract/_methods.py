@@ -280,12 +280,15 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named.
+    def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `to`: In place of one command: all back to right after this operation, which stays.
+        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return self._ask("undo", {"operation": operation})
+        return self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -303,12 +306,46 @@ class Methods:
         return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners.
+        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
         - `dry_run`: Say what would change, and change nothing.
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+
+        - `rev`: The branch, session or commit that is merged.
+        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
+        - `summary`: A summary of its messages, in place of its last answer.
+        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
+        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
+        - `abort`: Give up the merge that is under way.
+        - `unrelated`: Also where both branches have nothing in common.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+
+    def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Does the opposite of one commit of the branch; everything later stays.
+
+        - `rev`: A commit of the branch.
+        - `force`: The task and the last user message, too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+
+    def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Puts the branch's own commits on another base, all or none.
+
+        - `onto`: The new base.
+        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+        - `skip`: Commits that stay behind.
+        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+        - `dry_run`: Say what would become of each commit, and change nothing.
+        """
+        return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
     def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
@@ -358,14 +395,15 @@ class Methods:
         """
         return self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
 
-    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
         """Brings what another repository has, and moves the branch and sessions forward.
 
         - `remote`: The remote; origin, or the only one, unless given.
         - `fetch_only`: Fetch alone: move no branch and no session of one's own.
         - `sources`: Also the session files that it has kept.
+        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
         """
-        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
 
     def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
         """Checks everything for damage.
@@ -663,12 +701,15 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    async def undo(self, operation: Optional[int] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named.
+    async def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `to`: In place of one command: all back to right after this operation, which stays.
+        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return await self._ask("undo", {"operation": operation})
+        return await self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -686,12 +727,46 @@ class AsyncMethods:
         return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners.
+        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts.
+        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
         - `dry_run`: Say what would change, and change nothing.
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
+
+    async def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+
+        - `rev`: The branch, session or commit that is merged.
+        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
+        - `summary`: A summary of its messages, in place of its last answer.
+        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
+        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
+        - `abort`: Give up the merge that is under way.
+        - `unrelated`: Also where both branches have nothing in common.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+
+    async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Does the opposite of one commit of the branch; everything later stays.
+
+        - `rev`: A commit of the branch.
+        - `force`: The task and the last user message, too.
+        - `dry_run`: Say what would change, and change nothing.
+        """
+        return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
+
+    async def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Puts the branch's own commits on another base, all or none.
+
+        - `onto`: The new base.
+        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+        - `skip`: Commits that stay behind.
+        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+        - `dry_run`: Say what would become of each commit, and change nothing.
+        """
+        return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
     async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
@@ -741,14 +816,15 @@ class AsyncMethods:
         """
         return await self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
 
-    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None) -> types.CarriedAnswer:
+    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
         """Brings what another repository has, and moves the branch and sessions forward.
 
         - `remote`: The remote; origin, or the only one, unless given.
         - `fetch_only`: Fetch alone: move no branch and no session of one's own.
         - `sources`: Also the session files that it has kept.
+        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
         """
-        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources})
+        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
 
     async def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
         """Checks everything for damage.

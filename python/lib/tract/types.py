@@ -347,6 +347,12 @@ class UndoParams(TypedDict, total=False):
     """Which command."""
     operation: Optional[int]
     """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
+    to: Optional[int]
+    """In place of one command: all back to right after this operation, which stays."""
+    since_ms: Optional[int]
+    """In place of one command: all from this time on, in milliseconds since 1970."""
+    dry_run: bool
+    """With `to` or `since_ms`: say what would be undone, and change nothing."""
 
 
 class RedoParams(TypedDict):
@@ -373,13 +379,59 @@ class RestoreParams(_RestoreParams, total=False):
 class _PickParams(TypedDict):
     """Which."""
     revs: List[str]
-    """Messages from anywhere, or `REV#N` for parts."""
+    """Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do."""
 
 
 class PickParams(_PickParams, total=False):
     """Which."""
     dry_run: bool
     """Say what would change, and change nothing."""
+
+
+class MergeParams(TypedDict, total=False):
+    """What, and how. Without `rev`: the merge that is under way goes on."""
+    rev: Optional[str]
+    """The branch, session or commit that is merged."""
+    form: MergedAs
+    """What of its own messages is brought: one message, all messages, or the prompts."""
+    summary: Optional[str]
+    """A summary of its messages, in place of its last answer."""
+    settle: Optional[Wins]
+    """Whose change holds of every message that both changed; a conflict unless given."""
+    resolve: List[str]
+    """Of the merge that is under way: settle these messages by `settle`, and no more."""
+    abort: bool
+    """Give up the merge that is under way."""
+    unrelated: bool
+    """Also where both branches have nothing in common."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+MergedAs = Literal["message", "messages", "prompts"]
+"""What of the other branch's own messages is brought."""
+
+
+Wins = Literal["ours", "theirs"]
+"""Whose change of a message holds that both branches changed."""
+
+
+class _RevertParams(TypedDict):
+    """Which."""
+    rev: str
+    """A commit of the branch."""
+
+
+class RevertParams(_RevertParams, total=False):
+    """Which."""
+    force: bool
+    """The task and the last user message, too."""
+    dry_run: bool
+    """Say what would change, and change nothing."""
+
+
+RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "conflicts": "Optional[str]", "dry_run": "bool"}, total=False)
+"""Where to, and from where."""
 
 
 class ResetParams(TypedDict, total=False):
@@ -445,6 +497,8 @@ class PullParams(TypedDict, total=False):
     """Fetch alone: move no branch and no session of one's own."""
     sources: bool
     """Also the session files that it has kept."""
+    merge: Optional[bool]
+    """Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given."""
 
 
 class FsckParams(TypedDict, total=False):
@@ -601,6 +655,8 @@ class StatusAnswer(_StatusAnswer, total=False):
     """The session that this history came from."""
     cache: Optional[CacheState]
     """Whether the provider's cache still has the context, where that is known."""
+    merging: Optional[str]
+    """What is merged there and has conflicts."""
 
 
 class Position(TypedDict, total=False):
@@ -715,6 +771,10 @@ class LogEntry(_LogEntry, total=False):
     """A commit, as a log lists it."""
     parent: Optional[str]
     """The commit before it; none of a first one."""
+    merged: Optional[str]
+    """The end of the other branch that it merged."""
+    origin: Optional[str]
+    """The commit of another branch of which it is a copy."""
     time_ms: Optional[int]
     """When, in milliseconds since 1970; none where nobody knows."""
     kind: Optional[str]
@@ -1136,7 +1196,7 @@ class ContextSize(TypedDict):
     """Their tokens, framing included."""
 
 
-class OperationAnswer(TypedDict):
+class _OperationAnswer(TypedDict):
     """A command as the log of operations has it."""
     operation: int
     """Its number."""
@@ -1150,6 +1210,12 @@ class OperationAnswer(TypedDict):
     """The refs that it moved."""
 
 
+class OperationAnswer(_OperationAnswer, total=False):
+    """A command as the log of operations has it."""
+    also: List[int]
+    """The numbers of the commands that were undone, or done again, along with it, in that order."""
+
+
 class MovedRef(TypedDict):
     """A ref that moved."""
     name: str
@@ -1158,6 +1224,67 @@ class MovedRef(TypedDict):
     """Where it was: a commit, a branch's name, or null where it was not there."""
     new: Optional[str]
     """Where it is; likewise."""
+
+
+class _MergeAnswer(TypedDict):
+    """What became of it."""
+    state: str
+    """here: there was nothing to do; forward: the branch went on to the other's end; made; conflicts: nothing was
+    written, and the merge is under way; resolved; aborted."""
+    messages: int
+    """The other branch's own visible messages."""
+    changes: int
+    """How many changes of shared messages were made here as well."""
+    left_out: List[str]
+    """Changes of the other branch that could not be made here, by their commits."""
+    conflicts: List[ConflictFacts]
+    """The messages that both branches changed differently, as far as that is not settled."""
+
+
+class MergeAnswer(_MergeAnswer, total=False):
+    """What became of it."""
+    changed: Optional[Changed]
+    """What it changed in the context."""
+
+
+class _ConflictFacts(TypedDict):
+    """A message that both branches changed differently."""
+    id: str
+    """Its name."""
+    kind: str
+    """What both did, in a few words."""
+    preview: str
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+
+
+class ConflictFacts(_ConflictFacts, total=False):
+    """A message that both branches changed differently."""
+    number: Optional[int]
+    """Its number among the visible ones, from 1; none if it is hidden."""
+
+
+RebaseAnswer = TypedDict("RebaseAnswer", {"moves": "bool", "from": "str", "to": "str", "steps": "List[RebasedCommit]", "tokens_before": "Tokens", "tokens_after": "Tokens", "kept": "int"}, total=False)
+"""What a rebase did, or would do."""
+
+
+class _RebasedCommit(TypedDict):
+    """One of the branch's own commits."""
+    commit: str
+    """Its hash."""
+    what: str
+    """The word of its operation."""
+    fate: str
+    """What became of it: put, already, skipped, misfit, conflict."""
+
+
+class RebasedCommit(_RebasedCommit, total=False):
+    """One of the branch's own commits."""
+    now: Optional[str]
+    """What it is now, if it was put."""
+    reason: Optional[str]
+    """Why it does not fit."""
+    conflicts: List[str]
+    """The messages that both changed, by their names on the new base."""
 
 
 class BranchesAnswer(TypedDict):
@@ -1215,7 +1342,8 @@ class _LandedFacts(TypedDict):
     name: str
     """Its name where it landed."""
     landed: str
-    """new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there."""
+    """new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there;
+    merged; conflicts: a merge is under way."""
 
 
 class LandedFacts(_LandedFacts, total=False):

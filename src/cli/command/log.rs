@@ -10,7 +10,9 @@ use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::{App, Failure, Listing, Result, Template, Ui, file_edits, listing, moment, sent};
+use crate::cli::{
+    App, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, moment, sent,
+};
 
 /// List commits, newest first
 ///
@@ -49,6 +51,7 @@ Example:
   tract log --file src/parse.rs
                                each edit of a file, what it was for, and why
   tract log --files            which files were edited, with lines that came and went
+  tract log --graph            with what was merged, and where branches parted
   tract log --requests -n 0    every request that the client sent
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
@@ -109,6 +112,12 @@ pub struct Args {
         "format", "file", "files",
     ])]
     requests: bool,
+    /// Along both parents of merges, with lines for where branches parted and met
+    #[arg(long, conflicts_with_all = [
+        "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "reverse", "format",
+        "requests", "file", "files",
+    ])]
+    graph: bool,
     /// End each record with a NUL byte instead of a new line
     #[arg(short = 'z', requires = "format")]
     zero: bool,
@@ -176,7 +185,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         parts: args.verbose || args.patch,
         numbers: true,
     };
-    let mut rows = repo.log(&tip, &options)?;
+    let mut rows = if args.graph {
+        repo.log_graph(&tip, &options)?
+    } else {
+        repo.log(&tip, &options)?
+    };
     let before = rows.last().and_then(|oldest| oldest.commit.parent);
     let more = rows.len() == options.limit && before.is_some_and(|before| Some(before) != until);
     if args.reverse {
@@ -197,6 +210,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             texts: args.patch.then_some(&repo),
         };
         verbose.rows(&rows, &mut app.ui)?;
+    } else if args.graph {
+        graph(&head, &rows, app)?;
     } else {
         let listing = Listing {
             head: &head,
@@ -211,6 +226,29 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     // A list that nobody limited is not the whole: a program could not tell either.
     if more && limit.is_none() {
         app.ui.hint("older ones: -n 0 lists all");
+    }
+    Ok(())
+}
+
+/// The rows behind lines that say where branches parted and met.
+fn graph(head: &Head, rows: &[LogRow], app: &mut App) -> Result<()> {
+    let beside = graph::beside(rows);
+    let room = beside.iter().map(|one| one.own.len()).max().unwrap_or(0) + 2;
+    let width_cols = app.ui.width_cols();
+    let listing = Listing {
+        head,
+        calendar: app.calendar(),
+        width_cols: width_cols.map(|width| width.saturating_sub(room)),
+        running: true,
+        heading: false,
+        indent: 0,
+    };
+    for (line, beside) in listing.lines(rows).zip(beside) {
+        app.ui
+            .print_all(beside.before.into_iter().map(|it| Label::Dim.of(it)))?;
+        app.ui.print(Label::Dim.of(beside.own).left(room) + line)?;
+        app.ui
+            .print_all(beside.behind.into_iter().map(|it| Label::Dim.of(it)))?;
     }
     Ok(())
 }
@@ -292,7 +330,7 @@ impl Verbose<'_> {
         let marks = listing::marks(&row.refs, head, width, hash.len() + number.len());
         ui.print(Label::Hash.of(hash) + number + marks)?;
         let time = calendar.full(row.commit.time);
-        let mut facts = vec![time.into(), listing::verb(operation)];
+        let mut facts = vec![time.into(), listing::verb(&row.commit)];
         if let Some(role) = row.role {
             facts.push(Label::role(role).of(role.as_str()));
         }
@@ -305,6 +343,9 @@ impl Verbose<'_> {
         let count = format!("{} = {} tokens", signed(row.delta), tokens(row.running));
         facts.push(count.into());
         ui.print_wrapped(Line::from(INDENT) + Line::join(facts, "  "))?;
+        if let Some(origin) = row.commit.origin {
+            ui.print(Line::from(INDENT) + "copy of " + Label::Hash.of(origin.short()))?;
+        }
         let extra = listing::extras(row);
         if !extra.is_empty() {
             ui.print_wrapped(Line::from(INDENT) + extra)?;

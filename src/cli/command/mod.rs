@@ -34,12 +34,14 @@ mod init;
 mod log;
 mod man;
 mod mcp;
+mod merge;
 mod pick;
 mod pin;
 mod prune;
 mod pull;
 mod purge;
 mod push;
+mod rebase;
 mod record;
 mod redact;
 mod redo;
@@ -47,9 +49,11 @@ mod reflog;
 mod remote;
 mod replay;
 mod reset;
+mod resolve;
 mod restore;
 mod resume;
 mod rev_parse;
+mod revert;
 mod serve;
 mod setup;
 mod show;
@@ -116,11 +120,16 @@ commands! {
     Undo(undo),
     Redo(redo),
     Restore(restore),
+    #[command(visible_alias = "cherry-pick")]
     Pick(pick),
+    Revert(revert),
+    Rebase(rebase),
     #[command(visible_alias = "rewind")]
     Reset(reset),
     Checkout(checkout),
     Branch(branch),
+    Merge(merge),
+    Resolve(resolve),
     Tag(tag),
     Reflog(reflog),
     Annotate(annotate),

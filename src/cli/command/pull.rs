@@ -1,25 +1,34 @@
 //! `tract pull`: goes on where another repository has.
 
+use tract::history::surgery::MergeOptions;
 use tract::history::sync::{FetchOptions, Follow};
 use tract::render::{plural, shell_word};
 
 use crate::cli::peer::fetched;
-use crate::cli::{App, Failure, Result, typed::Typed};
+use crate::cli::{App, Failure, Result, merging, outcome, typed::Typed};
 
 /// Fetch, and move your branch and sessions forward
 ///
 /// Does what tract fetch does. Then the branch that HEAD is on moves forward to the other side's branch
-/// of that name, and so do sessions. What has commits of its own stays, and is reported. The whole pull
-/// is one operation: tract undo takes it back.
+/// of that name, and so do sessions. What has commits of its own stays, and is reported. With --merge, or where
+/// tract config pull.merge is true, such a branch is merged with theirs, as tract merge does it. The pull is one operation,
+/// and a merge another: tract undo takes each back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract pull                                from origin, or the only remote there is
   tract pull laptop && tract resume         go on with a session that began there
+  tract pull --merge                        where both have new commits: theirs come at the end
   tract checkout -b theirs origin/main      if both have new commits: theirs, beside yours")]
 pub struct Args {
     #[command(flatten)]
     from: fetched::From,
+    /// Merge where both have new commits
+    #[arg(long, overrides_with = "no_merge")]
+    merge: bool,
+    /// Do not, whatever pull.merge says
+    #[arg(long)]
+    no_merge: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -35,14 +44,38 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             plural(parted.ours, "commit"),
             parted.theirs
         );
+        if parted.name.is_branch() && merges(args, app)? {
+            merge(seen, app)?;
+            continue;
+        }
         if parted.name.is_branch() {
             let failure = Failure::refused(format!("{what}; it stays where it was"));
             let seen = shell_word(seen);
             return Err(failure.with_hint(format!(
-                "tract checkout -b NAME {seen} goes on from theirs; tract pick copies single messages"
+                "tract merge {seen} brings theirs in; tract checkout -b NAME {seen} goes on from theirs"
             )));
         }
         app.ui.notice(format!("{what}; it stays where it was"));
     }
     Ok(())
+}
+
+fn merges(args: &Args, app: &mut App) -> Result<bool> {
+    if args.merge || args.no_merge {
+        return Ok(args.merge);
+    }
+    Ok(app.repo()?.config()?.pull_merges()?)
+}
+
+/// Merges what was brought into the branch.
+fn merge(seen: &str, app: &mut App) -> Result<()> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let what = Typed::new("merge").word(seen).line();
+    let options = MergeOptions {
+        surgery: outcome::options(app, &repo, false)?,
+        ..MergeOptions::default()
+    };
+    let theirs = repo.resolve(&on, seen)?;
+    let made = repo.merge(app.call(&on, &what), &theirs, seen, &options, None)?;
+    merging::tell(&made, seen, false, &repo, app)
 }

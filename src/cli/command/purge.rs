@@ -9,7 +9,8 @@ use crate::cli::{App, Failure, Result, Typed, erased};
 ///
 /// Erases the messages that you name, or those that --match finds, on every branch, hidden or not. They
 /// read [purged] from then on. Commits keep their hashes. No undo brings the messages back, and neither
-/// does importing the session again. Kept files of sessions that hold any of it are erased too, and so
+/// does importing the session again; an undo that would show them is refused from then on, all others
+/// still work, and --dry-run lists those that end. Kept files of sessions that hold any of it are erased too, and so
 /// are titles and tags' notes that contain it. What is hashed with a commit (its note, its reason, its
 /// request settings) cannot be erased: if the text is there, nothing is done.
 ///
@@ -116,6 +117,15 @@ fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
     }
     for tag in &erasure.notes {
         app.ui.print(format!("  the note of {}", tag.short()))?;
+    }
+    if !erasure.ends.is_empty() {
+        let count = plural(erasure.ends.len() as u64, "command");
+        app.ui.print(format!("Would end the undo of {count}"))?;
+    }
+    for one in &erasure.ends {
+        let number = Label::Hash.of(format!("#{}", one.operation.id));
+        app.ui
+            .print(Line::from("  ") + number + "  " + one.operation.what.as_str())?;
     }
     Ok(())
 }

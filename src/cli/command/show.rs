@@ -13,7 +13,7 @@ use tract::model::{Head, Message, Operation, Part, Total};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
 
-use crate::cli::{App, Failure, Result, Ui, listing, outcome, prices};
+use crate::cli::{App, Failure, Result, Ui, listing, outcome, position, prices};
 
 /// Show one commit in full, or a range
 ///
@@ -166,6 +166,12 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
     }
     if let Some(parent) = row.commit.parent {
         field("parent", parent.short().into());
+    }
+    if let Some(merged) = row.commit.merged {
+        field("merged", position::place(repo, &merged)?);
+    }
+    if let Some(origin) = row.commit.origin {
+        field("copy of", origin.short().into());
     }
     field("time", app.calendar().full(row.commit.time).into());
     if let Some(author) = &row.commit.author {

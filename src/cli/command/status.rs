@@ -72,6 +72,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.print_all(sessions_line(&held))?;
     }
     ui.print_all(troubles)?;
+    if let Some(merge) = repo.merge_under_way(&on)? {
+        let name = Line::from(merge.name.as_str());
+        let line = Line::from("Merging ")
+            + name
+            + ", which has conflicts: tract resolve, tract merge --continue";
+        ui.print_wrapped(line)?;
+    }
     if status.head.commit().is_none() && is_watched && !repo.references(RefName::HEADS)?.is_empty()
     {
         ui.print("")?;

@@ -1,23 +1,40 @@
-//! `tract undo`: reverses the last command, whatever it was.
+//! `tract undo`: reverses the last command, whatever it was, or all back to a point.
 
-use crate::cli::{App, Result, position};
+use tract::history::{OperationEntry, UndoPoint};
+use tract::render::calendar::Edge;
+use tract::render::{Label, plural, table};
+
+use crate::cli::{App, Failure, Result, moment, position};
 
 /// Reverse the last command, whatever it was
 ///
 /// All refs that the command moved go back at once. A second undo reverses the command before it. The
 /// last command is the last one in this repository, whoever ran it. OP is a number from tract reflog:
-/// only that command is reversed, and only if nothing that it moved has moved since.
+/// only that command is reversed, and only if nothing that it moved has moved since. --to and --since
+/// reverse all commands back to a point, or none, in one step that one redo takes back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract undo       the last command
   tract undo       and the one before
   tract redo       that one again
-  tract undo 12    operation 12 of tract reflog")]
+  tract undo 12    operation 12 of tract reflog
+  tract undo --to 12               all that came after operation 12
+  tract undo --since 10min         all commands of the last ten minutes
+  tract undo --to 12 --dry-run     say which those are, and change nothing")]
 pub struct Args {
     /// The operation to reverse, instead of the newest one
     #[arg(value_name = "OP", value_parser = number)]
     operation: Option<u64>,
+    /// Reverse every operation after this one, which stays
+    #[arg(long, value_name = "OP", value_parser = number, conflicts_with = "operation")]
+    to: Option<u64>,
+    /// Reverse every operation since then: an age such as 10min or 2h, or a date
+    #[arg(long, value_name = "T", conflicts_with_all = ["operation", "to"])]
+    since: Option<String>,
+    /// List what --to or --since would reverse, and change nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// `12` or `#12`.
@@ -32,8 +49,48 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let hint = "undo reverses the last operation, whoever ran it; by number: tract undo N";
     position::refuse_on("undo", hint, app)?;
     let repo = app.repo()?;
+    let since = moment::read(&app.calendar(), args.since.as_deref(), Edge::Start)?;
+    if let Some(point) = args
+        .to
+        .map(UndoPoint::After)
+        .or(since.map(UndoPoint::Before))
+    {
+        let undone = repo.undo_to(point, args.dry_run, app.now())?;
+        return to_a_point(&undone, args.dry_run, app);
+    }
+    if args.dry_run {
+        let failure = Failure::usage("--dry-run lists what --to or --since would reverse");
+        return Err(failure.with_hint("tract reflog -n 1 shows the last command"));
+    }
     let done = repo.undo(args.operation, app.now())?;
     position::undone("Undid", &done, &repo, app)?;
+    position::head(&repo, app)?;
+    app.ui.hint("back: tract redo");
+    Ok(())
+}
+
+/// What was reversed, newest first, one to a line.
+fn to_a_point(undone: &[OperationEntry], dry_run: bool, app: &mut App) -> Result<()> {
+    let (calendar, room) = (app.calendar(), app.ui.width_cols());
+    let count = plural(undone.len() as u64, "command");
+    let cells = undone.iter().map(|one| {
+        vec![
+            Label::Hash.of(format!("  #{}", one.operation.id)),
+            Label::Time.of(calendar.listed(Some(one.operation.time))),
+            Label::Strong.of(one.operation.what.clone()),
+            Label::Dim.of(position::moves(one).collect::<Vec<_>>().join(", ")),
+        ]
+    });
+    let lines = table::list(cells.collect(), &[0], room);
+    if dry_run {
+        app.ui.print(format!("Would undo {count}"))?;
+        return Ok(app.ui.print_all(lines)?);
+    }
+    app.ui.status(format!("Undid {count}"));
+    for line in lines {
+        app.ui.status(line);
+    }
+    let repo = app.repo()?;
     position::head(&repo, app)?;
     app.ui.hint("back: tract redo");
     Ok(())

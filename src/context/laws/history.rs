@@ -73,6 +73,8 @@ impl History {
                 settings,
                 note: None,
                 author: None,
+                merged: None,
+                origin: None,
             }
         };
         let wanted = commit(operation(draw, &order, &path));

@@ -37,6 +37,8 @@ fn after(path: &[(CommitHash, Commit)], operation: Operation) -> (CommitHash, Co
         settings: Settings::new(),
         note: None,
         author: None,
+        merged: None,
+        origin: None,
     };
     (commit.hash(), commit)
 }

@@ -1,5 +1,7 @@
 //! The laws of plans, on generated conversations.
 
+mod carries;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -12,10 +14,11 @@ use crate::model::tokens::context_total;
 use crate::model::{Commit, Settings};
 
 /// A conversation under way.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct World {
     order: Order,
     parent: Option<CommitHash>,
+    path: Vec<(CommitHash, Commit)>,
     messages: HashMap<ContentHash, Message>,
     serial: i64,
 }
@@ -45,10 +48,13 @@ impl World {
             settings: Settings::new(),
             note: Some(self.serial.to_string()),
             author: None,
+            merged: None,
+            origin: None,
         };
         let hash = commit.hash();
         self.order.apply(hash, &commit)?;
         self.parent = Some(hash);
+        self.path.push((hash, commit));
         Ok(())
     }
 

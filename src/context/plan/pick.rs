@@ -7,16 +7,17 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::ContentHash;
 use crate::model::{Draft, EntryId, Hide, HideKind, Operation, Replacement};
 
-/// The contents to copy, so that the named entries are whole: each with its tool partners and with
+/// The messages to copy, so that the named entries are whole: each with its tool partners and with
 /// what is attached to them, hidden or not, in the order of the conversation; what was named first
 /// comes first.
 ///
 /// # Errors
 ///
 /// [`Error::NotOnPath`] for an unknown entry; [`Error::Refused`] for a call without a result.
-pub fn chosen(input: &PlanInput, entries: &[EntryId]) -> Result<Vec<ContentHash>> {
+pub fn chosen(input: &PlanInput, entries: &[EntryId]) -> Result<Vec<(EntryId, ContentHash)>> {
     let places = whole(input, entries)?.into_iter();
-    Ok(places.map(|at| input.order[at].entry.content).collect())
+    let entries = places.map(|at| &input.order[at].entry);
+    Ok(entries.map(|entry| (entry.id, entry.content)).collect())
 }
 
 /// Takes the named entries out of their places, with what makes them whole, and puts them right before

@@ -71,6 +71,28 @@ pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
             add(&mut undone, hide, at);
         }
     }
+    Ok(drafts(input, undone))
+}
+
+/// Undoes one hide for single entries, with the tool partners of what becomes visible.
+///
+/// # Errors
+///
+/// [`Error::NotOnPath`] for an unknown entry.
+pub(crate) fn partly(
+    input: &PlanInput,
+    hide: &CommitHash,
+    entries: &[EntryId],
+) -> Result<Vec<Draft>> {
+    let mut undone = BTreeMap::new();
+    for at in input.places(entries)? {
+        add(&mut undone, *hide, at);
+    }
+    Ok(drafts(input, undone))
+}
+
+/// One restore for each of these, and for what else has to come back with them.
+fn drafts(input: &PlanInput, mut undone: BTreeMap<CommitHash, Scope>) -> Vec<Draft> {
     grow(input, &mut undone);
     let id = |at: &usize| input.order[*at].entry.id;
     let draft = |(target, scope)| {
@@ -80,7 +102,7 @@ pub fn restore(input: &PlanInput, lost: &[Lost]) -> Result<Vec<Draft>> {
         };
         Draft::new(Operation::Restore { target, entries }, Vec::new())
     };
-    Ok(undone.into_iter().map(draft).collect())
+    undone.into_iter().map(draft).collect()
 }
 
 /// Undoes `hide` for the entry at `at` too. Whether that is new.

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use super::BundleTip;
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::ancestry;
 use crate::history::call::Call;
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -35,7 +36,7 @@ impl Repo {
     /// The sessions whose files are behind a path, each up to where it is now.
     fn sessions_behind(&self, commit: &CommitHash) -> Result<Vec<BundleTip>> {
         let view = self.store.read()?;
-        let path = view.ancestors(commit, None, usize::MAX)?;
+        let path = ancestry::beyond(&*view, commit, &[])?;
         let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
         let mut tips: Vec<BundleTip> = Vec::new();
         for id in view.sources_behind(&path)? {

@@ -7,6 +7,7 @@ use super::{BLOCK_BYTES, HEADER, LINE_BYTES, MAGIC, WINDOW_LOG, broken};
 use crate::context::Order;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
+use crate::history::ancestry::leads_to;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::{self, Repo};
@@ -233,6 +234,8 @@ struct Kept {
 /// A commit of the bundle.
 struct Own {
     parent: Option<CommitHash>,
+    /// What it merged.
+    merged: Option<CommitHash>,
     /// Whether it only adds a message: then it names none before it.
     is_append: bool,
     /// Whether a tip leads there.
@@ -265,7 +268,7 @@ struct Taken<'a> {
 /// A message or a commit that fits where it stands.
 enum Object {
     Content(Sealed<Message>),
-    Commit(Sealed<Commit>),
+    Commit(Box<Sealed<Commit>>),
 }
 
 impl<'a> Taken<'a> {
@@ -408,11 +411,12 @@ impl<'a> Taken<'a> {
         if commit.canonical() != rest {
             return Err(broken("a commit is not in canonical form"));
         }
-        let follows = commit.parent.is_none_or(|parent| {
-            self.commits.contains_key(&parent) || self.needs.contains(&parent)
-        });
+        let mut parents = commit.parent.iter().chain(&commit.merged);
+        let follows =
+            parents.all(|parent| self.commits.contains_key(parent) || self.needs.contains(parent));
         let own = Own {
             parent: commit.parent,
+            merged: commit.merged,
             is_append: matches!(commit.operation, Operation::Append { .. }),
             is_reached: false,
         };
@@ -423,7 +427,7 @@ impl<'a> Taken<'a> {
         for content in commit.operation.contents() {
             self.unnamed.remove(&content);
         }
-        self.wait(Object::Commit(commit), rest);
+        self.wait(Object::Commit(Box::new(commit)), rest);
         Ok(())
     }
 
@@ -600,13 +604,15 @@ impl<'a> Taken<'a> {
         if !self.unnamed.is_empty() {
             return Err(broken("a message that no commit names"));
         }
-        for (_, tip) in &self.tips {
-            let (mut naming, mut at) = (None, Some(*tip));
+        let mut open: Vec<CommitHash> = self.tips.iter().rev().map(|(_, tip)| *tip).collect();
+        while let Some(tip) = open.pop() {
+            let (mut naming, mut at) = (None, Some(tip));
             while let Some(commit) = at
                 && let Some(own) = self.commits.get_mut(&commit)
                 && !own.is_reached
             {
                 own.is_reached = true;
+                open.extend(own.merged);
                 if !own.is_append {
                     naming.get_or_insert(commit);
                 }
@@ -642,8 +648,8 @@ fn place_of(tx: &dyn Tx, name: &RefName, commit: &CommitHash) -> Result<(RefName
             None => Arrival::New,
             Some(at) if at == *commit => Arrival::Known,
             Some(_) if is_tag => continue,
-            Some(at) if tx.is_ancestor(commit, &at)? => Arrival::Known,
-            Some(at) if tx.is_ancestor(&at, commit)? => Arrival::Grown,
+            Some(at) if leads_to(tx, commit, &at)? => Arrival::Known,
+            Some(at) if leads_to(tx, &at, commit)? => Arrival::Grown,
             Some(_) => continue,
         };
         return Ok((here, arrival));

@@ -492,6 +492,8 @@ fn branches_along_a_path_are_checked_in_linear_work() {
                 settings: Settings::new(),
                 note: None,
                 author: None,
+                merged: None,
+                origin: None,
             });
             commits += &format!("commit {}\n", commit.canonical());
             if is_tip {

@@ -6,6 +6,7 @@ use std::io::Write;
 use super::{BLOCK_BYTES, BundleTip, HEADER};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint, hex};
+use crate::history::ancestry;
 use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -128,16 +129,16 @@ impl Writing<'_> {
         let mut taken: HashSet<CommitHash> = HashSet::new();
         let mut rows: Vec<CommitRow> = Vec::new();
         for tip in tips {
-            let path = self
-                .view
-                .ancestors(&tip.commit, tip.after.as_ref(), usize::MAX)?;
-            let new = path.into_iter().rev().filter(|row| taken.insert(row.hash));
+            let history = ancestry::beyond(self.view, &tip.commit, tip.after.as_slice())?;
+            let new = history.into_iter().filter(|row| taken.insert(row.hash));
             rows.extend(new);
         }
-        // Where one tip's path holds another's beginning, that is on both.
-        rows.sort_by_key(|row| row.depth);
+        // Where one tip's history holds another's beginning, that is in both.
+        let rows = ancestry::parents_first(rows);
         let tips = tips.iter().map(|tip| tip.commit);
-        let parents = rows.iter().filter_map(|row| row.commit.parent);
+        let parents = rows
+            .iter()
+            .flat_map(|row| row.commit.parent.into_iter().chain(row.commit.merged));
         let needs: BTreeSet<CommitHash> = parents
             .chain(tips)
             .filter(|commit| !taken.contains(commit))
@@ -229,7 +230,10 @@ impl Writing<'_> {
             self.done.leaks.push(row.hash);
         }
         if matches!(self.leaving, Leaving::Redacted(_)) {
-            commit.parent = commit.parent.map(|parent| self.renamed(&parent));
+            let named = [&mut commit.parent, &mut commit.merged, &mut commit.origin];
+            for name in named.into_iter().flatten() {
+                *name = self.renamed(name);
+            }
             commit.operation = self.operation(&commit.operation);
             let renamed = commit.hash();
             if renamed != row.hash {

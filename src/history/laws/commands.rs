@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::surgery::{Extent, Limits, Lost, Prune, Reach, Summary, Truncate};
+use crate::history::surgery::{
+    Extent, Limits, Lost, Merge, MergeForm, MergeOptions, Prune, Reach, Summary, Truncate, Whose,
+};
 use crate::history::{Call, CommitOptions, Named, On, Repo, ResetMode, SurgeryOptions, Target};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};
 
@@ -111,7 +113,8 @@ pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) 
         }
         13 => repo.undo(None, now).map(drop),
         14 => repo.redo(now).map(drop),
-        _ => match a % 3 {
+        _ => match a % 4 {
+            3 => merge(repo, b, now),
             0 => repo.clear(call, b > 200, &options).map(drop),
             1 => {
                 let (extent, summary) = (Extent::KeepLast(b as usize % 4), Summary::Text("so"));
@@ -132,6 +135,23 @@ pub(in crate::history) fn command(repo: &Repo, (kind, a, b): Draw, now: Millis) 
             }
         },
     }
+}
+
+/// Merges one of the branches, in one of the forms.
+fn merge(repo: &Repo, draw: u8, now: Millis) -> Result<()> {
+    let name = ["main", "one", "two"][draw as usize % 3];
+    let theirs = repo.resolve(&On::Head, name)?;
+    let options = MergeOptions {
+        form: MergeForm::ALL[draw as usize / 3 % 3],
+        settle: [None, Some(Whose::Ours), Some(Whose::Theirs)][draw as usize / 9 % 3],
+        unrelated: draw.is_multiple_of(2),
+        ..MergeOptions::default()
+    };
+    let call = Call::at(now, "test");
+    if let Merge::Conflicts(_) = repo.merge(call, &theirs, name, &options, None)? {
+        repo.merge_abort(&On::Head)?;
+    }
+    Ok(())
 }
 
 /// What a commit compiles to.

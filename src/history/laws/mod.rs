@@ -2,9 +2,11 @@
 
 mod collections;
 pub(super) mod commands;
+mod merges;
 mod moves;
 mod picks;
 mod purges;
+mod rebases;
 mod second_reader;
 mod shares;
 mod totals;

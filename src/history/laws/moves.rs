@@ -4,8 +4,9 @@
 use proptest::prelude::*;
 
 use crate::error::Error;
-use crate::history::{Call, CommitOptions, On, Repo, ResetMode, Target};
+use crate::history::{Call, CommitOptions, On, Repo, ResetMode, Target, UndoPoint};
 use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
+use crate::store::Reversal;
 
 /// Something that a person does; numbers pick among what is there.
 #[derive(Clone, Debug)]
@@ -133,6 +134,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..30),
         turn in 0_usize..8,
         more in prop::collection::vec(step(), 0..4),
+        point in any::<prop::sample::Index>(),
     ) {
         let repo = super::repository();
         let mut states = vec![state(&repo)];
@@ -162,6 +164,26 @@ proptest! {
         }
         if states.len() > turned {
             left.clear();
+        }
+        // Back to after one of them at once, and forward at once.
+        let done: Vec<u64> = repo.operations(0).expect("listed").into_iter()
+            .filter(|one| !one.undone && one.operation.reversal == Reversal::None && !one.moves.is_empty())
+            .map(|one| one.operation.id)
+            .collect();
+        prop_assert_eq!(done.len(), states.len() - 1);
+        if !done.is_empty() {
+            let back = point.index(done.len());
+            let undo = |dry_run| repo.undo_to(UndoPoint::After(done[back]), dry_run, Millis(0));
+            if back == 0 {
+                prop_assert!(matches!(undo(false), Err(Error::NothingToUndo)));
+            } else {
+                prop_assert_eq!(undo(true).expect("told").len(), back);
+                prop_assert_eq!(Some(&state(&repo)), states.last(), "a dry run moved something");
+                prop_assert_eq!(undo(false).expect("undone").len(), back);
+                prop_assert_eq!(&state(&repo), &states[states.len() - 1 - back]);
+                prop_assert_eq!(repo.redo(Millis(0)).expect("done again").len(), back);
+                prop_assert_eq!(Some(&state(&repo)), states.last());
+            }
         }
         for at in (0..states.len() - 1).rev() {
             repo.undo(None, Millis(0)).expect("undone");
@@ -218,6 +240,37 @@ fn an_operation_by_its_number_only_while_its_refs_stay() {
     assert_eq!(repo.undo(None, Millis(0)).expect("undone").operation.id, 3);
     assert_eq!(repo.undo(None, Millis(0)).expect("undone").operation.id, 1);
     assert_eq!(state(&repo), vec![]);
+}
+
+#[test]
+fn undo_to_a_point_needs_one_that_is_there_and_not_undone() {
+    let repo = super::repository();
+    for (at, text) in ["one", "two", "three"].into_iter().enumerate() {
+        let draft = Draft::append(Message::text(Role::User, text));
+        let call = Call::at(Millis(10 * at as i64), "commit");
+        repo.commit(call, &[draft], &CommitOptions::default())
+            .expect("kept");
+    }
+    let three = state(&repo);
+    let to = |point| repo.undo_to(point, false, Millis(99));
+    assert!(matches!(
+        to(UndoPoint::After(9)),
+        Err(Error::UnknownOperation { id: 9 })
+    ));
+    assert_eq!(to(UndoPoint::Before(Millis(10))).expect("undone").len(), 2);
+    assert!(matches!(
+        to(UndoPoint::After(2)),
+        Err(Error::NotUndoable { id: 2, .. })
+    ));
+    assert!(matches!(
+        to(UndoPoint::Before(Millis(11))),
+        Err(Error::NothingToUndo)
+    ));
+    // One more undo goes further back; the redoes take both back, each at once.
+    repo.undo(None, Millis(99)).expect("undone");
+    assert_eq!(repo.redo(Millis(99)).expect("done again").len(), 1);
+    assert_eq!(repo.redo(Millis(99)).expect("done again").len(), 2);
+    assert_eq!(state(&repo), three);
 }
 
 /// A history of so many commits, of which the newest 200 messages and a system message are visible.

@@ -7,8 +7,11 @@ use proptest::prelude::*;
 
 use super::commands::{Draw, command};
 use crate::context::{Context, Entry};
+use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, load};
+use crate::history::{
+    Call, CommitOptions, Erasing, Named, On, Repo, ResetMode, SurgeryOptions, UndoPoint, load,
+};
 use crate::model::{Draft, Message, Millis, Operation, PURGED, Role, tombstone};
 use crate::store::View;
 
@@ -146,4 +149,63 @@ proptest! {
             known.check(&repo)?;
         }
     }
+}
+
+/// What a purge has nothing to do with can be undone as before; what would show what is gone, not.
+#[test]
+fn a_purge_ends_the_undo_of_what_would_show_it_and_of_nothing_else() {
+    let repo = super::repository();
+    let call = Call::at(Millis(0), "test");
+    let say = |text| {
+        let draft = Draft::append(Message::text(Role::User, text));
+        repo.commit(call, &[draft], &CommitOptions::default())
+            .expect("kept")[0]
+            .hash
+    };
+    let tip = || repo.head(&On::Head).expect("a head").commit();
+    say("the task"); // 1
+    let secret = say("a secret"); // 2
+    let third = say("go on"); // 3
+    let named = [Named::Entry(secret.into())];
+    repo.drop_named(call, &named, true, &SurgeryOptions::default())
+        .expect("dropped"); // 4
+    let dropped = tip();
+    say("and on"); // 5
+
+    let what = Erasing {
+        entries: vec![secret.into()],
+        ..Erasing::default()
+    };
+    let ends: Vec<u64> = repo
+        .erasure(&what)
+        .expect("told")
+        .ends
+        .iter()
+        .map(|one| one.operation.id)
+        .collect();
+    assert_eq!(ends, [4], "the drop, whose undo would show it");
+    repo.erase(call, &what).expect("erased"); // 6
+    assert!(repo.erasure(&what).expect("told").is_nothing());
+
+    // The purge itself is not undone, nor passed over in silence.
+    let refused = repo.undo(None, Millis(1));
+    assert!(
+        matches!(refused, Err(Error::PurgedLast { before: Some(5) })),
+        "{refused:?}"
+    );
+    repo.undo(Some(5), Millis(1))
+        .expect("it has nothing to do with it");
+    assert_eq!(tip(), dropped);
+    let refused = repo.undo(None, Millis(1));
+    assert!(matches!(refused, Err(Error::Purged)), "{refused:?}");
+    let refused = repo.undo_to(UndoPoint::After(1), false, Millis(1));
+    assert!(matches!(refused, Err(Error::Purged)), "{refused:?}");
+    assert_eq!(tip(), dropped);
+    // Where it was seen before, it may be seen after: as what it is now.
+    repo.reset(call, &third.to_string(), ResetMode::Soft)
+        .expect("back"); // 8
+    repo.undo(None, Millis(1)).expect("a reset made since");
+    assert_eq!(tip(), dropped);
+    repo.redo(Millis(1)).expect("and forward");
+    assert_eq!(tip(), Some(third));
 }

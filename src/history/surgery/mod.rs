@@ -3,6 +3,7 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
+pub(crate) mod carry;
 mod clear;
 mod compact;
 mod cut;
@@ -11,12 +12,14 @@ mod forecast;
 mod gather;
 #[cfg(test)]
 mod laws;
+mod merge;
 mod needs;
 mod options;
 mod pick;
 mod prune;
 mod redact;
 mod restore;
+mod revert;
 mod scene;
 mod truncate;
 
@@ -26,15 +29,18 @@ use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::model::{Draft, Encoding};
 
+pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
 pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
+pub use merge::{Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
 pub use needs::Needs;
 pub use options::SurgeryOptions;
-pub use pick::Picked;
+pub use pick::{CherryPicked, Pickable, Picked};
 pub use prune::{Limits, Prune};
 pub use restore::{Lost, Restored, StillHidden};
+pub use revert::Reverted;
 pub(super) use scene::input;
 pub use scene::{Scene, Size};
 pub use truncate::{Fraction, Marker, Reach, Truncate};

@@ -1,5 +1,5 @@
 //! Copies of messages from anywhere, at the end: what stands before them stays as it is, and with it
-//! what a provider's prompt cache holds.
+//! what a provider's prompt cache holds. And what operations of other paths do there, done here.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use crate::context::plan::restore::Lost;
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::call::{Call, On};
-use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::revision::Named;
+use crate::history::surgery::carry::{Carrier, fitting};
 use crate::history::surgery::{self, Needs, Surgery, SurgeryOptions};
+use crate::history::{load, reissue};
 use crate::model::{Draft, EntryId, Message, Part, RefName, Sealed};
 use crate::store::View;
 
@@ -25,6 +26,28 @@ pub struct Picked {
     pub entry: EntryId,
     /// Only this part of it, counted from 0; of a call or a result, both.
     pub part: Option<u32>,
+}
+
+/// What is to be picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pickable {
+    /// A message, or a part of one, to be copied.
+    Message(Picked),
+    /// A commit that is no message, for what it does.
+    Operation(CommitHash),
+}
+
+/// What became of a pick.
+#[derive(Clone, Debug, Default)]
+pub struct CherryPicked {
+    /// What it changed in the context.
+    pub surgery: Surgery,
+    /// The operations of which nothing is to be done here.
+    pub already: Vec<CommitHash>,
+    /// How many messages they change there that are not here.
+    pub missing: usize,
+    /// How many they hide there that stay here.
+    pub spared: usize,
 }
 
 impl Repo {
@@ -158,16 +181,120 @@ impl Repo {
         picked: &[Picked],
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        let messages = self.copies(picked)?;
+        let copies = self.copies(picked)?;
         self.operate(call, Needs::messages(), options, |scene| {
             pick::refuse_open(&scene.input)?;
-            Ok(messages.iter().cloned().map(Draft::append).collect())
+            Ok(copies.clone())
         })
     }
 
-    /// The messages to append, in the order in which their sources were named, whole messages of each
+    /// What `text` names to be picked: a commit that is no message, by its hash or a ref, for what it does;
+    /// else a message or a part of one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve_entry`].
+    pub fn resolve_pickable(&self, on: &On, text: &str) -> Result<Pickable> {
+        if !text.contains([':', '#']) {
+            let commit = self.resolve(on, text)?;
+            let row = load::commit(&*self.store.read()?, &commit)?;
+            if row.appended().is_none() {
+                return Ok(Pickable::Operation(commit));
+            }
+        }
+        Ok(Pickable::Message(self.resolve_picked(on, text)?))
+    }
+
+    /// Appends copies of messages as [`Repo::pick`] does, then does what the named operations of other paths do
+    /// there: edits, hides, restores and priorities, to the messages here that they are about or to copies
+    /// of those. The author, the note and the settings of an operation come along.
+    ///
+    /// ```
+    /// use tract::history::surgery::Pickable;
+    /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions, Target};
+    /// use tract::model::{Draft, Message, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let say = |text| Draft::append(Message::text(Role::User, text));
+    /// let how = CommitOptions::default();
+    /// let one = repo.commit(Call::default(), &[say("the task"), say("a mistake")], &how)?[1].hash;
+    /// repo.checkout(Call::default(), &Target::NewBranch(RefName::branch("idea")?, None))?;
+    /// let edit = Draft::edit(one.into(), Message::text(Role::User, "set right"));
+    /// let edit = repo.commit(Call::default(), &[edit], &how)?[0].hash;
+    /// repo.checkout(Call::default(), &Target::Named("main".into()))?;
+    ///
+    /// let picked = [Pickable::Operation(edit)];
+    /// let done = repo.cherry_pick(Call::default(), &picked, &SurgeryOptions::default())?;
+    /// assert_eq!(done.surgery.changed[0].preview, "a mistake");
+    /// let again = repo.cherry_pick(Call::default(), &picked, &SurgeryOptions::default())?;
+    /// assert_eq!(again.already, [edit]);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::pick`]; [`Error::DoesNotFit`] where what an operation changes is not here, and
+    /// [`Error::Conflicts`] where that was changed differently.
+    pub fn cherry_pick(
+        &self,
+        call: Call<'_>,
+        picked: &[Pickable],
+        options: &SurgeryOptions,
+    ) -> Result<CherryPicked> {
+        let (mut messages, mut operations) = (Vec::new(), Vec::new());
+        for one in picked {
+            match one {
+                Pickable::Message(message) => messages.push(*message),
+                Pickable::Operation(commit) => operations.push(*commit),
+            }
+        }
+        let copies = self.copies(&messages)?;
+        let mut done = CherryPicked::default();
+        done.surgery = self.operate(call, Needs::messages(), options, |scene| {
+            if !copies.is_empty() {
+                pick::refuse_open(&scene.input)?;
+            }
+            (done.already, done.missing, done.spared) = Default::default();
+            let view = self.store.read()?;
+            let mut drafts = copies.clone();
+            let mut chain = scene.chain();
+            let (mut made, mut next) = (Vec::new(), 0);
+            for hash in &operations {
+                for draft in &drafts[next..] {
+                    let draft = reissue::renew(&*view, draft)?;
+                    let commit = chain.commit_of(&draft, Some(call.now));
+                    chain.try_draft(&*view, &draft, Some(call.now))?;
+                    made.push((commit, draft.into_owned()));
+                }
+                next = drafts.len();
+                let commit = load::commit(&*view, hash)?.commit;
+                if view.purged(&commit.operation.contents())?.contains(&true) {
+                    return Err(Error::Purged);
+                }
+                let parent = commit.parent.as_ref();
+                let mut carrier = Carrier::between(&*view, parent, scene.tip.as_ref())?;
+                for (commit, draft) in &made {
+                    draft.messages.iter().for_each(|it| carrier.know(it));
+                    carrier.make(commit.hash(), commit)?;
+                }
+                let carried = carrier.carry(hash, &commit, &|_| None)?;
+                match fitting(hash, &commit, carried)? {
+                    Some(fit) => {
+                        done.missing += fit.missing.len();
+                        done.spared += fit.spared.len();
+                        drafts.extend(fit.drafts);
+                    }
+                    None => done.already.push(*hash),
+                }
+            }
+            Ok(drafts)
+        })?;
+        Ok(done)
+    }
+
+    /// The copies to append, in the order in which their sources were named, whole messages of each
     /// before parts.
-    fn copies(&self, picked: &[Picked]) -> Result<Vec<Message>> {
+    fn copies(&self, picked: &[Picked]) -> Result<Vec<Draft>> {
         let mut sources: Vec<CommitHash> = Vec::new();
         let mut wholes: BTreeMap<CommitHash, Vec<EntryId>> = BTreeMap::new();
         for one in picked {
@@ -177,7 +304,7 @@ impl Repo {
             let wanted = wholes.entry(one.tip).or_default();
             wanted.extend(one.part.is_none().then_some(one.entry));
         }
-        let mut messages = Vec::new();
+        let mut copies = Vec::new();
         for tip in sources {
             let view = self.store.read()?;
             let here = picked.iter().filter(|one| one.tip == tip);
@@ -187,27 +314,37 @@ impl Repo {
             };
             // No count is asked for.
             let input = surgery::input(&*view, &tip, &[], &needs)?;
-            let contents = pick::chosen(&input, &wholes[&tip])?;
-            messages.extend(unpurged(&*view, &contents)?);
+            let chosen = pick::chosen(&input, &wholes[&tip])?;
+            copies.extend(unpurged(&*view, &chosen)?);
             for Picked { entry, part, .. } in picked.iter().filter(|one| one.tip == tip) {
                 let Some(part) = *part else { continue };
                 let own = input.order[input.place(entry)?].entry.content;
-                let contents = pick::chosen(&input, &[*entry])?;
-                let at = contents.iter().position(|content| *content == own);
-                let group = unpurged(&*view, &contents)?;
-                messages.extend(narrowed(group, at.expect("it was chosen"), part as usize)?);
+                let chosen = pick::chosen(&input, &[*entry])?;
+                let at = chosen.iter().position(|(_, content)| *content == own);
+                let group = unpurged(&*view, &chosen)?;
+                copies.extend(narrowed(group, at.expect("it was chosen"), part as usize)?);
             }
         }
-        Ok(messages)
+        let draft = |(of, message): Copied| Draft {
+            origin: Some(of.commit),
+            ..Draft::append(message)
+        };
+        Ok(copies.into_iter().map(draft).collect())
     }
 }
 
+/// A message, and the entry of which it is a copy.
+type Copied = (EntryId, Message);
+
 /// These messages, none of which may have been purged.
-fn unpurged(view: &dyn View, contents: &[ContentHash]) -> Result<Vec<Message>> {
-    let found = load::contents(view, contents)?.into_iter().map(Sealed::new);
-    let whole = found.zip(contents).map(|(sealed, name)| {
+fn unpurged(view: &dyn View, chosen: &[(EntryId, ContentHash)]) -> Result<Vec<Copied>> {
+    let contents: Vec<ContentHash> = chosen.iter().map(|(_, content)| *content).collect();
+    let found = load::contents(view, &contents)?
+        .into_iter()
+        .map(Sealed::new);
+    let whole = found.zip(chosen).map(|(sealed, (id, name))| {
         if sealed.hash() == *name {
-            Ok(sealed.into_inner())
+            Ok((*id, sealed.into_inner()))
         } else {
             Err(Error::Purged)
         }
@@ -217,8 +354,8 @@ fn unpurged(view: &dyn View, contents: &[ContentHash]) -> Result<Vec<Message>> {
 
 /// Of a message with its tool partners only one part of the message at `at`: of a call its result too,
 /// of a result its call.
-fn narrowed(group: Vec<Message>, at: usize, part: usize) -> Result<Vec<Message>> {
-    let parts = &group[at].parts;
+fn narrowed(group: Vec<Copied>, at: usize, part: usize) -> Result<Vec<Copied>> {
+    let parts = &group[at].1.parts;
     let Some(meant) = parts.get(part).cloned() else {
         let last = parts.len().saturating_sub(1);
         return Err(Error::Refused(Refusal::NoSuchPart { part, last }));
@@ -228,17 +365,17 @@ fn narrowed(group: Vec<Message>, at: usize, part: usize) -> Result<Vec<Message>>
         _ => None,
     };
     let Some(id) = link(&meant) else {
-        let message = group.into_iter().nth(at).expect("it has the part");
+        let (of, message) = group.into_iter().nth(at).expect("it has the part");
         let parts = vec![meant];
-        return Ok(vec![Message { parts, ..message }]);
+        return Ok(vec![(of, Message { parts, ..message })]);
     };
-    let narrow = |message: Message| {
+    let narrow = |(of, message): Copied| {
         let parts = message
             .parts
             .iter()
             .filter(|part| link(part).as_ref() == Some(&id));
         let parts: Vec<Part> = parts.cloned().collect();
-        (!parts.is_empty()).then_some(Message { parts, ..message })
+        (!parts.is_empty()).then_some((of, Message { parts, ..message }))
     };
     Ok(group.into_iter().filter_map(narrow).collect())
 }

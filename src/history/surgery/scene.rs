@@ -30,7 +30,7 @@ pub struct Size {
 }
 
 impl Size {
-    pub(super) fn of(counts: &[TokenCount]) -> Self {
+    pub(in crate::history) fn of(counts: &[TokenCount]) -> Self {
         Self {
             messages: counts.len(),
             tokens: context_total(counts.iter().copied()),

@@ -9,9 +9,9 @@ use super::remotes::seen;
 use super::{Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::ancestry;
 use crate::history::call::Call;
 use crate::history::load;
-use crate::history::path;
 use crate::history::repo::{self, Repo};
 use crate::model::{Head, RefName, RefValue};
 use crate::store::Tx;
@@ -209,16 +209,14 @@ impl Landing<'_> {
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
             (Landed::Parted, Some(old)) => {
-                let shared = path::last_shared(self.tx, &old, &row.commit)?;
-                let depth = |commit: &CommitHash| -> Result<u64> {
-                    Ok(load::commit(self.tx, commit)?.depth + 1)
+                let beyond = |one: &CommitHash, other: &CommitHash| -> Result<u64> {
+                    Ok(ancestry::beyond(self.tx, one, &[*other])?.len() as u64)
                 };
-                let shared = shared.as_ref().map_or(Ok(0), depth)?;
                 self.done.parted.push(Parted {
                     name: row.name.clone(),
                     seen: RefName::of_remote(remote, &row.name)?,
-                    ours: depth(&old)? - shared,
-                    theirs: depth(&row.commit)? - shared,
+                    ours: beyond(&old, &row.commit)?,
+                    theirs: beyond(&row.commit, &old)?,
                 });
                 Ok(())
             }

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use super::{Answers, Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::ancestry::leads_to;
 use crate::history::bundle::{BundleTip, take_in};
 use crate::history::call::{Call, On};
 use crate::history::erase::Erasing;
@@ -162,7 +163,7 @@ pub(super) fn apply(tx: &dyn Tx, to: &RefMove) -> Result<()> {
         return Err(Error::overtaken(to.name.to_string()));
     }
     if let (Some(old), Some(new), false) = (to.old, to.new, to.is_forced)
-        && !tx.is_ancestor(&old, &new)?
+        && !leads_to(tx, &old, &new)?
     {
         return Err(Error::NotForward {
             name: to.name.short().to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::ancestry::leads_to;
 use crate::model::RefName;
 use crate::store::View;
 
@@ -73,8 +74,8 @@ pub(super) fn landed(view: &dyn View, old: Option<CommitHash>, new: &CommitHash)
     Ok(match old {
         None => Landed::New,
         Some(old) if old == *new => Landed::Known,
-        Some(old) if view.is_ancestor(&old, new)? => Landed::Grown,
-        Some(old) if view.is_ancestor(new, &old)? => Landed::Further,
+        Some(old) if leads_to(view, &old, new)? => Landed::Grown,
+        Some(old) if leads_to(view, new, &old)? => Landed::Further,
         Some(_) => Landed::Parted,
     })
 }

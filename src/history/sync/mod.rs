@@ -25,7 +25,7 @@ use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
 pub use carry::{Carried, Load, Want};
-pub use fetch::{FetchOptions, Fetched, Follow};
+pub use fetch::{FetchOptions, Fetched, Follow, Parted};
 pub use here::Here;
 pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};

@@ -8,6 +8,7 @@ use super::landed::{Landed, LandedRef, landed};
 use super::{ErasedThere, Peer, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::ancestry;
 use crate::history::bundle::BundleTip;
 use crate::history::call::Call;
 use crate::history::load;
@@ -216,7 +217,7 @@ impl Repo {
         let mut named: BTreeSet<ContentHash> = BTreeSet::new();
         let commits: BTreeSet<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
         for commit in commits {
-            named.extend(contents_of(&view.ancestors(&commit, None, usize::MAX)?));
+            named.extend(contents_of(&ancestry::beyond(&*view, &commit, &[])?));
         }
         let named: Vec<ContentHash> = named.into_iter().collect();
         let purged = view.purged(&named)?;

@@ -102,7 +102,7 @@ impl Postgres {
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
         let mut found = schema::inspect(&link, &address)?;
-        if found == Found::Older {
+        if matches!(found, Found::Older(_)) {
             schema::make(&link, &address)?;
             found = schema::inspect(&link, &address)?;
         }

@@ -300,6 +300,9 @@ impl ObjectsMut for Session<'_> {
         // All that can be refused is refused before the first row is written.
         let parent = commit.parent.as_ref();
         let parent = parent.map(|parent| self.must_place(parent)).transpose()?;
+        if let Some(merged) = &commit.merged {
+            self.must_place(merged)?;
+        }
         let contents = self.must_contents(&commit.operation.contents())?;
         let appended = match commit.operation {
             Operation::Append { .. } => contents.first().copied(),

@@ -13,6 +13,9 @@ use crate::store::codec::encoding_number;
 use crate::store::lineage::{Lineages, Path, Place, Stretch, no_commit_at};
 use crate::store::{Appended, CommitRow, Facts, ListedCommit, Visit, rows};
 
+/// What holds of the text of a commit that has a second parent, and of few others.
+pub(super) const MERGES: &str = "position('\"merged\":\"'::bytea IN canonical) > 0";
+
 /// How many commits are asked for at once.
 const BATCH: i64 = 4_096;
 
@@ -109,6 +112,19 @@ impl Lineages for Session<'_> {
     }
 
     /// An index tells.
+    fn merges_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
+        let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
+        let sql = format!(
+            "SELECT hash, depth, canonical FROM unnest($1, $2) AS part (lineage, last)
+             JOIN commits AS c ON c.lineage = part.lineage AND c.depth <= part.last AND {MERGES}
+             ORDER BY depth"
+        );
+        let mut found = self.all(&sql, &[&lineages, &lasts], |row| rows::commit(row, 0))?;
+        // A setting may be called so, too.
+        found.retain(|row| row.commit.merged.is_some());
+        Ok(found)
+    }
+
     fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
         let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
         let sql = "SELECT hash, commits.depth, canonical

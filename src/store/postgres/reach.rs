@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use super::columns::{get, keys};
+use super::path::MERGES;
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::columns::Columns;
+use crate::store::lineage::Lineages;
 use crate::store::{ByReach, Dropped, Reachability, ReachabilityMut, rows};
 
 /// The commits by whose paths all else is judged.
@@ -30,15 +32,50 @@ fn reached(ends: &str) -> String {
     )
 }
 
+/// The commits whose rows stand in the first parameter.
+const ENDS: &str = "SELECT unnest($1)";
+
+impl Session<'_> {
+    /// The rows of these commits, and of all that was merged on the paths to them, and so on: paths to these are
+    /// all that they lead to.
+    fn ends(&self, mut ends: Vec<i64>) -> Result<Vec<i64>> {
+        let sql = format!(
+            "WITH RECURSIVE {} SELECT c.hash, c.depth, c.canonical
+             FROM far JOIN commits AS c ON c.lineage = far.lineage AND c.depth <= far.last AND {MERGES}",
+            reached(ENDS)
+        );
+        loop {
+            let rows = self.all(&sql, &[&ends], |row| rows::commit(row, 0))?;
+            let merged = rows.iter().filter_map(|row| row.commit.merged);
+            let mut merged: Vec<i64> = merged
+                .map(|merged| Ok(self.must_place(&merged)?.id))
+                .collect::<Result<_>>()?;
+            merged.retain(|id| !ends.contains(id));
+            if merged.is_empty() {
+                return Ok(ends);
+            }
+            ends.extend(merged);
+        }
+    }
+
+    /// The same of those whose rows `sql` gives.
+    fn ends_of(&self, sql: &str) -> Result<Vec<i64>> {
+        let sql = format!("SELECT id FROM commits WHERE id IN ({sql})");
+        self.ends(self.all(&sql, &[], |row| get(row, 0))?)
+    }
+}
+
 impl Reachability for Session<'_> {
     fn by_reach(&self, tips: &[CommitHash]) -> Result<ByReach> {
+        let ends = "SELECT id FROM commits WHERE hash = ANY ($1)";
+        let ends = self.ends(self.all(ends, &[&keys(tips)], |row| get(row, 0))?)?;
         let sql = format!(
             "WITH RECURSIVE {} SELECT hash, depth, canonical, coalesce(depth <= last, false)
              FROM commits LEFT JOIN far ON far.lineage = commits.lineage",
-            reached("SELECT id FROM commits WHERE hash = ANY ($1)")
+            reached(ENDS)
         );
         let mut reach = ByReach::default();
-        for row in self.query(&sql, &[&keys(tips)])? {
+        for row in self.query(&sql, &[&ends])? {
             let found = rows::commit(&row, 0)?;
             if get(&row, 3)? {
                 reach.reached.push(found)
@@ -59,19 +96,21 @@ impl ReachabilityMut for Session<'_> {
     fn forget_unreached(&self) -> Result<()> {
         // Where a path holds what a commit of a session became, it is still asked which one that was;
         // such a commit's own path may hold more of them.
-        let mut kept: Vec<i64> = Vec::new();
+        let mut ends = self.ends_of(ROOTS)?;
+        let mut kept = 0;
         loop {
             let sql = format!(
                 "WITH RECURSIVE {} SELECT a.id, a.theirs FROM adopted AS a
                  JOIN commits AS o ON o.id = a.ours
                  JOIN far ON far.lineage = o.lineage AND o.depth <= far.last",
-                reached(&format!("{ROOTS} UNION SELECT unnest($1)"))
+                reached(ENDS)
             );
             let held: Vec<(i64, i64)> =
-                self.all(&sql, &[&kept], |row| Ok((get(row, 0)?, get(row, 1)?)))?;
+                self.all(&sql, &[&ends], |row| Ok((get(row, 0)?, get(row, 1)?)))?;
             let theirs: HashSet<i64> = held.iter().map(|(_, theirs)| *theirs).collect();
-            if theirs.len() > kept.len() {
-                kept = theirs.into_iter().collect();
+            if theirs.len() > kept {
+                kept = theirs.len();
+                ends = self.ends(ends.into_iter().chain(theirs).collect())?;
                 continue;
             }
             let held: Vec<i64> = held.into_iter().map(|(id, _)| id).collect();
@@ -81,23 +120,26 @@ impl ReachabilityMut for Session<'_> {
                      SELECT c.id FROM commits AS c
                      JOIN far ON far.lineage = c.lineage AND c.depth <= far.last)
                  OR (tag NOT IN (SELECT name FROM refs) AND tag NOT IN (SELECT name FROM reflog))",
-                reached(&format!("{ROOTS} UNION SELECT unnest($1)"))
+                reached(ENDS)
             );
-            return self.execute(&sql, &[&kept]);
+            return self.execute(&sql, &[&ends]);
         }
     }
 
     fn drop_unreached(&self) -> Result<Dropped> {
         self.forget();
+        let ends = self.ends_of(NAMED)?;
         let sql = format!(
             "WITH RECURSIVE {}, gone AS (
                  DELETE FROM commits AS c WHERE NOT EXISTS (
                      SELECT 1 FROM far WHERE far.lineage = c.lineage AND c.depth <= far.last)
                  RETURNING 1
              ) SELECT count(*) FROM gone",
-            reached(NAMED)
+            reached(ENDS)
         );
-        let commits = self.first(&sql, &[], |row| row.unsigned(0))?.unwrap_or(0);
+        let commits = self
+            .first(&sql, &[&ends], |row| row.unsigned(0))?
+            .unwrap_or(0);
         if commits > 0 {
             // Their places are given anew.
             self.drop_totals()?;

@@ -13,13 +13,16 @@ const TABLES: [&str; 2] = [
     include_str!("../../../migrations/postgres/0002_usage_recordings.sql"),
 ];
 
-/// What [`FORMAT`] has beyond those.
-const ADDED: &str = include_str!("../../../migrations/postgres/0003_words.sql");
+/// What each format after that has beyond the one before it.
+const ADDED: [&str; 2] = [
+    include_str!("../../../migrations/postgres/0003_words.sql"),
+    include_str!("../../../migrations/postgres/0004_merges.sql"),
+];
 
 /// The format that this program reads and writes.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = UPGRADED + ADDED.len() as u32;
 
-/// The one before it, which becomes [`FORMAT`] where it is opened.
+/// The oldest that becomes [`FORMAT`] where it is opened.
 const UPGRADED: u32 = 4;
 
 /// What is in a schema.
@@ -27,8 +30,8 @@ const UPGRADED: u32 = 4;
 pub(super) enum Found {
     /// Nothing, or there is no such schema.
     Nothing,
-    /// A repository of the format before.
-    Older,
+    /// A repository of this older format, which becomes the newest where it is opened.
+    Older(u32),
     /// A repository.
     Repository {
         /// The schema's number.
@@ -77,7 +80,7 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
     let found: u32 = format.ok_or_else(|| super::columns::damaged("the format is missing"))?;
     let known = FORMAT;
     match found.cmp(&known) {
-        Ordering::Less if found == UPGRADED => Ok(Found::Older),
+        Ordering::Less if found >= UPGRADED => Ok(Found::Older(found)),
         Ordering::Less => Err(Error::OlderDatabase { found, known }),
         Ordering::Greater => Err(Error::NewerDatabase { found, known }),
         Ordering::Equal => Ok(Found::Repository {
@@ -106,15 +109,20 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
 fn apply(link: &Link, address: &Address) -> Result<bool> {
     // Another process may have done it while this one waited.
     let found = inspect(link, address)?;
-    match found {
+    let format = match found {
         Found::Repository { .. } => {
             link.batch("ROLLBACK")?;
             return Ok(false);
         }
-        Found::Older => {}
-        Found::Nothing => make_all(link, address)?,
+        Found::Older(format) => format,
+        Found::Nothing => {
+            make_all(link, address)?;
+            UPGRADED
+        }
+    };
+    for added in &ADDED[(format - UPGRADED) as usize..] {
+        link.batch(added)?;
     }
-    link.batch(ADDED)?;
     link.batch("COMMIT")?;
     Ok(found == Found::Nothing)
 }

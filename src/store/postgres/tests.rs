@@ -131,20 +131,21 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
     ));
 }
 
-/// It has no index of words.
+/// It has no index of words, nor one of commits with two parents.
 #[test]
-fn a_repository_of_the_format_before_gets_what_it_lacks() {
+fn a_repository_of_an_older_format_gets_what_it_lacks() {
     let address = address!();
     create(&address);
     let mut client = client(&address);
-    let before = "DROP TABLE segments, words; UPDATE tract_repository SET format = 4";
+    let before = "DROP TABLE segments, words; DROP INDEX commits_merging;
+         UPDATE tract_repository SET format = 4";
     client.batch_execute(before).expect("as it was");
     let store = Postgres::open(&address).expect("opens");
     let hash = put(&store, "hello").expect("kept");
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 5);
+    assert_eq!(format, 6);
     let tx = store.write().expect("the lock");
     assert!(tx.weigh(u64::MAX).expect("indexed") > 0);
 }

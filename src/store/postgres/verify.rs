@@ -105,6 +105,10 @@ fn commits(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         let mut is_told = false;
         let is_here = |content: &_| here.contains(content) || mem::replace(&mut is_told, true);
         check.commit(row, 1, true, is_here)
+    })?;
+    check.merged(|merged| {
+        let here = "SELECT 1 FROM commits WHERE hash = $1";
+        Ok(session.first(here, &[merged], |_| Ok(()))?.is_some())
     })
 }
 

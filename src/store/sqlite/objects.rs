@@ -295,6 +295,9 @@ impl ObjectsMut for Session<'_> {
         // All that can be refused is refused before the first row is written.
         let parent = commit.parent.as_ref();
         let parent = parent.map(|parent| self.must_place(parent)).transpose()?;
+        if let Some(merged) = &commit.merged {
+            self.must_place(merged)?;
+        }
         let contents = commit.operation.contents();
         let contents = contents.iter().map(|content| self.must_content_id(content));
         let contents = contents.collect::<Result<Vec<i64>>>()?;
@@ -324,6 +327,9 @@ impl ObjectsMut for Session<'_> {
                 id
             }
         };
+        if commit.merged.is_some() || commit.origin.is_some() {
+            self.allow_merges()?;
+        }
         let id = self.next_id("commits")?;
         let put = self.changed(
             "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical, seal)

@@ -216,6 +216,22 @@ impl Lineages for Session<'_> {
         Ok(found)
     }
 
+    fn merges_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
+        let mut found: Vec<CommitRow> = Vec::new();
+        if path.is_empty() || !self.may_merge()? {
+            return Ok(found);
+        }
+        let sql = "SELECT hash, depth, canonical FROM commits
+             WHERE lineage = ?1 AND depth <= ?2 AND instr(canonical, '\"merged\":\"') > 0
+             AND intact!(commits) ORDER BY depth";
+        for (lineage, last) in path.iter().rev() {
+            found.extend(self.all(sql, [*lineage, *last], |row| rows::commit(row, 0))?);
+        }
+        // A setting may be called so, too.
+        found.retain(|row| row.commit.merged.is_some());
+        Ok(found)
+    }
+
     fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
         for part in parts {
             self.scan(COMMITS, part.params(), |row| {

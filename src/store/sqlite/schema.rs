@@ -4,7 +4,6 @@
 //! which stand in the file's first 100 bytes. So a file is judged by reading those bytes, before
 //! SQLite opens it and could write beside it.
 
-use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -12,14 +11,22 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::generation::has_foreign_journal;
+use super::session::Session;
 use super::{engine, journal};
 use crate::error::{Error, Result};
 
-/// All tables, as [`FORMAT`] has them.
+/// All tables, as [`PLAIN`] has them.
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
-/// The format that this program reads and writes.
-pub(super) const FORMAT: u32 = 22;
+/// The newest format that this program reads and writes: what a repository has from its first commit on that has a
+/// second parent or an origin.
+pub(super) const FORMAT: u32 = 23;
+
+/// The format of a repository without such a commit, which an older program reads.
+const PLAIN: u32 = 22;
+
+/// What [`FORMAT`] has beyond [`PLAIN`].
+const ADDED: &str = include_str!("../../../migrations/0002_merges.sql");
 
 /// What the name of a write-ahead journal ends in.
 const WAL: &str = "-wal";
@@ -114,16 +121,11 @@ pub(super) fn journal_bytes(path: &Path) -> u64 {
 
 /// Refuses a format that is another one.
 fn judge(found: u32) -> Result<()> {
-    match found.cmp(&FORMAT) {
-        Ordering::Less => Err(Error::OlderDatabase {
-            found,
-            known: FORMAT,
-        }),
-        Ordering::Equal => Ok(()),
-        Ordering::Greater => Err(Error::NewerDatabase {
-            found,
-            known: FORMAT,
-        }),
+    let known = FORMAT;
+    match found {
+        PLAIN..=FORMAT => Ok(()),
+        _ if found < PLAIN => Err(Error::OlderDatabase { found, known }),
+        _ => Err(Error::NewerDatabase { found, known }),
     }
 }
 
@@ -138,12 +140,29 @@ pub(super) fn make(connection: &Connection) -> Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     let transaction = transaction.map_err(engine)?;
     transaction.execute_batch(TABLES).map_err(engine)?;
-    for (name, value) in [("application_id", APPLICATION_ID), ("user_version", FORMAT)] {
+    for (name, value) in [("application_id", APPLICATION_ID), ("user_version", PLAIN)] {
         transaction
             .pragma_update(None, name, value)
             .map_err(engine)?;
     }
     transaction.commit().map_err(engine)
+}
+
+impl Session<'_> {
+    /// Whether there may be commits with a second parent here.
+    pub(super) fn may_merge(&self) -> Result<bool> {
+        let format = self.first("PRAGMA user_version", [], |row| row.get::<u32>(0))?;
+        Ok(format.is_some_and(|format| format > PLAIN))
+    }
+
+    /// Says that there are commits with a second parent or an origin, which an older program cannot read.
+    pub(super) fn allow_merges(&self) -> Result<()> {
+        if self.may_merge()? {
+            return Ok(());
+        }
+        self.execute(ADDED, [])?;
+        self.execute(&format!("PRAGMA user_version = {FORMAT}"), [])
+    }
 }
 
 /// A statement that made a table or an index, however it was laid out.

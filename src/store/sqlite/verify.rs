@@ -64,6 +64,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
          WHERE name NOT GLOB 'sqlite_stat*'";
     let wanted = Sqlite::in_memory()?;
     let wanted = Session::read(&wanted)?;
+    if session.may_merge()? {
+        wanted.allow_merges()?;
+    }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
         let rows = session.all(SQL, [], |row| {
             let sql: String = row.get(1)?;
@@ -176,6 +179,10 @@ fn commits(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         |content: &ContentHash| !matches!(session.first(here, [content], |_| Ok(())), Ok(None));
     session.scan(sql, [], |row| {
         check.commit(row, 0, row.get(7)?, is_here).map(|()| true)
+    })?;
+    check.merged(|merged| {
+        let here = "SELECT 1 FROM commits WHERE hash = ?1";
+        Ok(session.first(here, [merged], |_| Ok(()))?.is_some())
     })?;
     changes_of_lineages(session, check)
 }

@@ -1,0 +1,342 @@
+//! Another path brought into this one: what it has said comes at the end, and what it changed of messages that both
+//! have is changed here.
+//!
+//! What is here keeps its place, so that a provider's cache stays. Each commit that comes of one of the other path says
+//! so (`origin`), and the last bears the other path's tip (`merged`): what was brought once is never brought again.
+//! Deliberately absent: any look at when a commit was made, and a third order of what two paths said.
+
+mod other;
+mod replay;
+mod said;
+mod under_way;
+
+use std::collections::BTreeMap;
+
+use crate::context::plan::carry::{Clash, Whose};
+use crate::context::plan::pick;
+use crate::error::{Error, Refusal, Result};
+use crate::hash::CommitHash;
+use crate::history::ancestry;
+use crate::history::append::Expect;
+use crate::history::call::Call;
+use crate::history::path;
+use crate::history::repo::Repo;
+use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::model::{Draft, EntryId, Head, Message, Operation, Priority, RefName};
+use other::Other;
+use replay::{Replay, Replayed};
+
+pub use under_way::UnderWay;
+
+/// What of the other path's own messages is brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MergeForm {
+    /// One message: a summary of them, or the last answer among them.
+    #[default]
+    Message,
+    /// All of them, hidden ones hidden.
+    Messages,
+    /// What a user typed.
+    Prompts,
+}
+
+impl MergeForm {
+    /// All forms.
+    pub const ALL: [Self; 3] = [Self::Message, Self::Messages, Self::Prompts];
+
+    /// It, in a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Messages => "messages",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+/// How to merge.
+#[derive(Clone, Debug, Default)]
+pub struct MergeOptions {
+    /// What is brought.
+    pub form: MergeForm,
+    /// Whose change holds of each message that both paths changed; none: that is a conflict.
+    pub settle: Option<Whose>,
+    /// Whether it may be a path that begins elsewhere.
+    pub unrelated: bool,
+    /// How to carry it out.
+    pub surgery: SurgeryOptions,
+}
+
+/// Makes a summary of messages. Nothing is locked while it runs, and what it fails with fails the merge.
+pub type MergeSummary<'a> = &'a mut dyn FnMut(&[Message]) -> Result<String>;
+
+/// What became of a merge.
+#[derive(Clone, Debug)]
+pub enum Merge {
+    /// All of the other path is here already; nothing was written.
+    Here,
+    /// This path was a beginning of the other, so the branch went, or would go, on to its end.
+    Forward {
+        /// The branch.
+        branch: RefName,
+        /// Where it is now.
+        to: CommitHash,
+        /// How many commits it went on.
+        commits: usize,
+    },
+    /// It was merged or, in a dry run, would be.
+    Made(Box<Merged>),
+    /// Both paths changed these messages differently. Nothing was written but that a merge is under way.
+    Conflicts(Vec<MergeConflict>),
+}
+
+/// What a merge brought.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    /// What it changed in the context.
+    pub surgery: Surgery,
+    /// The other path's own visible messages, of which all of this is told.
+    pub said: usize,
+    /// How many changes of shared messages were made here as well.
+    pub changes: usize,
+    /// The changes of the other path that were not, with why.
+    pub left_out: Vec<(CommitHash, Refusal)>,
+    /// Messages that could not come: of a call without a result, or purged.
+    pub incomplete: usize,
+}
+
+/// A message that both paths changed differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeConflict {
+    /// Both changes.
+    pub clash: Clash,
+    /// The number of the message here, if it is visible.
+    pub number: Option<usize>,
+    /// One line of it. Hostile until escaped.
+    pub preview: String,
+}
+
+impl Repo {
+    /// Brings in the path that ends in `theirs`, as one operation. `name` is what people call it.
+    ///
+    /// ```
+    /// use tract::history::surgery::{Merge, MergeOptions};
+    /// use tract::history::{Call, CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Message, RefName, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let say = |role, text| [Draft::append(Message::text(role, text))];
+    /// let options = CommitOptions::default();
+    /// repo.commit(Call::default(), &say(Role::User, "the task"), &options)?;
+    /// let idea = RefName::branch("idea")?;
+    /// repo.create_branch(Call::default(), &idea, "HEAD")?;
+    /// let there = On::Branch(idea);
+    /// let call = Call::default().on(&there);
+    /// let done = repo.commit(call, &say(Role::Assistant, "It is the cache."), &options)?;
+    /// repo.commit(Call::default(), &say(Role::Assistant, "I look."), &options)?;
+    ///
+    /// let merge = repo.merge(Call::default(), &done[0].hash, "idea", &MergeOptions::default(), None)?;
+    /// let Merge::Made(merged) = merge else { panic!("{merge:?}") };
+    /// assert_eq!((merged.said, merged.surgery.after.messages), (1, 3));
+    /// let again = repo.merge(Call::default(), &done[0].hash, "idea", &MergeOptions::default(), None)?;
+    /// assert!(matches!(again, Merge::Here));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where a merge is under way, the paths have nothing in common, a call waits at the end of this
+    /// one, or there is no summary; [`Error::DetachedHead`]; what the maker of the summary returns; and whatever
+    /// [`Repo::operate`] does.
+    pub fn merge(
+        &self,
+        call: Call<'_>,
+        theirs: &CommitHash,
+        name: &str,
+        options: &MergeOptions,
+        summary: Option<MergeSummary<'_>>,
+    ) -> Result<Merge> {
+        if !options.surgery.dry_run && self.merge_under_way(call.on)?.is_some() {
+            return Err(Error::Refused(Refusal::MergeUnderWay));
+        }
+        let settled = BTreeMap::new();
+        let made = self.merge_settled(call, theirs, name, options, &settled, summary)?;
+        if let (Merge::Conflicts(_), false) = (&made, options.surgery.dry_run) {
+            let under_way = UnderWay {
+                theirs: *theirs,
+                name: name.to_owned(),
+                form: options.form.as_str().to_owned(),
+                unrelated: options.unrelated,
+                settled,
+            };
+            self.put_under_way(call.on, Some(&under_way))?;
+        }
+        Ok(made)
+    }
+
+    /// Goes on with the merge that is under way on a branch, with what was settled since. With [`MergeOptions::settle`] all
+    /// the rest is settled, too; its form is that with which it began.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::merge`]; [`Error::Refused`] where none is under way.
+    pub fn merge_on(
+        &self,
+        call: Call<'_>,
+        options: &MergeOptions,
+        summary: Option<MergeSummary<'_>>,
+    ) -> Result<Merge> {
+        let under_way = self.must_be_under_way(call.on)?;
+        let options = MergeOptions {
+            form: under_way.form(),
+            unrelated: under_way.unrelated,
+            ..options.clone()
+        };
+        let UnderWay {
+            theirs,
+            name,
+            settled,
+            ..
+        } = &under_way;
+        let made = self.merge_settled(call, theirs, name, &options, settled, summary)?;
+        if !matches!(made, Merge::Conflicts(_)) && !options.surgery.dry_run {
+            self.put_under_way(call.on, None)?;
+        }
+        Ok(made)
+    }
+
+    fn merge_settled(
+        &self,
+        call: Call<'_>,
+        theirs: &CommitHash,
+        name: &str,
+        options: &MergeOptions,
+        settled: &BTreeMap<EntryId, UnderWaySide>,
+        summary: Option<MergeSummary<'_>>,
+    ) -> Result<Merge> {
+        let SurgeryOptions { dry_run, .. } = options.surgery;
+        let head = self.head(call.on)?;
+        if !dry_run {
+            self.refuse_detached(call.on)?;
+        }
+        let ours = head.commit();
+        let view = self.store.read()?;
+        let is_begin = match &ours {
+            None => true,
+            Some(ours) if ancestry::leads_to(&*view, theirs, ours)? => return Ok(Merge::Here),
+            Some(ours) => ancestry::leads_to(&*view, ours, theirs)?,
+        };
+        if let (true, Head::Attached { branch, .. }) = (is_begin, &head) {
+            let commits = ancestry::beyond(&*view, theirs, ours.as_slice())?.len();
+            drop(view);
+            if !dry_run {
+                self.advance(call, *theirs, ours.map_or(Expect::Nothing, Expect::At))?;
+            }
+            return Ok(Merge::Forward {
+                branch: branch.clone(),
+                to: *theirs,
+                commits,
+            });
+        }
+        let Some(ours) = ours else {
+            return Err(Error::EmptyBranch {
+                branch: call.on.to_string(),
+            });
+        };
+        if !options.unrelated && path_apart(&*view, &ours, theirs)? {
+            let name = name.to_owned();
+            return Err(Error::Refused(Refusal::NothingInCommon { name }));
+        }
+        let told = match options.form {
+            MergeForm::Message => {
+                let other = Other::of(&*view, &ours, theirs)?;
+                let said = said::own(&*view, &other)?;
+                let from = said::From::of(&*view, theirs, name, said.len())?;
+                let messages = said::messages(&*view, &said)?;
+                drop(view);
+                let text = match summary {
+                    Some(make) if !dry_run && !messages.is_empty() => Some(make(&messages)?),
+                    _ => said::last_answer(&messages),
+                };
+                (!messages.is_empty())
+                    .then(|| said::told(&from, text.as_deref()))
+                    .transpose()?
+            }
+            MergeForm::Messages | MergeForm::Prompts => {
+                drop(view);
+                None
+            }
+        };
+        let settle = |clash: &Clash| {
+            let by_name = settled.get(&clash.here).map(|side| side.whose());
+            by_name.or(options.settle)
+        };
+        let mut replayed = Replayed::default();
+        let done = self.operate(call, Needs::messages(), &options.surgery, |scene| {
+            pick::refuse_open(&scene.input)?;
+            let tip = scene.tip.unwrap_or(ours);
+            let view = self.store.read()?;
+            let other = Other::of(&*view, &tip, theirs)?;
+            let mut replay = Replay::new(&*view, tip, &other, call.now, &settle)?;
+            replay.all(options.form == MergeForm::Messages)?;
+            replayed = replay.done;
+            if !replayed.clashes.is_empty() {
+                return Ok(Vec::new());
+            }
+            let mut drafts = std::mem::take(&mut replayed.drafts);
+            match options.form {
+                MergeForm::Message => drafts.extend(told.clone().map(Draft::append)),
+                MergeForm::Prompts => drafts.extend(said::prompts(&*view, &other)?),
+                MergeForm::Messages => {}
+            }
+            match drafts.last_mut() {
+                Some(last) => last.merged = Some(*theirs),
+                None => drafts.push(nothing(*theirs)),
+            }
+            replayed.said = said::own(&*view, &other)?.len();
+            Ok(drafts)
+        })?;
+        if replayed.clashes.is_empty() {
+            return Ok(Merge::Made(Box::new(Merged {
+                surgery: done,
+                said: replayed.said,
+                changes: replayed.changes,
+                left_out: replayed.left_out,
+                incomplete: replayed.incomplete,
+            })));
+        }
+        let view = self.store.read()?;
+        Ok(Merge::Conflicts(said::conflicts(
+            &*view,
+            &ours,
+            &replayed.clashes,
+        )?))
+    }
+}
+
+use under_way::Side as UnderWaySide;
+
+/// Whether two histories have nothing in common.
+fn path_apart(
+    view: &dyn crate::store::View,
+    ours: &CommitHash,
+    theirs: &CommitHash,
+) -> Result<bool> {
+    if path::last_shared(view, ours, theirs)?.is_some() {
+        return Ok(false);
+    }
+    Ok(ancestry::bases(view, ours, theirs)?.is_empty())
+}
+
+/// A commit that does nothing but say what it merged: all that the other path says is here already.
+fn nothing(theirs: CommitHash) -> Draft {
+    let operation = Operation::Annotate {
+        targets: Vec::new(),
+        priority: Priority::Normal,
+        reason: None,
+    };
+    Draft {
+        merged: Some(theirs),
+        ..Draft::new(operation, Vec::new())
+    }
+}
