@@ -8,6 +8,7 @@ pub(crate) mod adopted;
 pub mod append;
 pub mod audit;
 mod backup;
+pub mod bisect;
 pub mod branches;
 pub mod budget;
 pub mod bundle;
