@@ -29,6 +29,7 @@ methods![
     CostParams,
     CacheParams,
     CompileParams,
+    BisectParams,
     CommitParams,
     AdvanceParams,
     EditParams,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::plan::{GonePart, PartLink, PlanInput};
 use crate::hash::CommitHash;
-use crate::model::{Draft, EntryId, HideKind, Operation, Priority};
+use crate::model::{Draft, EntryId, HideKind, Operation};
 
 /// Visible messages that go together: a call with its results, a message with what is attached to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,14 +140,8 @@ impl PlanInput {
             });
             drafts.push(self.hide(HideKind::Drop, &places, gone.collect(), None));
         }
-        if !without.settings.is_empty() {
-            // An annotation of nothing: it is there for its settings.
-            let operation = Operation::Annotate {
-                targets: Vec::new(),
-                priority: Priority::Normal,
-                reason: None,
-            };
-            let mut draft = Draft::new(operation, Vec::new());
+        if let (false, Some(last)) = (without.settings.is_empty(), self.order.last()) {
+            let mut draft = Draft::idle(last.entry.id, last.entry.priority);
             let unset = without.settings.iter();
             draft.settings = unset.map(|key| (key.clone(), "null".to_owned())).collect();
             drafts.push(draft);

@@ -79,6 +79,16 @@ pub enum BisectEnd {
     Contradiction,
 }
 
+impl BisectEnd {
+    /// All that was found.
+    pub fn taken(&self) -> Taken {
+        match self {
+            Self::Found { causes, .. } => causes.iter().flatten().cloned().collect(),
+            _ => Taken::new(),
+        }
+    }
+}
+
 /// Among what it is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
@@ -165,7 +175,7 @@ impl Bisection {
                 let ending = if is_finer { &self.finer } else { &self.found };
                 return BisectStep::Over(ending.clone().unwrap_or(BisectEnd::Contradiction));
             }
-            match self.search.next() {
+            match self.search.next_trial() {
                 NextTrial::Try(kept) => {
                     let taken = self.taken(&kept);
                     // Where a verdict may be chance, the same is tried again.

@@ -12,7 +12,7 @@ use crate::history::call::Call;
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, input};
-use crate::model::EntryId;
+use crate::model::{Draft, EntryId};
 
 /// A context that goes wrong, and all that may be why.
 #[derive(Clone, Debug)]
@@ -181,8 +181,8 @@ impl Repo {
         })
     }
 
-    /// The commit whose context is that of `ground` without what is taken out. A new one is on no branch, though the
-    /// call names one: see [`Repo::commit_after`].
+    /// The commit whose context is that of `ground` without what is taken out: with a note, a new one. A new one is on no
+    /// branch, though the call names one: see [`Repo::commit_after`].
     ///
     /// # Errors
     ///
@@ -194,10 +194,6 @@ impl Repo {
         taken: &Taken,
         note: Option<String>,
     ) -> Result<CommitHash> {
-        if let Some(count) = ground.suspects.commits {
-            let kept = count - taken.len();
-            return Ok(ground.commits[kept]);
-        }
         let mut without = Without::default();
         for suspect in taken {
             match suspect {
@@ -211,13 +207,22 @@ impl Repo {
                 Suspect::Commit(_) => {}
             }
         }
+        let base = match ground.suspects.commits {
+            Some(count) => ground.commits[count - taken.len()],
+            None => ground.tip,
+        };
         let mut drafts = ground.input.without(&without);
+        if note.is_some() && drafts.is_empty() {
+            let order = self.order(&base)?;
+            let last = order.entries().next_back();
+            drafts.extend(last.map(|it| Draft::idle(it.id, it.priority)));
+        }
         let Some(last) = drafts.last_mut() else {
-            return Ok(ground.tip);
+            return Ok(base);
         };
         last.note = note;
         let options = CommitOptions::default();
-        let made = self.commit_after(call, Some(ground.tip), &drafts, &options)?;
-        Ok(made.last().map_or(ground.tip, |commit| commit.hash))
+        let made = self.commit_after(call, Some(base), &drafts, &options)?;
+        Ok(made.last().map_or(base, |commit| commit.hash))
     }
 }

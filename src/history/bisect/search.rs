@@ -224,7 +224,7 @@ impl TrialSearch {
     }
 
     /// What comes next.
-    pub fn next(&self) -> NextTrial {
+    pub fn next_trial(&self) -> NextTrial {
         match &self.stage {
             Stage::Ends { full: true, .. } => NextTrial::Try((0..self.len).collect()),
             Stage::Ends { full: false, .. } => NextTrial::Try(Vec::new()),
