@@ -97,6 +97,9 @@ fn help_lists_every_command_where_all_is_asked_for() {
       annotate     Pin messages, skip them, or make them normal again
       chat         Talk with a model; every turn is a commit
       record       Record a stream of events from standard input as it arrives
+    Try again
+      run          Go on from one context several times
+      bisect       Find the message that makes it go wrong
     Names
       tag          List, make or delete tags
       reflog       List past commands, and where each ref was

@@ -4,6 +4,7 @@ mod annotate;
 mod api;
 mod audit;
 mod backup;
+mod bisect;
 mod branch;
 mod bundle;
 mod chat;
@@ -48,6 +49,7 @@ mod reset;
 mod restore;
 mod resume;
 mod rev_parse;
+mod run;
 mod serve;
 mod setup;
 mod show;
@@ -109,6 +111,8 @@ commands! {
     Audit(audit),
     Commit(commit),
     Chat(chat),
+    Run(run),
+    Bisect(bisect),
     Undo(undo),
     Redo(redo),
     Restore(restore),
