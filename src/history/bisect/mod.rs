@@ -5,6 +5,7 @@
 
 pub mod bisection;
 pub mod ground;
+mod line;
 pub mod search;
 #[cfg(test)]
 mod tests;
