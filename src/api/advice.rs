@@ -238,9 +238,6 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::AmbiguousRevision { .. } => "one of these?",
         Error::NoSuchMessage { messages: 0, .. } => "the context is empty",
         Error::NoSuchMessage { .. } => "there is one message: :1",
-        Error::NotOnPath { .. } => {
-            "name a message of this path, such as :5; tract view lists the visible ones, tract log all"
-        }
         Error::NoPreviousPosition => {
             "`tract checkout -` works once HEAD has moved; tract branch lists the branches"
         }

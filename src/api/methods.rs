@@ -32,6 +32,7 @@ methods![
     CostParams,
     CacheParams,
     CompileParams,
+    BisectParams,
     CommitParams,
     AdvanceParams,
     EditParams,

@@ -158,6 +158,16 @@ impl Answering {
     }
 }
 
+/// The tree of an answer that is here as a whole.
+pub fn tree_of(printed: &[u8]) -> Tree {
+    let (mut voice, mut fold) = (Voice::Unknown(Vec::new()), Fold::live());
+    let heard = voice.hear(printed);
+    for event in heard.into_iter().chain(voice.finish(true)) {
+        fold.feed(event);
+    }
+    fold.settle()
+}
+
 /// How a command speaks.
 enum Voice {
     /// Nobody knows yet: this came.

@@ -4,7 +4,7 @@
 //! Who leaves the group is not waited for.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -43,30 +43,20 @@ pub fn run(command: &str, input: &str, timeout: Duration) -> Result<String, Fail
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = flag::register(SIGINT, Arc::clone(&interrupted));
     let _restored = Handler(handler.map_err(|error| Failed::silent(error.to_string()))?);
-    let (Agent { mut group, stderr }, stdout) = Agent::start(command, input)?;
-    let stdout = Drain::of(stdout, PRINTED_MAX);
-    let ended = wait(&mut group.0, timeout, || {
-        if interrupted.load(Ordering::Relaxed) {
-            Some("it was interrupted".to_owned())
-        } else if stdout.is_too_much() {
-            Some(format!("it printed more than {} MiB", PRINTED_MAX >> 20))
-        } else {
-            None
-        }
-    });
-    if ended.is_ok() {
-        wait_for(LINGER, || stdout.is_done() && stderr.is_done());
-    }
-    drop(group);
-    let stderr = String::from_utf8_lossy(&stderr.take()).into_owned();
-    let printed = ended.and_then(|status| match status.code() {
-        _ if stdout.is_too_much() => Err(format!("it printed more than {} MiB", PRINTED_MAX >> 20)),
+    let (agent, stdout) = Agent::start(command, input)?;
+    let is_over = || interrupted.load(Ordering::Relaxed);
+    let Finished {
+        code,
+        printed,
+        stderr,
+    } = agent.finish(stdout, timeout, PRINTED_MAX, is_over)?;
+    let printed = match code {
         Some(0) => {
-            String::from_utf8(stdout.take()).map_err(|_| "what it printed is not UTF-8".into())
+            String::from_utf8(printed).map_err(|_| "what it printed is not UTF-8".to_owned())
         }
         Some(code) => Err(format!("it ended with exit code {code}")),
         None => Err("it was interrupted".to_owned()),
-    });
+    };
     let text = printed.and_then(|text| match text.trim() {
         "" => Err("it printed nothing".to_owned()),
         text => Ok(text.to_owned()),
@@ -84,6 +74,17 @@ impl Failed {
     }
 }
 
+/// What a command did until its end.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code; none: a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub printed: Vec<u8>,
+    /// What it wrote to standard error. Hostile until escaped.
+    pub stderr: String,
+}
+
 /// A command that is at work: its input goes in and its output comes out meanwhile. Dropped, it and
 /// all that it started are dead.
 pub struct Agent {
@@ -94,7 +95,12 @@ pub struct Agent {
 impl Agent {
     /// Starts a shell command line with this on its standard input; gives its standard output, too.
     pub fn start(command: &str, input: &str) -> Result<(Self, ChildStdout), Failed> {
-        let started = Group::spawn(command);
+        Self::of(shell(command), input)
+    }
+
+    /// The same of any program, with its arguments, directory and environment.
+    pub fn of(program: Command, input: &str) -> Result<(Self, ChildStdout), Failed> {
+        let started = Group::spawn(program);
         let mut group =
             started.map_err(|error| Failed::silent(format!("it could not be started: {error}")))?;
         let child = &mut group.0;
@@ -107,6 +113,47 @@ impl Agent {
         let stdout = child.stdout.take().expect("it is piped");
         let stderr = Drain::of(child.stderr.take().expect("it is piped"), STDERR_KEPT);
         Ok((Self { group, stderr }, stdout))
+    }
+
+    /// Waits for its end, within these bounds, or until it `is_over`; of what it started, nothing is left.
+    ///
+    /// # Errors
+    ///
+    /// Where it took too long, printed too much, or was interrupted.
+    pub fn finish(
+        self,
+        stdout: ChildStdout,
+        timeout: Duration,
+        printed_max: usize,
+        is_over: impl Fn() -> bool,
+    ) -> Result<Finished, Failed> {
+        let Self { mut group, stderr } = self;
+        let stdout = Drain::of(stdout, printed_max);
+        let too_much = || format!("it printed more than {} MiB", printed_max >> 20);
+        let ended = wait(&mut group.0, timeout, || {
+            if is_over() {
+                Some("it was interrupted".to_owned())
+            } else {
+                stdout.is_too_much().then(too_much)
+            }
+        });
+        if ended.is_ok() {
+            wait_for(LINGER, || stdout.is_done() && stderr.is_done());
+        }
+        drop(group);
+        let stderr = String::from_utf8_lossy(&stderr.take()).into_owned();
+        match ended {
+            Err(reason) => Err(Failed { reason, stderr }),
+            Ok(_) if stdout.is_too_much() => Err(Failed {
+                reason: too_much(),
+                stderr,
+            }),
+            Ok(status) => Ok(Finished {
+                code: status.code(),
+                printed: stdout.take(),
+                stderr,
+            }),
+        }
     }
 
     /// Waits for the end of one that says nothing more, and not for long.
@@ -142,8 +189,7 @@ impl Drop for Handler {
 struct Group(Child);
 
 impl Group {
-    fn spawn(command: &str) -> std::io::Result<Self> {
-        let mut shell = shell(command);
+    fn spawn(mut shell: Command) -> std::io::Result<Self> {
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         shell.stderr(Stdio::piped());
         #[cfg(unix)]

@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 use super::{Cli, example};
 
 /// The commands in groups, those of everyday first. What is in none is for programs alone, or short for another.
-pub const GROUPS: [(&str, &[&str]); 9] = [
+pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Bring in, take out",
         &["init", "setup", "import", "export", "resume", "demo"],
@@ -29,6 +29,7 @@ pub const GROUPS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("Write", &["commit", "annotate", "chat", "record"]),
+    ("Try again", &["run", "bisect"]),
     ("Branches", &["merge", "resolve", "rebase", "tag", "reflog"]),
     ("Send, for programs", &["compile", "api", "mcp", "guard"]),
     (

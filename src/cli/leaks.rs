@@ -3,7 +3,7 @@
 use tract::model::secret::{Leaving, SecretCounts, Secrets};
 use tract::render::counted_secrets;
 
-use super::App;
+use super::{App, Result};
 
 /// What is done about secrets.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -17,6 +17,12 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// The same where nothing was said and the user's settings let sessions be resumed with their secrets.
+    pub fn for_resume(mut self, app: &App) -> Result<Self> {
+        self.allow_secrets |= !self.redact && app.resumes_secrets()?;
+        Ok(self)
+    }
+
     /// The same for the library.
     pub const fn leaving<'a>(&self, secrets: &'a Secrets) -> Leaving<'a> {
         match (self.redact, self.allow_secrets) {

@@ -56,7 +56,7 @@ pub use replay::{
     Conversation, PartSize, Player, Replay, ReplayedEntry, Scope, Start, replay, tree_of_file,
 };
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-pub use resume::{NewSession, resume};
+pub use resume::{NewSession, checked_out, resume};
 pub use running::as_running;
 pub use trouble::Trouble;
 pub use unreadable::{Unread, unread};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
+use super::export::session_format;
 use super::outgoing::{Kept, outgoing, shape};
 use super::session::digest;
 use crate::error::{Error, Result};
@@ -130,6 +131,25 @@ pub fn resume(
     tx.put_resumed(session.format.name, &session.id, &row)?;
     tx.commit()?;
     Ok((bytes, remarks))
+}
+
+/// The commit of git that was checked out when the session of a commit began, where its file says so. Any text: it may be
+/// none of any repository.
+///
+/// # Errors
+///
+/// The store's.
+pub fn checked_out(repo: &Repo, commit: &CommitHash) -> Result<Option<String>> {
+    let Some(format) = session_format(repo, commit)? else {
+        return Ok(None);
+    };
+    let Some(resume) = format.resume() else {
+        return Ok(None);
+    };
+    let view = repo.store.read()?;
+    let path = view.ancestors(commit, None, usize::MAX)?;
+    let record = opening(&*view, &path, format)?;
+    Ok(record.and_then(|record| (resume.checked_out)(&record)))
 }
 
 /// What may leave of a new session's file.

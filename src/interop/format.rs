@@ -223,6 +223,9 @@ pub struct Everywhere {
 pub struct Resume {
     /// The words of the command, which the session's id follows.
     pub command: &'static [&'static str],
+    /// The words of the command that answers one prompt in it, at no terminal, which the session's id follows; and those
+    /// behind that. The prompt is given on standard input. None: no way is known.
+    pub prompted: Option<(&'static [&'static str], &'static [&'static str])>,
     /// The words of the command that takes the file into the tool's store before, which the file's path
     /// follows; none: the tool finds it where it lies.
     pub brought_in_by: Option<&'static [&'static str]>,
@@ -235,6 +238,8 @@ pub struct Resume {
     /// Whether a record says how things stand in the tool: what it has told the model of itself, with
     /// which settings a turn is made. It goes by the newest of them.
     pub state: fn(record: &str) -> bool,
+    /// The commit of git that was checked out when a session began, where its first record says so.
+    pub checked_out: fn(record: &str) -> Option<String>,
     /// The file in the tool's directory that says which provider its sessions talk to, and where it
     /// does, for sessions that came from elsewhere.
     pub provider: Option<ProviderSetting>,
@@ -245,11 +250,13 @@ impl Resume {
     pub const fn by(command: &'static [&'static str], file: fn(&NewFile<'_>) -> String) -> Self {
         Self {
             command,
+            prompted: None,
             brought_in_by: None,
             shown: None,
             new_id: random_uuid,
             file,
             state: |_| false,
+            checked_out: |_| None,
             provider: None,
         }
     }

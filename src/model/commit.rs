@@ -120,6 +120,16 @@ impl Draft {
         Self::new(Operation::Edit { target, content }, vec![message])
     }
 
+    /// Changes no message, for it gives an entry the priority that it has: it is there for its settings or its note.
+    pub fn idle(entry: EntryId, priority: Priority) -> Self {
+        let operation = Operation::Annotate {
+            targets: vec![entry],
+            priority,
+            reason: None,
+        };
+        Self::new(operation, Vec::new())
+    }
+
     /// An operation with the messages that it names, and nothing more.
     pub fn new(operation: Operation, messages: Vec<Sealed<Message>>) -> Self {
         Self {

@@ -99,6 +99,9 @@ fn help_lists_every_command_where_all_is_asked_for() {
       annotate     Pin messages, skip them, or make them normal again
       chat         Talk with a model; every turn is a commit
       record       Record a stream of events from standard input as it arrives
+    Try again
+      run          Go on from one context several times
+      bisect       Find the message that makes it go wrong
     Branches
       merge        Bring another branch into this one
       resolve      Settle conflicts of a merge

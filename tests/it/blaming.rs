@@ -211,7 +211,7 @@ fn what_is_no_message_has_no_origin() {
     exit code: 1
     --- stderr
     error: HEAD is not on this path
-    hint: name a message of this path, such as :5; tract view lists the visible ones, tract log all
+    hint: tract log lists what is on this one; tract pick takes single commits from others
     "#);
     insta::assert_snapshot!(Sandbox::new().tract(&["blame"]), @r#"
     exit code: 1

@@ -56,6 +56,11 @@ fn two_runs_differ() {
 }
 
 #[test]
+fn which_message_makes_it_fail() {
+    run("Which message makes it fail");
+}
+
+#[test]
 fn an_agent_from_a_shell_script() {
     let sandbox = run("An agent from a shell script");
     let request = std::fs::read_to_string(sandbox.work().join("request.json"));

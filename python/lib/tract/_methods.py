@@ -188,6 +188,19 @@ class Methods:
         """
         return self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
 
+    def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, settings: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
+        """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
+
+        - `bad`: The commit whose context goes wrong; HEAD's unless given.
+        - `good`: A commit whose context goes well: what it has stays.
+        - `time`: Look for the first commit after `good`, or after the first of all, that goes wrong.
+        - `settings`: Whether request settings may be why.
+        - `verdicts`: The verdicts on the contexts that were given to try, in that order: good, bad or skip.
+        - `runs`: How often each end is tried, where it goes wrong by chance. Once unless given.
+        - `confidence`: How sure the answer is to be, where it goes wrong by chance. 0.95 unless given.
+        """
+        return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
+
     def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
         """Appends messages to the branch.
 
@@ -608,6 +621,19 @@ class AsyncMethods:
         - `strict`: Fail where anything has to be repaired.
         """
         return await self._ask("compile", {"format": format, "rev": rev, "for": for_, "request": request, "strict": strict})
+
+    async def bisect(self, bad: Optional[str] = None, *, good: Optional[str] = None, time: Optional[bool] = None, settings: Optional[bool] = None, verdicts: Optional[List[str]] = None, runs: Optional[int] = None, confidence: Optional[float] = None) -> types.BisectAnswer:
+        """Gives the next context to try, or which message, part, hide or setting makes it go wrong.
+
+        - `bad`: The commit whose context goes wrong; HEAD's unless given.
+        - `good`: A commit whose context goes well: what it has stays.
+        - `time`: Look for the first commit after `good`, or after the first of all, that goes wrong.
+        - `settings`: Whether request settings may be why.
+        - `verdicts`: The verdicts on the contexts that were given to try, in that order: good, bad or skip.
+        - `runs`: How often each end is tried, where it goes wrong by chance. Once unless given.
+        - `confidence`: How sure the answer is to be, where it goes wrong by chance. 0.95 unless given.
+        """
+        return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
     async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
         """Appends messages to the branch.

@@ -195,6 +195,24 @@ CompileParams = TypedDict("CompileParams", {"rev": "Optional[str]", "for": "Opti
 """Which request."""
 
 
+class BisectParams(TypedDict, total=False):
+    """What was judged so far. The call keeps nothing: each one holds all verdicts."""
+    bad: Optional[str]
+    """The commit whose context goes wrong; HEAD's unless given."""
+    good: Optional[str]
+    """A commit whose context goes well: what it has stays."""
+    time: bool
+    """Look for the first commit after `good`, or after the first of all, that goes wrong."""
+    settings: bool
+    """Whether request settings may be why."""
+    verdicts: List[str]
+    """The verdicts on the contexts that were given to try, in that order: good, bad or skip."""
+    runs: Optional[int]
+    """How often each end is tried, where it goes wrong by chance. Once unless given."""
+    confidence: Optional[float]
+    """How sure the answer is to be, where it goes wrong by chance. 0.95 unless given."""
+
+
 class CommitParams(TypedDict, total=False):
     """A message that is said: a role and a text, or a message in a provider's form."""
     role: Optional[str]
@@ -1139,6 +1157,50 @@ class CompileAnswer(_CompileAnswer, total=False):
     """A request."""
     notices: List[str]
     """What had to be repaired or left out, and what it lacks."""
+
+
+class _BisectAnswer(TypedDict):
+    """What to try, or what was found."""
+    trials: int
+    """How many trials were judged."""
+    left: int
+    """How many candidates are left."""
+    has_more: bool
+    """Whether there is more to it, or may be."""
+
+
+class BisectAnswer(_BisectAnswer, total=False):
+    """What to try, or what was found."""
+    rev: Optional[str]
+    """The context to try: a commit that no branch leads to. None: it is over."""
+    end: Optional[str]
+    """How it ended: found, both_good, both_bad, unjudged (an end could not be judged), unsure, contradiction."""
+    causes: List[List[BisectSuspect]]
+    """Sets of what makes it go wrong, each by itself; all members of one are needed. Of an unsure end: each that it may be."""
+    confidence: Optional[float]
+    """How sure that is, from 0 to 1."""
+    without: Optional[str]
+    """The context without what was found: a commit that no branch leads to."""
+
+
+class _BisectSuspect(TypedDict):
+    """What makes it go wrong, or may."""
+    kind: str
+    """What it is: message, part, hide, setting or commit."""
+
+
+class BisectSuspect(_BisectSuspect, total=False):
+    """What makes it go wrong, or may."""
+    id: Optional[str]
+    """The name of the message, or the commit."""
+    number: Optional[int]
+    """The message's number in the context, from 1."""
+    part: Optional[int]
+    """The part's number, from 0."""
+    key: Optional[str]
+    """The setting's key."""
+    likely: Optional[float]
+    """How likely it is, where the end is unsure."""
 
 
 class _CommitAnswer(TypedDict):

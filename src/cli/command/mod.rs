@@ -5,6 +5,7 @@ mod api;
 mod attest;
 mod audit;
 mod backup;
+mod bisect;
 mod blame;
 mod branch;
 mod bundle;
@@ -54,6 +55,7 @@ mod restore;
 mod resume;
 mod rev_parse;
 mod revert;
+mod run;
 mod serve;
 mod setup;
 mod show;
@@ -117,6 +119,8 @@ commands! {
     Attest(attest),
     Commit(commit),
     Chat(chat),
+    Run(run),
+    Bisect(bisect),
     Undo(undo),
     Redo(redo),
     Restore(restore),

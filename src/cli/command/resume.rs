@@ -1,20 +1,18 @@
 //! `tract resume`: go on from a commit in the tool that the session came from.
 
-use std::fs::create_dir_all;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tract::Error;
-use tract::ingest::{NewSession, resume, session_format};
+use tract::ingest::session_format;
 use tract::interop::Format;
 use tract::interop::formats::{self, FORMATS};
-use tract::model::secret::Leaving;
 use tract::render::{Label, shell_word};
 
 use crate::cli::failure;
 use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, Result, cache, leaks, position, private};
+use crate::cli::written_session::{self, WrittenSession};
+use crate::cli::{App, Failure, Result, cache, leaks, position};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -80,37 +78,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .and_then(|(_, session)| session.cwd.map(PathBuf::from))
         .filter(|dir| dir.is_dir())
         .unwrap_or_else(|| here.clone());
-    let now = app.now();
-    let mut seed = [0u8; 32];
-    getrandom::fill(&mut seed).map_err(|error| Failure::refused(error.to_string()))?;
-    let dirs = app.tool_dirs()?;
     let secrets = app.secrets()?;
-    let mut leaving = args.secrets.leaving(&secrets);
-    if matches!(leaving, Leaving::Refused(_)) && app.resumes_secrets()? {
-        leaving = Leaving::Allowed;
-    }
-    let session = NewSession {
-        format,
-        provider: dirs.provider(format),
-        id: (how.new_id)(now, &seed),
-        cwd: cwd.display().to_string(),
-        now,
-        seed,
-        what: Typed::new("resume")
-            .revs([&args.rev])
-            .option("--in", args.tool)
-            .line(),
-        leaving,
-    };
-    let local_time = app.calendar().for_file_name(now);
-    let place = dirs.new_session(format, &cwd, &session.id, &local_time);
-    let place = place.ok_or_else(|| {
-        Failure::refused(format!(
-            "HOME is not set, so {format}'s directory is not known"
-        ))
-    })?;
-    let (bytes, remarks) = resume(&repo, &commit, &session)?;
-    write_new(&place, &bytes)?;
+    let leaving = args.secrets.for_resume(app)?.leaving(&secrets);
+    let what = Typed::new("resume")
+        .revs([&args.rev])
+        .option("--in", args.tool)
+        .line();
+    let written =
+        written_session::write(&repo, &commit, (format, how), &cwd, (&what, leaving), app)?;
+    let WrittenSession { place, id, remarks } = written;
     for remark in &remarks {
         app.ui.notice(remark);
     }
@@ -119,7 +95,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let brought_in = how.brought_in_by.map(|words| [words, &[&*place]].concat());
     let commands: Vec<Vec<&str>> = brought_in
         .into_iter()
-        .chain([[how.command, &[&*session.id]].concat()])
+        .chain([[how.command, &[&*id]].concat()])
         .collect();
     // Another tool asks in other words: nothing of it is in the cache.
     if args.tool.is_none()
@@ -179,13 +155,4 @@ fn ran(words: &[&str], cwd: &Path) -> Result<(), String> {
         }
         Err(error) => Err(format!("{client}: {}", failure::reason(&error))),
     }
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    if let Some(directory) = path.parent() {
-        create_dir_all(directory).map_err(Error::io(directory))?;
-    }
-    let mut file = private::create(path).map_err(Error::io(path))?;
-    file.write_all(bytes).map_err(Error::io(path))?;
-    Ok(file.sync_all().map_err(Error::io(path))?)
 }

@@ -11,6 +11,7 @@ use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Summed};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
 
+use crate::cli::bisecting::by_hand;
 use crate::cli::watching::lock;
 use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
 
@@ -61,6 +62,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let mut troubles = unreadable::lines(&repo, app)?;
     troubles.extend(guarded::lines(&repo, app));
+    troubles.extend(by_hand::line(&repo)?);
     let cache = match status.head.commit() {
         Some(tip) => cache::state(&repo, &tip, app)?,
         None => None,

@@ -4,6 +4,7 @@
 //! protected, it shrinks. Deliberately absent: reading bodies, counting tokens, and storing; the
 //! caller gives the facts and appends the draft.
 
+pub mod bisect;
 pub mod carry;
 pub mod clear;
 pub mod compact;

@@ -67,6 +67,7 @@ pub static CLAUDE_CODE: Format = Format {
         belongs: |name, _, _| !name.starts_with("agent-"),
         descent: |first_line, _| descent(first_line),
         resume: Some(Resume {
+            prompted: Some((&["claude", "-p", "--resume"], &[])),
             state: standing::is_state,
             ..Resume::by(&["claude", "--resume"], |new| {
                 format!("projects/{}/{}.jsonl", slug(new.cwd), new.id)

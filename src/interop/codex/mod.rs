@@ -50,6 +50,10 @@ pub static CODEX: Format = Format {
         // Both read a database of the tool's own.
         // The tool orders its sessions by ids that hold the time.
         resume: Some(Resume {
+            prompted: Some((
+                &["codex", "exec", "--skip-git-repo-check", "resume"],
+                &["-"],
+            )),
             shown: Some("codex resume --last and its list show it once it was opened so"),
             new_id: |now, random| {
                 let mut tail = [0; 10];
@@ -59,6 +63,7 @@ pub static CODEX: Format = Format {
                 id.into_uuid().to_string()
             },
             state: tool_state::is_state,
+            checked_out: opening::checked_out,
             provider: Some(("config.toml", opening::provider)),
             ..Resume::by(&["codex", "resume"], |new| {
                 let NewFile { id, local_time, .. } = new;

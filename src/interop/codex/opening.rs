@@ -12,6 +12,13 @@ use crate::interop::remarks::Remarks;
 use crate::model::{Message, Part};
 use crate::wire::json::{Object, Raw, quoted};
 
+/// The commit of git that a session began at, as its first record says.
+pub(super) fn checked_out(record: &str) -> Option<String> {
+    let record: serde_json::Value = serde_json::from_str(record).ok()?;
+    let commit = record.get("payload")?.get("git")?.get("commit_hash")?;
+    commit.as_str().map(str::to_owned)
+}
+
 impl Writer<'_> {
     /// The first lines of a file: who and where, the system prompt, the title.
     pub(super) fn opening(
