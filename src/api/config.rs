@@ -7,7 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Method, Scalar};
 use crate::compile::Provider;
 use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
 use crate::model::{Encoding, nearest};
@@ -83,7 +83,7 @@ pub struct ConfigParams {
     /// The setting, such as `budget.max`. All that is set is told, unless given.
     pub key: Option<String>,
     /// Its new value, such as `100k`.
-    pub value: Option<String>,
+    pub value: Option<Scalar>,
     /// Remove it.
     pub unset: bool,
 }
@@ -112,7 +112,7 @@ impl Method for ConfigParams {
                     return Err(ApiError::params("'value' or 'unset', not both"));
                 }
                 if changes {
-                    let value = self.value.as_deref();
+                    let value = self.value.as_ref().map(|value| &*value.0);
                     let value = value.map(|value| checked_setting(key, value)).transpose()?;
                     at.repo.set_config(key, value.as_deref())?;
                 }
@@ -198,7 +198,7 @@ mod tests {
     fn a_setting_is_kept_as_the_program_keeps_it_and_a_wrong_one_is_not() {
         let repo = Repo::ephemeral().expect("a repository");
         let set = |key: &str, value: &str| {
-            let (key, value) = (Some(key.to_owned()), Some(value.to_owned()));
+            let (key, value) = (Some(key.to_owned()), Some(Scalar(value.to_owned())));
             let params = ConfigParams {
                 key,
                 value,

@@ -63,7 +63,7 @@ pub use error::ApiError;
 pub use finding::*;
 pub use guard::{check_page, guard};
 pub use importing::*;
-pub use json::{JsonSettings, RawJson};
+pub use json::{JsonSettings, RawJson, Scalar};
 pub use leaving::*;
 pub use looking::*;
 pub use merging::*;

@@ -122,6 +122,11 @@ pub enum ProvenanceStep {
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+    /// It came with a merge.
+    Merged {
+        /// The commit whose path the merge brought in.
+        tip: String,
+    },
     /// It stands for hidden messages.
     StandsFor {
         /// The hide that put it in place.
@@ -146,6 +151,9 @@ impl From<&BlameStep> for ProvenanceStep {
             BlameStep::From { entry, session } => Self::From {
                 id: entry.to_string(),
                 session: session.as_ref().map(ToString::to_string),
+            },
+            BlameStep::Merged { tip } => Self::Merged {
+                tip: tip.to_string(),
             },
             BlameStep::StandsFor {
                 by,

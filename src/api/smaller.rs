@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::at::usual_prune;
 use super::types::Changed;
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Method, Scalar};
 use crate::history::Named;
 use crate::history::surgery::Truncate as TruncatePlan;
 use crate::history::surgery::{
@@ -19,7 +19,7 @@ pub struct TruncateParams {
     /// Keep so many of the newest messages.
     pub keep: Option<usize>,
     /// Hide this share of the messages, such as `0.5`.
-    pub fraction: Option<String>,
+    pub fraction: Option<Scalar>,
     /// Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`.
     pub to_budget: Option<String>,
     /// Let the task, the first prompt, go too.
@@ -37,7 +37,7 @@ impl Method for TruncateParams {
     fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let reach = match (self.keep, &self.fraction, &self.to_budget) {
             (Some(keep), None, None) => Reach::Keep(keep),
-            (None, Some(fraction), None) => Reach::Fraction(fraction.parse()?),
+            (None, Some(fraction), None) => Reach::Fraction(fraction.0.parse()?),
             (None, None, Some(budget)) => Reach::ToBudget(at.budget(budget)?),
             (None, None, None) => Reach::ToBudget(at.budget("100%")?),
             _ => return Err(ApiError::params("one of 'keep', 'fraction', 'to_budget'")),

@@ -8,6 +8,7 @@ mod answer;
 mod app;
 mod as_read;
 mod bisecting;
+mod blamed;
 mod budgeted;
 mod cache;
 mod coming;

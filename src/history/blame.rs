@@ -73,6 +73,11 @@ pub enum BlameStep {
         /// The session of that one, if it came from one.
         session: Option<RefName>,
     },
+    /// It came with a merge, which brought this commit's path in.
+    Merged {
+        /// That commit.
+        tip: CommitHash,
+    },
     /// It stands for messages that are hidden.
     StandsFor {
         /// The hide that put it in place.
@@ -185,6 +190,8 @@ impl<'a> Blamer<'a> {
         steps.extend(edited.map(|by| BlameStep::Edited { by }));
         let origin = self.moves(entry, &mut steps)?;
         let first = load::commit(self.view, &origin)?.commit;
+        let merged = load::commit(self.view, &entry.id.commit)?.commit.merged;
+        steps.extend(merged.map(|tip| BlameStep::Merged { tip }));
         if let Operation::Hide(hide) = &first.operation {
             steps.push(self.stands_for(origin, hide, first.parent)?);
         }
@@ -243,8 +250,12 @@ impl<'a> Blamer<'a> {
         Ok(maker)
     }
 
-    /// The message of which a commit's is a copy.
+    /// The message of which a commit's is a copy, as far as that is here.
     fn copied(&mut self, entry: &Entry, commit: &Commit) -> Result<Option<EntryId>> {
+        if let Some(origin) = commit.origin {
+            let is_here = self.view.commit(&origin)?.is_some();
+            return Ok(is_here.then(|| EntryId::of(origin)));
+        }
         let (Operation::Hide(hide), Some(parent)) = (&commit.operation, commit.parent) else {
             return Ok(None);
         };

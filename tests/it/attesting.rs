@@ -264,3 +264,81 @@ fn whoever_has_the_public_key_verifies_a_signed_one() {
     hint: --key names a private key of SSH, or a public one whose private key an agent has
     "###);
 }
+
+/// What a fork goes through: two agents go on from one place, they meet again, a colleague pulls what came of it, goes on from there in
+/// a client, and verifies what is attested.
+#[test]
+fn a_forks_whole_life() {
+    let (mara, ben) = (run(), Sandbox::empty());
+    let hub = mara.work().join("hub");
+    let hub = hub.to_str().expect("UTF-8");
+    // Two agents, each on a branch of its own.
+    mara.ok(&["checkout", "-b", "lexer", "HEAD~1"]);
+    mara.ok(&[
+        "--on",
+        "main",
+        "commit",
+        "-r",
+        "assistant",
+        "-m",
+        "The parser is mended.",
+    ]);
+    mara.ok(&[
+        "--on",
+        "lexer",
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        "And the lexer?",
+    ]);
+    mara.ok(&[
+        "--on",
+        "lexer",
+        "commit",
+        "-r",
+        "assistant",
+        "-m",
+        "It drops the last token.",
+    ]);
+    mara.ok(&["checkout", "main"]);
+    mara.ok(&["merge", "lexer", "--messages"]);
+    let text = mara.ok(&["compile", "--format", "text"]);
+    assert_eq!(
+        text.matches("It drops the last token.").count(),
+        1,
+        "{text}"
+    );
+    // Where it came from is known through the merge.
+    let blame = mara.ok(&["blame", ":-1"]);
+    let origin = mara.ok(&["rev-parse", "lexer"]);
+    assert!(
+        blame.contains(&format!("copied from  {}", &origin[..7])),
+        "{blame}"
+    );
+    mara.ok(&["attest", "main", "-o", "run.attest"]);
+    mara.ok(&["remote", "add", "origin", hub]);
+    mara.ok(&["push", "--sources"]);
+    // A colleague.
+    ben.ok(&["clone", hub, "."]);
+    assert_eq!(ben.ok(&["compile", "--format", "text"]), text);
+    let attested = std::fs::read_to_string(mara.work().join("run.attest")).expect("read");
+    let told = ben.tract_with(&["attest", "--verify", "-"], &attested);
+    assert!(told.contains("The commits are as attested"), "{told}");
+    assert!(!told.contains("exit code"), "{told}");
+    assert!(
+        ben.ok(&["resume", "--in", "claude-code"])
+            .contains("claude")
+    );
+    assert!(ben.ok(&["resume", "--in", "codex"]).contains("codex"));
+    // More from there comes over by a pull, and the attested run stays what it was.
+    mara.ok(&["commit", "-r", "user", "-m", "Thanks."]);
+    mara.ok(&["push", "--sources"]);
+    ben.ok(&["pull"]);
+    assert!(ben.ok(&["log", "-1"]).contains("Thanks."));
+    let told = ben.tract_with(&["attest", "--verify", "-"], &attested);
+    assert!(told.contains("The commits are as attested"), "{told}");
+    for sandbox in [&mara, &ben] {
+        sandbox.ok(&["fsck"]);
+    }
+}

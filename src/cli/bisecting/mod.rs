@@ -10,7 +10,7 @@ use tract::history::{Call, On, Repo};
 use tract::model::{EntryId, Message, RefName, preview};
 use tract::render::{Label, Line, plural};
 
-use super::{App, Failure, Result, listing, position};
+use super::{App, Failure, Result, blamed, listing, position};
 
 /// Where trials are made that no branch leads to.
 pub const BRANCH: &str = "bisect";
@@ -171,10 +171,12 @@ impl Conclusion<'_> {
         match suspect {
             Suspect::Unit(_) => {
                 let messages = self.ground.messages(suspect);
-                let lines = messages.iter();
-                lines
-                    .map(|(number, entry)| message(repo, app, &format!(":{number}"), entry))
-                    .collect()
+                let mut lines = Vec::new();
+                for (number, entry) in messages {
+                    lines.push(message(repo, app, &format!(":{number}"), &entry)?);
+                    lines.extend(blame(repo, app, &self.ground.tip(), &entry)?);
+                }
+                Ok(lines)
             }
             Suspect::Piece(..) => {
                 let numbers = self.ground.messages(suspect);
@@ -272,6 +274,18 @@ pub fn set(repo: &Repo, branch: &RefName, to: &CommitHash, what: &str, app: &App
 fn message(repo: &Repo, app: &App, place: &str, entry: &EntryId) -> Result<Line> {
     let line = Label::Strong.of(place) + "  " + commit(repo, app, &entry.commit)?;
     Ok(line)
+}
+
+/// Where a message came from, behind the line that names it.
+fn blame(repo: &Repo, app: &App, tip: &CommitHash, entry: &EntryId) -> Result<Vec<Line>> {
+    let rows = repo.blame(tip, Some(entry))?;
+    let mut lines = Vec::new();
+    for row in &rows {
+        let facts = blamed::facts(&row.into(), &app.calendar(), None);
+        let said = facts.into_iter().skip(1);
+        lines.extend(said.map(|fact| Line::indent(4) + fact));
+    }
+    Ok(lines)
 }
 
 /// A commit: what it does, what it says, and where it came from.
