@@ -331,7 +331,7 @@ impl Carry<'_> {
                 continue;
             };
             let at = taking.places[&here.id];
-            is_hidden &= !(counts && here.visible) && !relocates;
+            is_hidden &= !(relocates || counts && here.visible);
             let clash = if counts && here.content != there.content {
                 Some(ClashKind::HiddenThere)
             } else if there.visible && sums_up && self.is_summed_up(&here) {
