@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::commands::{Draw, command};
-use crate::context::{Context, Mask};
+use crate::context::{Context, Entry, Mask, OrderEntry};
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::surgery::Pickable;
@@ -46,15 +46,25 @@ fn seen(context: &Context) -> Vec<(ContentHash, Mask, Priority)> {
         .collect()
 }
 
-/// How many calls and results of a context have no partner.
-fn unpaired(repo: &Repo, tip: &CommitHash) -> usize {
-    let messages = repo.messages(&context(repo, tip)).expect("its messages");
-    let links: Vec<Links> = messages.iter().map(Links::of).collect();
-    let ends: usize = links
+/// How many pairs have one end in a context and the other not.
+fn parted(repo: &Repo, tip: &CommitHash) -> usize {
+    let view = repo.store.read().expect("a view");
+    let entries: Vec<OrderEntry> = repo.order(tip).expect("an order").entries().collect();
+    let whole = entries
         .iter()
-        .map(|of| of.calls.len() + of.results.len())
-        .sum();
-    ends - 2 * Pairs::new(&links).pairs().len()
+        .map(|entry| load::content(&*view, &entry.content));
+    let whole: Vec<Links> = whole.map(|it| Links::of(&it.expect("a body"))).collect();
+    let shown = entries.iter().map(|entry| match entry.visible {
+        true => Links::of(&load::message(&*view, &Entry::from(entry)).expect("a message")),
+        false => Links::default(),
+    });
+    let shown: Vec<Links> = shown.collect();
+    let pairs = Pairs::new(&whole);
+    let parted = pairs.pairs().iter().filter(|pair| {
+        let id = &whole[pair.call.0].calls[pair.call.1];
+        shown[pair.call.0].calls.contains(id) != shown[pair.result.0].results.contains(id)
+    });
+    parted.count()
 }
 
 proptest! {
@@ -150,9 +160,9 @@ proptest! {
         let expected: Vec<CommitHash> = was.iter().filter_map(|own| copies.get(own)).copied().collect();
         prop_assert_eq!(own, expected);
         prop_assert_eq!(order.context(), context(&repo, &done.after), "as it is kept, and as it folds");
-        // The base's own loose ends, and those that the branch had.
-        let loose = unpaired(&repo, &tip) + unpaired(&repo, &onto);
-        prop_assert!(unpaired(&repo, &done.after) <= loose, "something is parted");
+        // What was so before may stay so.
+        let loose = parted(&repo, &tip) + parted(&repo, &onto);
+        prop_assert!(parted(&repo, &done.after) <= loose, "something is parted");
 
         let after = repo.references("").expect("read");
         repo.undo(None, Millis(400)).expect("undone");
@@ -199,7 +209,7 @@ proptest! {
         let Some(row) = made.get(chosen as usize % made.len().max(1)) else { return Ok(()) };
         let (call, options) = (Call::at(Millis(301), "pick"), SurgeryOptions::default());
         let picked = [Pickable::Operation(row.hash)];
-        let before = unpaired(&repo, &tip);
+        let before = parted(&repo, &tip);
         let done = match repo.cherry_pick(call, &picked, &options) {
             Ok(done) => done,
             Err(Error::DoesNotFit { .. } | Error::Conflicts { .. }) => {
@@ -211,7 +221,7 @@ proptest! {
         let now = attached(&repo).expect("a tip");
         prop_assert_eq!(done.already.is_empty(), now != tip);
         let is_edit = matches!(row.commit.operation, Operation::Edit { .. });
-        prop_assert!(is_edit || unpaired(&repo, &now) <= before, "something is parted");
+        prop_assert!(is_edit || parted(&repo, &now) <= before, "something is parted");
         let order = repo.order(&now).expect("an order");
         prop_assert_eq!(order.context(), context(&repo, &now));
         if let (Operation::Hide(hide), true) = (&row.commit.operation, done.spared == 0) {
@@ -290,7 +300,7 @@ proptest! {
                 prop_assert!(!order.entry(&tip.into()).expect("it is there").visible);
             }
             // Several restores are one command: their partners came back in another commit.
-            Operation::Restore { .. } if unpaired(&repo, &parent) != unpaired(&repo, &now) => {}
+            Operation::Restore { .. } if parted(&repo, &parent) != parted(&repo, &now) => {}
             _ => {
                 prop_assert_eq!(seen(&context(&repo, &now)), seen(&context(&repo, &parent)), "{:?}", what);
             }
