@@ -80,8 +80,8 @@ fn what_says_what_is_looked_for_is_erased_wherever_it_is() {
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
     exit code: 1
     --- stderr
-    error: what came before was purged
-    hint: a purge cannot be undone
+    error: a purge cannot be undone
+    hint: what was purged does not come back
     ");
     insta::assert_snapshot!(with("--force"), @r"
     --- stderr

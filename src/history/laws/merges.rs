@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::history::surgery::{Merge, MergeForm, MergeOptions, Whose};
 use crate::history::sync::{FetchOptions, Here, PushOptions, PushRef};
-use crate::history::{Call, Expire, On, Repo, ancestry};
+use crate::history::{Call, CommitOptions, Expire, On, Repo, ancestry};
 use crate::model::pairs::{Links, Pairs};
 use crate::model::secret::Leaving;
-use crate::model::{Message, Millis, RefName, Settings};
+use crate::model::{Draft, Message, Millis, RefName, Role, Settings};
 use crate::store::CommitRow;
 
 /// How a merge is asked for.
@@ -229,6 +229,53 @@ proptest! {
         source_file: Some(file!()),
         ..crate::conditions::laws(48)
     })]
+
+    /// However two branches merge each other, at whichever of their commits, each message is in each of them once.
+    #[test]
+    fn merged_any_way_each_message_is_there_once(
+        draws in prop::collection::vec(any::<(bool, u8)>(), 4..24),
+    ) {
+        let repo = super::repository();
+        let say = |on: &On, text: String, at: usize| {
+            let draft = Draft::append(Message::text(Role::User, text));
+            let call = Call::at(Millis(at as i64), "say").on(on);
+            repo.commit(call, &[draft], &CommitOptions::default()).expect("said")[0].hash
+        };
+        let branches = ["main", "idea"].map(|name| RefName::branch(name).expect("a name"));
+        let begun = say(&On::Branch(branches[0].clone()), "begun".to_owned(), 0);
+        repo.create_branch(Call::default(), &branches[1], "main").expect("made");
+        let mut ends = [vec![begun], vec![begun]];
+        let mut said = BTreeSet::from(["begun".to_owned()]);
+        let merge = |own: usize, theirs: &CommitHash, at: usize| {
+            let on = On::Branch(branches[own].clone());
+            let options = MergeOptions { form: MergeForm::Messages, ..MergeOptions::default() };
+            let call = Call::at(Millis(at as i64), "merge").on(&on);
+            repo.merge(call, theirs, "other", &options, None).expect("merged");
+            tip(&repo, &on)
+        };
+        for (at, (is_other, draw)) in draws.into_iter().enumerate() {
+            let own = usize::from(is_other);
+            let end = if draw % 3 == 0 {
+                let theirs = &ends[1 - own];
+                merge(own, &theirs[draw as usize / 3 % theirs.len()], at + 1)
+            } else {
+                said.insert(format!("said {at}"));
+                say(&On::Branch(branches[own].clone()), format!("said {at}"), at + 1)
+            };
+            ends[own].push(end);
+        }
+        let theirs = tip(&repo, &On::Branch(branches[1].clone()));
+        let end = merge(0, &theirs, 98);
+        prop_assert_eq!(merge(1, &end, 99), end, "it only has to move");
+        for end in ends[1].iter().chain([&end]) {
+            let mut texts: Vec<String> = messages(&repo, end).iter().map(Message::canonical).collect();
+            let all = texts.len();
+            texts.sort_unstable();
+            texts.dedup();
+            prop_assert_eq!(texts.len(), all, "nothing twice");
+        }
+        prop_assert_eq!(messages(&repo, &end).len(), said.len(), "all that was said");
+    }
 
     /// Push, pull, collection, check and the second reader see one and the same.
     #[test]

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::commands::{Draw, command};
-use crate::context::{Context, Mask};
+use crate::context::{Context, Entry, Mask, OrderEntry};
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::surgery::Pickable;
 use crate::history::{
     Call, CommitOptions, On, Rebase, RebaseFate, Repo, ResetMode, SurgeryOptions, Target, load,
 };
@@ -15,6 +16,7 @@ use crate::model::pairs::{Links, Pairs};
 use crate::model::{
     Author, Commit, Draft, Encoding, Message, Millis, Operation, Priority, RefName, Role,
 };
+use crate::store::CommitRow;
 
 /// Where the head is on a branch, its tip.
 fn attached(repo: &Repo) -> Option<CommitHash> {
@@ -30,6 +32,12 @@ fn context(repo: &Repo, tip: &CommitHash) -> Context {
     repo.context(tip).expect("a context")
 }
 
+/// How many commits are on a path.
+fn repo_len(repo: &Repo, tip: &CommitHash) -> usize {
+    let view = repo.store.read().expect("a view");
+    load::commit(&*view, tip).expect("it is here").depth as usize + 1
+}
+
 /// What a context shows, but for the names of its entries.
 fn seen(context: &Context) -> Vec<(ContentHash, Mask, Priority)> {
     let entries = context.entries.iter();
@@ -38,15 +46,25 @@ fn seen(context: &Context) -> Vec<(ContentHash, Mask, Priority)> {
         .collect()
 }
 
-/// How many calls and results of a context have no partner.
-fn unpaired(repo: &Repo, tip: &CommitHash) -> usize {
-    let messages = repo.messages(&context(repo, tip)).expect("its messages");
-    let links: Vec<Links> = messages.iter().map(Links::of).collect();
-    let ends: usize = links
+/// How many pairs have one end in a context and the other not.
+fn parted(repo: &Repo, tip: &CommitHash) -> usize {
+    let view = repo.store.read().expect("a view");
+    let entries: Vec<OrderEntry> = repo.order(tip).expect("an order").entries().collect();
+    let whole = entries
         .iter()
-        .map(|of| of.calls.len() + of.results.len())
-        .sum();
-    ends - 2 * Pairs::new(&links).pairs().len()
+        .map(|entry| load::content(&*view, &entry.content));
+    let whole: Vec<Links> = whole.map(|it| Links::of(&it.expect("a body"))).collect();
+    let shown = entries.iter().map(|entry| match entry.visible {
+        true => Links::of(&load::message(&*view, &Entry::from(entry)).expect("a message")),
+        false => Links::default(),
+    });
+    let shown: Vec<Links> = shown.collect();
+    let pairs = Pairs::new(&whole);
+    let parted = pairs.pairs().iter().filter(|pair| {
+        let id = &whole[pair.call.0].calls[pair.call.1];
+        shown[pair.call.0].calls.contains(id) != shown[pair.result.0].results.contains(id)
+    });
+    parted.count()
 }
 
 proptest! {
@@ -141,9 +159,10 @@ proptest! {
             .collect();
         let expected: Vec<CommitHash> = was.iter().filter_map(|own| copies.get(own)).copied().collect();
         prop_assert_eq!(own, expected);
-        // The base's own loose ends, and those that the branch had.
-        let loose = unpaired(&repo, &tip) + unpaired(&repo, &onto);
-        prop_assert!(unpaired(&repo, &done.after) <= loose, "something is parted");
+        prop_assert_eq!(order.context(), context(&repo, &done.after), "as it is kept, and as it folds");
+        // What was so before may stay so.
+        let loose = parted(&repo, &tip) + parted(&repo, &onto);
+        prop_assert!(parted(&repo, &done.after) <= loose, "something is parted");
 
         let after = repo.references("").expect("read");
         repo.undo(None, Millis(400)).expect("undone");
@@ -154,6 +173,70 @@ proptest! {
         // Once more there is nothing to do.
         let again = repo.rebase(Call::at(Millis(402), "rebase"), &rebase).expect("nothing");
         prop_assert!(again.is_nothing());
+    }
+
+    /// What a commit of another branch does is done here, or it is said why not; done once, it is so already.
+    #[test]
+    fn a_picked_operation_does_here_what_it_did_or_says_why(
+        draws in prop::collection::vec(any::<Draw>(), 2..20),
+        theirs in prop::collection::vec(any::<Draw>(), 1..8),
+        base in any::<u8>(),
+        chosen in any::<u8>(),
+    ) {
+        let repo = super::repository();
+        for (at, draw) in draws.into_iter().enumerate() {
+            let _ = command(&repo, draw, Millis(at as i64));
+        }
+        let Some(tip) = attached(&repo) else { return Ok(()) };
+        let mine = repo.head(&On::Head).expect("a head").branch().expect("attached").clone();
+        let path = repo.store.read().and_then(|view| view.ancestors(&tip, None, usize::MAX));
+        let base = path.expect("a path")[base as usize % 4 % repo_len(&repo, &tip)].hash;
+        let theirs_name = RefName::branch("theirs").expect("a name");
+        let to = Target::NewBranch(theirs_name, Some(base.to_string()));
+        repo.checkout(Call::at(Millis(100), "checkout"), &to).expect("it is new");
+        for (at, draw) in theirs.into_iter().enumerate() {
+            if !(11..=14).contains(&(draw.0 % 16)) {
+                let _ = command(&repo, draw, Millis(200 + at as i64));
+            }
+        }
+        let end = attached(&repo).expect("it is on it");
+        let back = Target::Named(mine.short().to_owned());
+        repo.checkout(Call::at(Millis(300), "checkout"), &back).expect("it is there");
+        let view = repo.store.read().expect("a view");
+        let rows = view.ancestors(&end, Some(&base), usize::MAX).expect("a path");
+        drop(view);
+        let made: Vec<&CommitRow> = rows.iter().filter(|row| row.appended().is_none()).collect();
+        let Some(row) = made.get(chosen as usize % made.len().max(1)) else { return Ok(()) };
+        let (call, options) = (Call::at(Millis(301), "pick"), SurgeryOptions::default());
+        let picked = [Pickable::Operation(row.hash)];
+        let before = parted(&repo, &tip);
+        let done = match repo.cherry_pick(call, &picked, &options) {
+            Ok(done) => done,
+            Err(Error::DoesNotFit { .. } | Error::Conflicts { .. }) => {
+                prop_assert_eq!(attached(&repo), Some(tip));
+                return Ok(());
+            }
+            Err(other) => return Err(TestCaseError::fail(other.to_string())),
+        };
+        let now = attached(&repo).expect("a tip");
+        prop_assert_eq!(done.already.is_empty(), now != tip);
+        let is_edit = matches!(row.commit.operation, Operation::Edit { .. });
+        prop_assert!(is_edit || parted(&repo, &now) <= before, "something is parted");
+        let order = repo.order(&now).expect("an order");
+        prop_assert_eq!(order.context(), context(&repo, &now));
+        if let (Operation::Hide(hide), true) = (&row.commit.operation, done.spared == 0) {
+            let parent = row.commit.parent.expect("what it hides came before");
+            let then = repo.order(&parent).expect("an order");
+            for id in then.covered(hide).expect("it is there").iter().filter(|id| order.has(id)) {
+                let seen = order.entry(id).expect("it is there").visible;
+                let hidden = !then.entry(id).expect("it is there").visible;
+                prop_assert!(!seen || hidden, "{} is seen still", id);
+            }
+        }
+        if !matches!(row.commit.operation, Operation::Restore { .. }) {
+            let again = repo.cherry_pick(call, &picked, &options).expect("nothing");
+            prop_assert_eq!(again.already, [row.hash]);
+        }
     }
 
     /// To put the own commits on where they began changes nothing but their names.
@@ -217,7 +300,7 @@ proptest! {
                 prop_assert!(!order.entry(&tip.into()).expect("it is there").visible);
             }
             // Several restores are one command: their partners came back in another commit.
-            Operation::Restore { .. } if unpaired(&repo, &parent) != unpaired(&repo, &now) => {}
+            Operation::Restore { .. } if parted(&repo, &parent) != parted(&repo, &now) => {}
             _ => {
                 prop_assert_eq!(seen(&context(&repo, &now)), seen(&context(&repo, &parent)), "{:?}", what);
             }

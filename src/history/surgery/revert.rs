@@ -165,15 +165,26 @@ fn again(
     let undone = load::commit(view, target)?.commit;
     let (then, now) = (load::order(view, hash)?, load::order(view, tip)?);
     if let Operation::Hide(hide) = &undone.operation {
-        let covered = then
-            .covered(hide)?
-            .into_iter()
-            .chain(hide.parts.iter().map(|it| it.entry));
-        let mut came_back = Vec::new();
-        for id in covered {
-            came_back.extend(then.entry(&id)?.visible.then_some(now.entry(&id)?));
+        let mut restored = match entries {
+            [] => then.covered(hide)?,
+            entries => entries.to_vec(),
+        };
+        if entries.is_empty() {
+            restored.extend(hide.parts.iter().map(|part| part.entry));
         }
-        if came_back.iter().all(|entry| !entry.visible) && !came_back.is_empty() {
+        let mut all_hidden = !restored.is_empty();
+        for id in &restored {
+            let (was, is) = (then.entry(id)?, now.entry(id)?);
+            let by_part = is.parts_hidden_by.iter();
+            all_hidden &= is
+                .hidden_by
+                .iter()
+                .any(|hide| !was.hidden_by.contains(hide))
+                || by_part
+                    .clone()
+                    .any(|part| !was.parts_hidden_by.contains(part));
+        }
+        if all_hidden {
             return Ok(Vec::new());
         }
     }
