@@ -7,6 +7,9 @@ use tract::render::{Calendar, Label, Line, grouped, plural, table};
 
 use super::{App, Result};
 
+/// How much of a text stands in a pipe.
+const PREVIEW_COLS: usize = 80;
+
 /// Lists the edits of one file, newest first, each group under its prompt.
 pub fn list(
     repo: &Repo,
@@ -25,7 +28,10 @@ pub fn list(
     }
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
     // All rows of one table, so that they are lined up across prompts.
-    let cells = rows.iter().map(|row| cells(row, &calendar)).collect();
+    let cells = rows
+        .iter()
+        .map(|row| cells(row, &calendar, width))
+        .collect();
     let mut lines = table::list(cells, &[1, 4, 5], width).into_iter();
     while let Some(first) = rows.first() {
         let prompt = first.prompt.clone();
@@ -34,7 +40,8 @@ pub fn list(
         let head = match &prompt {
             Some(prompt) => {
                 let mut head = Label::Hash.of(prompt.hash.short()) + "  ";
-                head.fit(Label::Strong.quote(&one_line(&prompt.text)), width);
+                let said = Label::Strong.quote(&one_line(&prompt.text));
+                head.fit(brief(said, width), width);
                 head
             }
             None => Label::Dim.of("before any prompt"),
@@ -86,7 +93,7 @@ pub fn sum_up(
 }
 
 /// `  3f2a91c  :12  2 h ago  Edit  +12  −3  The loop ends too early`.
-fn cells(row: &FileEditRow, calendar: &Calendar) -> Vec<Line> {
+fn cells(row: &FileEditRow, calendar: &Calendar, width: Option<usize>) -> Vec<Line> {
     let number = row.number.map_or(String::new(), |at| format!(":{at}"));
     let fate = match (&row.edit.fate, row.outcome) {
         (_, EditOutcome::Failed) => Label::Error.of("failed"),
@@ -105,7 +112,7 @@ fn cells(row: &FileEditRow, calendar: &Calendar) -> Vec<Line> {
         added(row.edit.lines_added),
         removed(row.edit.lines_removed),
         fate,
-        Label::Text.quote(&reason),
+        brief(Label::Text.quote(&reason), width),
     ]
 }
 
@@ -115,6 +122,14 @@ fn added(lines: usize) -> Line {
 
 fn removed(lines: usize) -> Line {
     Label::Removed.of(format!("−{}", grouped(lines as u64)))
+}
+
+/// In a pipe as long as a preview.
+fn brief(said: Line, width: Option<usize>) -> Line {
+    match width {
+        Some(_) => said,
+        None => said.cut(PREVIEW_COLS),
+    }
 }
 
 fn one_line(text: &str) -> String {

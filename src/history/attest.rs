@@ -229,9 +229,15 @@ fn tools(view: &dyn View, path: &[crate::store::CommitRow]) -> Result<BTreeMap<S
     let mut tools = BTreeMap::new();
     let contents: Vec<_> = path.iter().filter_map(|row| row.appended()).collect();
     for some in contents.chunks(TOGETHER) {
-        for uses in view.tool_uses(some)?.into_iter().flatten() {
-            let ToolUses { calls, .. } = uses;
-            for call in calls {
+        let kept = some.iter().zip(view.tool_uses(some)?);
+        let rows = load::rows(view, some)?;
+        for (content, kept) in kept {
+            let uses = match kept {
+                Some(uses) => Some(uses),
+                None if rows[content].calls > 0 => ToolUses::of(&load::content(view, content)?),
+                None => None,
+            };
+            for call in uses.into_iter().flat_map(|ToolUses { calls, .. }| calls) {
                 *tools.entry(call.name).or_default() += 1;
             }
         }

@@ -11,6 +11,7 @@ use crate::history::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
 use crate::history::gc::Expire;
 use crate::history::repo::Repo;
 use crate::model::Encoding;
+use crate::store::View;
 
 /// The tools by which clients give a model instructions, which it is to go by to the end: skills.
 const KEPT_TOOLS: &str = "skill,Skill,load_skill,use_skill,activate_skill";
@@ -20,6 +21,11 @@ const KEPT_TOOLS: &str = "skill,Skill,load_skill,use_skill,activate_skill";
 pub struct Config(Vec<(String, String)>);
 
 impl Config {
+    /// What is set.
+    pub(super) fn of(view: &dyn View) -> Result<Self> {
+        Ok(Self(view.config()?))
+    }
+
     /// The keys that there are, in order.
     pub const KEYS: [&str; 15] = [
         "author.name",
@@ -169,7 +175,7 @@ impl Config {
 impl Repo {
     /// The repository's configuration.
     pub fn config(&self) -> Result<Config> {
-        Ok(Config(self.store.read()?.config()?))
+        Config::of(&*self.store.read()?)
     }
 
     /// Sets a value of the configuration, or removes it. A value is kept as it is given.

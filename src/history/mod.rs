@@ -76,7 +76,7 @@ pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
 pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
 pub use backup::BackupStep;
-pub use blame::derived::{Derived, DerivedLine};
+pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use branches::{BranchRow, Made, TagRow};
 pub use budget::{Budget, BudgetAction, BudgetActions, BudgetTarget, BudgetWhen, Verdict, Within};

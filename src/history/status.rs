@@ -7,12 +7,14 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
+use crate::history::config::Config;
 use crate::history::counts::{Counts, key_of};
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
-use crate::history::{called, load, path, prompts, provider, totals};
+use crate::history::surgery::{UnderWay, under_way};
+use crate::history::{called, head, load, path, prompts, provider, totals};
 use crate::model::{
     Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
 };
@@ -46,6 +48,8 @@ pub struct Status {
     pub session_new: u64,
     /// The budget, in tokens, if one is set.
     pub budget: Option<u64>,
+    /// The merge that is under way here.
+    pub merge: Option<UnderWay>,
     /// The newest commits, newest first, without the refs that point at them.
     pub recent: Vec<LogRow>,
 }
@@ -80,8 +84,14 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
-        let head = self.head(on)?;
-        let budget = self.config()?.budget_max()?;
+        let (head, config, merge) = {
+            let view = self.store.read()?;
+            let head = head::head(&*view, on)?;
+            let config = Config::of(&*view)?;
+            let merge = under_way(&*view, &head)?;
+            (head, config, merge)
+        };
+        let budget = config.budget_max()?;
         let tip = head.commit();
         let (summary, provider) = match &tip {
             Some(tip) => self.summed_up(tip, encoding)?,
@@ -129,6 +139,7 @@ impl Repo {
             session,
             session_new,
             budget,
+            merge,
         })
     }
 }

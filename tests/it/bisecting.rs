@@ -59,9 +59,10 @@ fn most(messages: usize) -> usize {
 #[test]
 fn the_message_that_makes_it_fail_is_found_and_left_out() {
     let sandbox = talk(40);
-    insta::assert_snapshot!(sandbox.tract(&["bisect", "run", "--", &fails_if(&["Word 17."])]), @r"
+    insta::assert_snapshot!(sandbox.tract(&["bisect", "run", "--", &fails_if(&["Word 17."])]), @r###"
     It goes wrong by:
       :17  a5752f8 append user  Word 17.
+          prompt     e91efce  Word 15.
     found in 10 runs
     --- stderr
        1  40 of 40 messages: bad
@@ -76,7 +77,7 @@ fn the_message_that_makes_it_fail_is_found_and_left_out() {
       10  1 of 40 messages: bad
     The context without it is on bisect/a5752f8
     hint: tract diff fbec381 bisect/a5752f8
-    ");
+    "###);
     assert!(runs(&sandbox) <= most(40));
     let branch = sandbox.ok(&["branch"]);
     let name = branch
@@ -111,21 +112,25 @@ fn every_place_is_found_in_few_runs() {
 fn what_is_needed_together_is_found_together_and_what_is_enough_each() {
     let sandbox = talk(40);
     let both = sandbox.ok(&["bisect", "run", "--", &fails_if(&["Word 9.", "Word 30."])]);
-    insta::assert_snapshot!(both, @r"
+    insta::assert_snapshot!(both, @r###"
     It goes wrong by these together:
       :9  1e2bb18 append user  Word 9.
+          prompt     e40c11d  Word 7.
       :30  9e79d01 append assistant  Word 30.
+          prompt     216da8e  Word 29.
     found in 17 runs
-    ");
+    "###);
     runs(&sandbox);
     let either = "cat > ctx; if grep -qE 'Word (9|30)[.]' ctx; then exit 1; fi";
-    insta::assert_snapshot!(sandbox.ok(&["bisect", "run", "--", either]), @r"
+    insta::assert_snapshot!(sandbox.ok(&["bisect", "run", "--", either]), @r###"
     It goes wrong by:
       :9  1e2bb18 append user  Word 9.
+          prompt     e40c11d  Word 7.
     And by this alone:
       :30  9e79d01 append assistant  Word 30.
+          prompt     216da8e  Word 29.
     found in 18 runs
-    ");
+    "###);
 }
 
 #[test]
@@ -140,12 +145,14 @@ fn a_call_goes_with_its_result_and_requests_stay_valid() {
         "cat > ctx; c=$(grep -c tool_call_id ctx); d=$(grep -c tool_calls ctx); [ $c = $d ] || exit 126; {}",
         fails_if(&["A file of"]).replace("cat > ctx; ", "")
     );
-    insta::assert_snapshot!(sandbox.ok(&["bisect", "run", "--", &judge]), @r"
+    insta::assert_snapshot!(sandbox.ok(&["bisect", "run", "--", &judge]), @r###"
     It goes wrong by:
       :7  dd0fbd9 append assistant  ls
+          prompt     5dcd823  Word 5.
       :8  c419eee append tool  ls → A file of Word 7.
+          prompt     5dcd823  Word 5.
     found in 7 runs
-    ");
+    "###);
 }
 
 #[test]
@@ -325,15 +332,16 @@ fn by_hand_it_is_a_branch_to_look_at() {
             break;
         }
     }
-    insta::assert_snapshot!(log, @r"
+    insta::assert_snapshot!(log, @r###"
     It goes wrong by:
       :5  5dcd823 append user  Word 5.
+          prompt     048a793  Word 3.
     found in 7 runs
     --- stderr
     The context without it is on bisect
     hint: tract diff e028317 bisect
     hint: tract bisect reset ends it
-    ");
+    "###);
     sandbox.write("log", sandbox.ok(&["bisect", "log"]));
     insta::assert_snapshot!(sandbox.tract(&["bisect", "good"]), @r"
     exit code: 1

@@ -46,7 +46,7 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     Cache     nothing stays as it is from the beginning on
     "#);
     assert_eq!(sandbox.ok(&["branch"]), before);
-    insta::assert_snapshot!(walk(&sandbox, &["rebase full --from short", "log --verbose -n 2", "rebase full --from short"]), @r#"
+    insta::assert_snapshot!(walk(&sandbox, &["rebase full --from short", "log --verbose -n 2", "rebase full --from short"]), @r###"
     $ tract rebase full --from short
     --- stderr
     Put 2 commits (2 append) on 90c2e1d ("Lake Constance."); main is now b192b76
@@ -54,10 +54,12 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     $ tract log --verbose -n 2
     b192b76fc6332475d634ee254fa1d56d55086efa5561b46c9e16fd26a6a09523  :6  (HEAD -> main)
         2026-03-14 12:10:00 +0000  append  assistant  text  +8 = 51 tokens
+        copy of a22bcc5
         The Brocken.
 
     ddfd90469e270171ac33be004b3f95d65aba6c57403ae1361a6ae94508eadaac  :5
         2026-03-14 12:09:00 +0000  append  user  text  +8 = 43 tokens
+        copy of 0c804f1
         temp=0.5  note: asked
         And a hill?
     $ tract rebase full --from short
@@ -65,7 +67,7 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     --- stderr
     error: ad3e931 is not on this path
     hint: tract log lists what is on this one; tract pick takes single commits from others
-    "#);
+    "###);
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
     Name a river.

@@ -226,7 +226,7 @@ fn what_other_tools_call_it_is_understood() {
     }
     // What nothing does, or what would take something away, isn't guessed.
     for typed in [
-        "merge", "update", "trunkate", "purgr", "dorp", "clera", "pruen", "blame", "stash",
+        "update", "trunkate", "purgr", "dorp", "clera", "pruen", "stash",
     ] {
         let said = sandbox.tract(&[typed]);
         assert!(

@@ -4,6 +4,7 @@
 
 pub mod by_hand;
 
+use tract::api::BlamedMessage;
 use tract::hash::CommitHash;
 use tract::history::bisect::{BisectEnd, Ground, Suspect, Taken};
 use tract::history::{Call, On, Repo};
@@ -281,8 +282,14 @@ fn blame(repo: &Repo, app: &App, tip: &CommitHash, entry: &EntryId) -> Result<Ve
     let rows = repo.blame(tip, Some(entry))?;
     let mut lines = Vec::new();
     for row in &rows {
-        let facts = blamed::facts(&row.into(), &app.calendar(), None);
-        let said = facts.into_iter().skip(1);
+        // The commit and the session are said already.
+        let known = BlamedMessage {
+            session: None,
+            title: None,
+            ..row.into()
+        };
+        let facts = blamed::facts(&known, &app.calendar(), None);
+        let said = facts.into_iter().skip(2);
         lines.extend(said.map(|fact| Line::indent(4) + fact));
     }
     Ok(lines)

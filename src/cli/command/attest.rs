@@ -1,5 +1,6 @@
 //! `tract attest`: what a run was, signed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tract::api::{At, AttestParams, Method, Still, manifest};
@@ -148,7 +149,8 @@ impl Stated {
 /// A manifest without what follows from session files, in whatever order.
 fn without_sources(text: &str) -> Result<String> {
     let whole: serde_json::Value = serde_json::from_str(text).map_err(tract::Error::store)?;
-    let mut left = whole.as_object().cloned().unwrap_or_default();
+    let members = whole.as_object().cloned().unwrap_or_default();
+    let mut left: BTreeMap<String, serde_json::Value> = members.into_iter().collect();
     for member in ["clients", "sources", "requests"] {
         left.remove(member);
     }

@@ -74,7 +74,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ui.print_all(sessions_line(&held))?;
     }
     ui.print_all(troubles)?;
-    if let Some(merge) = repo.merge_under_way(&on)? {
+    if let Some(merge) = &status.merge {
         let name = Line::from(merge.name.as_str());
         let line = Line::from("Merging ")
             + name

@@ -32,12 +32,12 @@ pub struct DerivedLine {
     /// The line. Hostile until escaped.
     pub text: String,
     /// Where its words stand; none: in no hidden message, or it has too few.
-    pub from: Option<Derived>,
+    pub from: Option<LineSource>,
 }
 
 /// A hidden message with the words of a line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Derived {
+pub struct LineSource {
     /// The message.
     pub entry: EntryId,
     /// One line of it. Hostile until escaped.
@@ -97,7 +97,7 @@ impl Repo {
                     let said = load::rows(view, &[hidden[at].content])?
                         .into_values()
                         .next();
-                    Some(Derived {
+                    Some(LineSource {
                         entry: hidden[at].id,
                         preview: said.map(|row| row.preview).unwrap_or_default(),
                         share,

@@ -34,6 +34,7 @@ pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
 pub use forecast::Surgery;
+pub(super) use merge::under_way;
 pub use merge::{Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
 pub use needs::Needs;
 pub use options::SurgeryOptions;

@@ -27,6 +27,7 @@ use other::Other;
 use replay::{Replay, Replayed};
 
 pub use under_way::UnderWay;
+pub(in crate::history) use under_way::under_way;
 
 /// What of the other path's own messages is brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

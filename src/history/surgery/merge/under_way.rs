@@ -11,6 +11,7 @@ use crate::history::call::{Call, On};
 use crate::history::repo::{self, Repo};
 use crate::history::surgery::merge::{Merge, MergeConflict, MergeForm, MergeOptions};
 use crate::model::{EntryId, Head};
+use crate::store::View;
 
 /// A merge that is under way on a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,19 +58,23 @@ impl UnderWay {
     }
 }
 
+/// The merge that is under way where HEAD is, if any.
+pub(crate) fn under_way(view: &dyn View, head: &Head) -> Result<Option<UnderWay>> {
+    let Head::Attached { branch, .. } = head else {
+        return Ok(None);
+    };
+    let read = |text: String| {
+        let read = serde_json::from_str(&text);
+        read.map_err(|error| Error::damaged(format!("the merge under way: {error}")))
+    };
+    view.merging(branch)?.map(read).transpose()
+}
+
 impl Repo {
     /// The merge that is under way on a branch, if any.
     pub fn merge_under_way(&self, on: &On) -> Result<Option<UnderWay>> {
         let view = self.store.read()?;
-        let Head::Attached { branch, .. } = repo::head(&*view, on)? else {
-            return Ok(None);
-        };
-        let row = view.merging(&branch)?;
-        let read = |text: String| {
-            serde_json::from_str(&text)
-                .map_err(|error| Error::damaged(format!("the merge under way: {error}")))
-        };
-        row.map(read).transpose()
+        under_way(&*view, &repo::head(&*view, on)?)
     }
 
     pub(super) fn must_be_under_way(&self, on: &On) -> Result<UnderWay> {
