@@ -150,6 +150,32 @@ class Methods:
         """
         return self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
+    def blame(self, rev: Optional[str] = None, *, message: Optional[str] = None) -> types.BlameAnswer:
+        """Says where messages came from: session, commit, client, model, prompt, and what was done with them.
+
+        - `rev`: The context: all its visible messages. HEAD's unless given.
+        - `message`: Only this message, hidden or not; of a summary its lines are told as well.
+        """
+        return self._ask("blame", {"rev": rev, "message": message})
+
+    def file_edits(self, rev: Optional[str] = None, *, path: Optional[str] = None, limit: Optional[int] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.FileEditsAnswer:
+        """Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.
+
+        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+        - `path`: Only of this file: its path, or the end of it by whole names.
+        - `limit`: At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        """
+        return self._ask("file_edits", {"rev": rev, "path": path, "limit": limit, "since_ms": since_ms, "until_ms": until_ms})
+
+    def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
+        """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
+
+        - `rev`: A branch, session or commit; HEAD unless given.
+        """
+        return self._ask("attest", {"rev": rev})
+
     def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
         """Compares what a model would be sent at two commits.
 
@@ -263,7 +289,7 @@ class Methods:
         """
         return self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
 
-    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[str] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float, bool]] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Hides the oldest messages; the task and what is pinned stay.
 
         - `keep`: Keep so many of the newest messages.
@@ -425,7 +451,7 @@ class Methods:
         """
         return self._ask("fsck", {"counts": counts})
 
-    def config(self, key: Optional[str] = None, value: Optional[str] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
+    def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tells the repository's settings, or changes one.
 
         - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
@@ -584,6 +610,32 @@ class AsyncMethods:
         """
         return await self._ask("did", {"path": path, "command": command, "error": error, "within": within, "limit": limit})
 
+    async def blame(self, rev: Optional[str] = None, *, message: Optional[str] = None) -> types.BlameAnswer:
+        """Says where messages came from: session, commit, client, model, prompt, and what was done with them.
+
+        - `rev`: The context: all its visible messages. HEAD's unless given.
+        - `message`: Only this message, hidden or not; of a summary its lines are told as well.
+        """
+        return await self._ask("blame", {"rev": rev, "message": message})
+
+    async def file_edits(self, rev: Optional[str] = None, *, path: Optional[str] = None, limit: Optional[int] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.FileEditsAnswer:
+        """Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.
+
+        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
+        - `path`: Only of this file: its path, or the end of it by whole names.
+        - `limit`: At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
+        - `since_ms`: Only from this time on, in milliseconds since 1970.
+        - `until_ms`: Only up to this time.
+        """
+        return await self._ask("file_edits", {"rev": rev, "path": path, "limit": limit, "since_ms": since_ms, "until_ms": until_ms})
+
+    async def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
+        """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
+
+        - `rev`: A branch, session or commit; HEAD unless given.
+        """
+        return await self._ask("attest", {"rev": rev})
+
     async def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
         """Compares what a model would be sent at two commits.
 
@@ -697,7 +749,7 @@ class AsyncMethods:
         """
         return await self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
 
-    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[str] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float, bool]] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Hides the oldest messages; the task and what is pinned stay.
 
         - `keep`: Keep so many of the newest messages.
@@ -859,7 +911,7 @@ class AsyncMethods:
         """
         return await self._ask("fsck", {"counts": counts})
 
-    async def config(self, key: Optional[str] = None, value: Optional[str] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
+    async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tells the repository's settings, or changes one.
 
         - `key`: The setting, such as `budget.max`. All that is set is told, unless given.

@@ -157,6 +157,34 @@ class DidParams(TypedDict, total=False):
     """At most so many; 10 unless given."""
 
 
+class BlameParams(TypedDict, total=False):
+    """Which messages."""
+    rev: Optional[str]
+    """The context: all its visible messages. HEAD's unless given."""
+    message: Optional[str]
+    """Only this message, hidden or not; of a summary its lines are told as well."""
+
+
+class FileEditsParams(TypedDict, total=False):
+    """Which edits of files."""
+    rev: Optional[str]
+    """From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it."""
+    path: Optional[str]
+    """Only of this file: its path, or the end of it by whole names."""
+    limit: Optional[int]
+    """At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given."""
+    since_ms: Optional[int]
+    """Only from this time on, in milliseconds since 1970."""
+    until_ms: Optional[int]
+    """Only up to this time."""
+
+
+class AttestParams(TypedDict, total=False):
+    """Which run."""
+    rev: Optional[str]
+    """A branch, session or commit; HEAD unless given."""
+
+
 class DiffParams(TypedDict, total=False):
     """Which contexts."""
     before: Optional[str]
@@ -325,7 +353,7 @@ class TruncateParams(TypedDict, total=False):
     """How far: one of `keep`, `fraction`, `to_budget`; the budget itself unless given."""
     keep: Optional[int]
     """Keep so many of the newest messages."""
-    fraction: Optional[str]
+    fraction: Optional[Union[str, float, bool]]
     """Hide this share of the messages, such as `0.5`."""
     to_budget: Optional[str]
     """Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`."""
@@ -529,7 +557,7 @@ class ConfigParams(TypedDict, total=False):
     """Which setting of the repository, and its value."""
     key: Optional[str]
     """The setting, such as `budget.max`. All that is set is told, unless given."""
-    value: Optional[str]
+    value: Optional[Union[str, float, bool]]
     """Its new value, such as `100k`."""
     unset: bool
     """Remove it."""
@@ -1057,6 +1085,142 @@ class Act(_Act, total=False):
     """The end of what the tool gave back; none where it has given nothing."""
     next: Optional[str]
     """What the assistant said or did next, in a line."""
+
+
+class _BlameAnswer(TypedDict):
+    """Where messages came from."""
+    messages: List[BlamedMessage]
+    """They, in the conversation's order."""
+
+
+class BlameAnswer(_BlameAnswer, total=False):
+    """Where messages came from."""
+    lines: List[BlamedLine]
+    """Of one message that is a summary: its lines."""
+
+
+class _BlamedMessage(TypedDict):
+    """A message, and where it came from."""
+    id: str
+    """Its name."""
+    role: str
+    """Who speaks."""
+    preview: str
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+    commit: str
+    """The commit that gave it the text that it has."""
+    operation: str
+    """What that commit does: append, edit, or a kind of hide."""
+    origin: str
+    """The commit that brought the message first: another one where it was edited since."""
+
+
+class BlamedMessage(_BlamedMessage, total=False):
+    """A message, and where it came from."""
+    number: Optional[int]
+    """Its number among the visible messages, from 1; none if it is hidden."""
+    time_ms: Optional[int]
+    """When that was, in milliseconds since 1970."""
+    session: Optional[str]
+    """The session whose file that came from."""
+    title: Optional[str]
+    """Its title. What somebody else wrote."""
+    client: Optional[str]
+    """The program that it came from."""
+    model: Optional[str]
+    """The model in force then; likewise."""
+    author: Optional[AuthorFacts]
+    """Who made the commit, where that was said."""
+    prompt: Optional[SaidBefore]
+    """What the user had typed last before it."""
+    steps: List[ProvenanceStep]
+    """How it came here, the newest step first."""
+
+
+class SaidBefore(TypedDict):
+    """What somebody said before."""
+    id: str
+    """The message."""
+    text: str
+    """What it says. What somebody else wrote: escape it before it is shown."""
+
+
+ProvenanceStep = Dict[str, Any]
+"""What was done with a message on its way."""
+
+
+BlamedLine = TypedDict("BlamedLine", {"text": "str", "from": "Optional[SaidBefore]", "share": "Optional[float]"}, total=False)
+"""A line of a summary."""
+
+
+class FileEditsAnswer(TypedDict):
+    """Edits of files."""
+    edits: List[FileEditFacts]
+    """The edits, newest first."""
+    files: List[EditedFileFacts]
+    """What they come to, by file."""
+    more: bool
+    """Whether there are older ones."""
+
+
+class _FileEditFacts(TypedDict):
+    """An edit of a file. What others wrote: escape it before it is shown."""
+    id: str
+    """The message that calls."""
+    tool: str
+    """The tool."""
+    path: str
+    """The file, as the call spells it."""
+    kind: str
+    """In what way: changed, written, deleted, moved."""
+    lines_added: int
+    """How many lines came."""
+    lines_removed: int
+    """How many lines went."""
+    outcome: str
+    """What came of it: done, failed, unanswered."""
+
+
+class FileEditFacts(_FileEditFacts, total=False):
+    """An edit of a file. What others wrote: escape it before it is shown."""
+    number: Optional[int]
+    """Its number among the visible messages, from 1; none if it is hidden."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+    moved_to: Optional[str]
+    """What it is called since, where it was moved."""
+    prompt: Optional[SaidBefore]
+    """What the user had typed last."""
+    reason: Optional[SaidBefore]
+    """What the assistant said last before it, since that prompt."""
+
+
+class _EditedFileFacts(TypedDict):
+    """What was done to a file."""
+    path: str
+    """The file, as the calls spell it. What others wrote."""
+    edits: int
+    """How many edits there were that did not fail."""
+    failed: int
+    """How many failed."""
+    lines_added: int
+    """How many lines came in those that did not fail."""
+    lines_removed: int
+    """How many lines went."""
+    last: str
+    """The newest edit."""
+
+
+class EditedFileFacts(_EditedFileFacts, total=False):
+    """What was done to a file."""
+    last_ms: Optional[int]
+    """When that was, in milliseconds since 1970."""
+
+
+class AttestAnswer(TypedDict):
+    """What a run was."""
+    manifest: str
+    """The manifest, as docs/attest.md has it: the text that is signed, byte for byte."""
 
 
 class _DiffAnswer(TypedDict):
