@@ -9,7 +9,7 @@ forms and rebased, what came after a compaction is rebased to before it, and eac
 request must hold what `tract compile` says of the revision, message by message, and then the new prompt; what it holds
 otherwise is counted by its cause, and must have one. An import of what the client wrote then must add the new messages
 alone, and a second import nothing. `plain`, which is the session as it is, says what any resumed session differs in.
-With --across the fork is gone on with in the other client. Nothing is sent to a provider.
+With --across the fork is gone on with in the other client, and each result is resumed in both. Nothing is sent to a provider.
 
 C: messages that the client sent, but for the prompt; T: those of `tract compile`; =: identical as they are.
 
@@ -261,7 +261,13 @@ def no_placeholder(messages):
     return without(messages, lambda role, text: role == "assistant" and text == PLACEHOLDER)
 
 
-CAUSES = (no_empty, joined, no_base_prompt, no_context, no_placeholder)
+def no_line_ends(messages):
+    """Claude Code's line ends of texts that it joins"""
+    return [{**message, "content": [{**block, "text": block["text"].rstrip("\n")} if "text" in block else block for block in message["content"]]}
+            if "role" in message else message for message in messages]
+
+
+CAUSES = (joined, no_empty, no_base_prompt, no_context, no_placeholder, no_line_ends)
 
 
 def differences(theirs, ours):
@@ -402,7 +408,7 @@ def story(client, other, model, place):
     yield "rebase to before a compaction", [*here, "Done with after."], []
     tract(place, "checkout", "-b", "compacted", "main")
     tract(place, "merge", theirs, "--messages")
-    yield "merge --messages into a compacted one", ["Done with after.", "Done with moors."], ["Done with lakes."]
+    yield "merge --messages into a compacted one", ["Done with after.", *there, "Done with moors."], ["Done with lakes."]
 
 
 def check(client, other, model, place):
@@ -411,10 +417,12 @@ def check(client, other, model, place):
     Codex.configure(place, model.url("none", []))  # a session that is written for it names the provider in there
     problems = []
     for at, (name, once, never) in enumerate(story(client, other, model, place)):
-        sizes, causes, new, found = resumed(model, place, client, f"resumed-{at}", once, never)
-        why = "; ".join(f"{count} {cause}" for cause, count in causes.items())
-        print(f"  {name:38}{sizes[0]:4}{sizes[1]:5}{sizes[2]:5}{new:>5}  {why or '-'}{'  FAILS' if found else ''}", flush=True)
-        problems += [f"{name}: {line}" for line in found]
+        for there in (client, other) if client is not other else (client,):
+            sizes, causes, new, found = resumed(model, place, there, f"resumed-{at}-{there.name}", once, never)
+            title = name if there is client else f"  in {there.name}"
+            why = "; ".join(f"{count} {cause}" for cause, count in causes.items())
+            print(f"  {title:38}{sizes[0]:4}{sizes[1]:5}{sizes[2]:5}{new:>5}  {why or '-'}{'  FAILS' if found else ''}", flush=True)
+            problems += [f"{name}, in {there.name}: {line}" for line in found]
     return problems
 
 
