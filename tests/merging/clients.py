@@ -36,6 +36,7 @@ import clients as mcp  # noqa: E402
 SUMMARY = "<summary>\nThe user asked for some files.\n</summary>"
 PROMPT, REPLY = "Go on from here.", "Gone on."
 PLACEHOLDER = "No response requested."
+SHOWN = 6  # of what does not hold of one result
 
 
 class Thought(str):
@@ -77,7 +78,7 @@ class Handler(mcp.Handler):
             elif isinstance(part, str):
                 block, deltas = {"type": "text", "text": ""}, [{"type": "text_delta", "text": part}]
             else:
-                block = {"type": "tool_use", "id": f"toolu_{os.urandom(6).hex()}", "name": part[0], "input": {}}
+                block = {"type": "tool_use", "id": f"toolu_{os.urandom(6).hex()}", "name": part[0], "input": {}, "caller": {"type": "direct"}}
                 deltas = [{"type": "input_json_delta", "partial_json": json.dumps(part[1])}]
             yield {"type": "content_block_start", "index": at, "content_block": block}
             for delta in deltas:
@@ -179,7 +180,8 @@ def turn(client, word):
 
 def shaped(body):
     """The messages of a request, each way to write the same one made one: a string is a text block, a result of one text its
-    text; `cache_control` is about money, `is_error: false` what its absence means; ids of items are the server's."""
+    text; `cache_control` is about money, `is_error: false` what its absence means; ids of items are the server's; who made a
+    call (`caller`) is in the client's records alone."""
     out = []
     for message in body.get("messages") or []:
         content = message["content"]
@@ -209,7 +211,7 @@ def text_of(part):
 
 
 def block_of(block):
-    block = {key: value for key, value in block.items() if key != "cache_control" and (key, value) != ("is_error", False)}
+    block = {key: value for key, value in block.items() if key not in ("cache_control", "caller") and (key, value) != ("is_error", False)}
     if block["type"] == "tool_result":
         content = block.get("content") or ""
         block["content"] = content[0]["text"] if isinstance(content, list) and len(content) == 1 and "text" in content[0] else content
@@ -292,6 +294,9 @@ def compared(request, compiled):
     theirs[at:at + 1] = [{**theirs[at], "content": rest}] if rest else []
     count, same, lines = differences(theirs, ours)
     sizes, causes = (len(theirs), len(ours), same), collections.Counter()
+    blocks = [block for message in request.get("messages") or [] if isinstance(message["content"], list) for block in message["content"]]
+    if anonymous := sum(block["type"] == "tool_use" and "caller" not in block for block in blocks):
+        causes["calls that no longer say who made them"] = anonymous
     for cause in CAUSES:
         # Leaving something out makes new neighbours.
         theirs, ours = joined(cause(theirs)), joined(cause(ours))
@@ -422,7 +427,7 @@ def check(client, other, model, place):
             title = name if there is client else f"  in {there.name}"
             why = "; ".join(f"{count} {cause}" for cause, count in causes.items())
             print(f"  {title:38}{sizes[0]:4}{sizes[1]:5}{sizes[2]:5}{new:>5}  {why or '-'}{'  FAILS' if found else ''}", flush=True)
-            problems += [f"{name}, in {there.name}: {line}" for line in found]
+            problems += [f"{name}, in {there.name}: {line}" for line in found[:SHOWN]]
     return problems
 
 
