@@ -32,6 +32,14 @@ pub(super) fn outgoing(
     kept: Kept<'_>,
 ) -> Result<Vec<Outgoing>> {
     let commits: Vec<CommitHash> = context.entries.iter().map(|e| e.id.commit).collect();
+    let rows = commits.iter().zip(view.commits(&commits)?);
+    let rows = rows.map(|(hash, row)| row.ok_or_else(|| load::unknown(hash)));
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    // A copy goes out as what it is a copy of.
+    let commits = match kept {
+        Kept::In(_) => commits,
+        Kept::Any => origins(view, &rows)?,
+    };
     // Only in a document a summary or a marker is a record like any other, and the hide's only one.
     let (records, in_document) = match kept {
         Kept::In(None) => (vec![None; commits.len()], false),
@@ -44,14 +52,13 @@ pub(super) fn outgoing(
         }
         Kept::Any => (texts_of(view, &commits, |other| other == format)?, false),
     };
-    let in_force = in_force(path, &commits);
-    let rows = commits.iter().zip(view.commits(&commits)?);
-    let rows = rows.map(|(hash, row)| row.ok_or_else(|| load::unknown(hash)));
+    let on_path: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let in_force = in_force(path, &on_path);
     let messages = load::messages(view, &context.entries)?;
     let told = messages.into_iter().zip(view.usage(&commits)?).zip(records);
     let mut outgoing = Vec::with_capacity(commits.len());
-    for ((entry, row), ((message, usage), records)) in context.entries.iter().zip(rows).zip(told) {
-        let row = row?;
+    let entries = context.entries.iter().zip(rows.iter().zip(&commits));
+    for ((entry, (row, origin)), ((message, usage), records)) in entries.zip(told) {
         let records = records.filter(|_| entry.placed.is_none() || in_document);
         let records = records.unwrap_or_default();
         let (records, replaces) = if entry.edited || !entry.mask.is_empty() {
@@ -66,7 +73,14 @@ pub(super) fn outgoing(
                 attached::plain(&message).into_owned()
             },
             time: row.commit.time,
-            settings: in_force.get(&row.hash).cloned().unwrap_or_default(),
+            settings: {
+                let here = in_force.get(&row.hash).cloned().unwrap_or_default();
+                if *origin == row.hash {
+                    here
+                } else {
+                    with_model(view, here, origin)?
+                }
+            },
             usage,
             records,
             replaces,
@@ -86,6 +100,39 @@ pub(super) fn shape(view: &dyn View, source: &SourceRow, format: &Format) -> Res
         len: source.size_bytes.min(FRONT_BYTES),
     };
     Ok(format.shape_of(&view.source_bytes(source.id, span)?))
+}
+
+/// Of each commit that no record is behind, the one that it is a copy of, as far as that is here.
+fn origins(view: &dyn View, rows: &[CommitRow]) -> Result<Vec<CommitHash>> {
+    let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+    let mut origins = commits.clone();
+    let bare = rows.iter().zip(view.records(&commits)?).zip(&mut origins);
+    for ((row, records), first) in bare {
+        let mut next = row.commit.origin.filter(|_| records.is_empty());
+        while let Some(row) = next.map(|next| view.commit(&next)).transpose()?.flatten() {
+            *first = row.hash;
+            let has_records = !view.records_of(&row.hash)?.is_empty();
+            next = row.commit.origin.filter(|_| !has_records);
+        }
+    }
+    Ok(origins)
+}
+
+/// Settings with the model that was in force at another commit: a copied reply is of the model that gave it.
+fn with_model(
+    view: &dyn View,
+    mut here: Arc<Settings>,
+    origin: &CommitHash,
+) -> Result<Arc<Settings>> {
+    let by = view.settings_at(origin)?.remove("model");
+    let row = by.map(|by| view.commit(&by)).transpose()?.flatten();
+    let model = row.and_then(|row| row.commit.settings.get("model").cloned());
+    if let Some(model) = model
+        && here.get("model") != Some(&model)
+    {
+        Arc::make_mut(&mut here).insert("model".to_owned(), model);
+    }
+    Ok(here)
 }
 
 /// The settings in force at each of these commits of a path.

@@ -8,7 +8,7 @@ use super::outgoing::{Kept, outgoing, shape};
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::kept::KeptSource;
+use crate::history::kept::{KeptSource, format_of};
 use crate::history::leaks::leaks;
 use crate::history::path::session_of;
 use crate::history::{Repo, load, prompts};
@@ -75,12 +75,21 @@ pub fn resume(
         }
         // Another tool's base prompt and permissions are not this one's.
         let other = tool.and_then(|(tool, _)| Format::named(tool).ok());
-        let mut left_out = 0;
-        if !native && other.is_some_and(|other| other.home.is_some()) {
-            let before = messages.len();
-            messages.retain(|message| !message.message.role.is_system());
-            left_out = before - messages.len();
+        let is_others = !native && other.is_some_and(|other| other.home.is_some());
+        let mut stays = Vec::with_capacity(messages.len());
+        for (entry, message) in context.entries.iter().zip(&messages) {
+            let whose = if message.message.role.is_system() {
+                tool_of(&*view, entry.id.commit)?.map_or(is_others, |tool| {
+                    tool != session.format && tool.home.is_some()
+                })
+            } else {
+                false
+            };
+            stays.push(!whose);
         }
+        let left_out = stays.iter().filter(|stays| !**stays).count();
+        let mut stays = stays.into_iter();
+        messages.retain(|_| stays.next().unwrap_or(true));
         let title = match from.and_then(|(_, row)| row.title) {
             Some(title) => Some(title),
             None => first_prompt(&*view, &path)?,
@@ -272,5 +281,18 @@ impl Sink for Contents {
             self.contents.push(message.hash());
         }
         Ok(())
+    }
+}
+
+/// The format of the session that a commit came from, or the one that it is a copy of; none where no record is behind it.
+fn tool_of(view: &dyn View, mut commit: CommitHash) -> Result<Option<&'static Format>> {
+    loop {
+        if let Some((source, _)) = view.records_of(&commit)?.into_iter().next() {
+            return format_of(view, source);
+        }
+        match load::commit(view, &commit)?.commit.origin {
+            Some(origin) if view.commit(&origin)?.is_some() => commit = origin,
+            _ => return Ok(None),
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::{App, Failure, Result, Typed, merging, outcome};
 ///
 /// What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
 /// message, which --exec sums up, or else the other branch's last answer. --messages brings all of its messages,
-/// those that it hid as hidden ones; --prompts what the user typed there. What the other branch changed of messages
+/// those that it hid as hidden ones; --prompts what the user typed there, with what the client attached to it. What the other branch changed of messages
 /// that both have is changed here as well: edits, hides, restores, priorities.
 ///
 /// Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
@@ -41,7 +41,7 @@ pub struct Args {
     /// All of its messages
     #[arg(long, conflicts_with = "exec")]
     messages: bool,
-    /// What the user typed there
+    /// What the user typed there, with what the client attached to it
     #[arg(long, conflicts_with_all = ["exec", "messages"])]
     prompts: bool,
     /// A command that sums its messages up
