@@ -436,9 +436,10 @@ impl Carry<'_> {
 
     /// Whether this path alone has hidden an entry, or parts of it, that the other shows.
     fn is_hidden_here(&self, there: &OrderEntry, here: &OrderEntry) -> bool {
-        let parts = here.parts_hidden_by.iter().map(|(hide, _)| hide);
-        let mut hides = here.hidden_by.iter().chain(parts);
-        there.visible && hides.any(|hide| !self.is_shared(hide))
+        let is_own = |hide: &CommitHash| !self.is_shared(hide);
+        let mut parts = here.parts_hidden_by.iter().map(|(hide, _)| hide);
+        let by_part = here.mask != there.mask && parts.any(is_own);
+        there.visible && (by_part || here.hidden_by.iter().any(is_own))
     }
 
     /// Whether a summary of its own stands for an entry here.
