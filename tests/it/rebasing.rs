@@ -54,12 +54,12 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     $ tract log --verbose -n 2
     b192b76fc6332475d634ee254fa1d56d55086efa5561b46c9e16fd26a6a09523  :6  (HEAD -> main)
         2026-03-14 12:10:00 +0000  append  assistant  text  +8 = 51 tokens
-            copy of a22bcc5
+        copy of a22bcc5
         The Brocken.
 
     ddfd90469e270171ac33be004b3f95d65aba6c57403ae1361a6ae94508eadaac  :5
         2026-03-14 12:09:00 +0000  append  user  text  +8 = 43 tokens
-            copy of 0c804f1
+        copy of 0c804f1
         temp=0.5  note: asked
         And a hill?
     $ tract rebase full --from short
