@@ -251,6 +251,49 @@ fn a_conflict_is_listed_and_has_three_ways_out() {
 }
 
 #[test]
+fn hidden_on_one_side_and_edited_on_the_other_is_a_conflict_either_way() {
+    let cases = [
+        ("main", "idea", "edited there, hidden here"),
+        ("idea", "main", "hidden there, edited here"),
+    ];
+    for (hides, edits, what) in cases {
+        for flag in [None, Some("--ours"), Some("--theirs")] {
+            let sandbox = forked();
+            sandbox.ok(&["--on", hides, "drop", ":3"]);
+            let text_there = "I look closely.";
+            sandbox.ok(&[
+                "--on",
+                edits,
+                "commit",
+                "--edit",
+                ":3",
+                "-r",
+                "assistant",
+                "-m",
+                text_there,
+            ]);
+            let before = text(&sandbox);
+            let Some(flag) = flag else {
+                let told = sandbox.tract(&["merge", "idea"]);
+                let refused = told.contains("exit code: 1") && told.contains(what);
+                assert!(refused, "{told}");
+                assert_eq!(text(&sandbox), before);
+                continue;
+            };
+            sandbox.ok(&["merge", "idea", flag]);
+            let seen = text(&sandbox);
+            let keeps_edit = (flag == "--ours") == (edits == "main");
+            assert_eq!(
+                seen.contains(text_there),
+                keeps_edit,
+                "{what} {flag}: {seen}"
+            );
+            assert!(!seen.contains("I look at it."), "{seen}");
+        }
+    }
+}
+
+#[test]
 fn the_same_change_on_both_is_no_conflict() {
     let sandbox = forked();
     for on in ["main", "idea"] {

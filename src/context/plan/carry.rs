@@ -81,6 +81,8 @@ pub enum ClashKind {
     Edited,
     /// It is hidden there, and has another text here.
     HiddenThere,
+    /// It has another text there, and is hidden here.
+    HiddenHere,
     /// Each summed it up.
     SummedUp,
     /// Each gave it another priority.
@@ -93,6 +95,7 @@ impl ClashKind {
         match self {
             Self::Edited => "edited on both sides",
             Self::HiddenThere => "hidden there, edited here",
+            Self::HiddenHere => "edited there, hidden here",
             Self::SummedUp => "summed up on both sides",
             Self::Priority => "another priority on both sides",
         }
@@ -140,7 +143,7 @@ pub struct Carry<'a> {
     /// This path.
     pub here: &'a Order,
     /// What plans need to know of it, each entry by itself. For a hide the parts of its visible messages; for
-    /// a restore or a priority the calls and results of hidden ones.
+    /// a restore, a priority or an edit of what is hidden here the calls and results of hidden ones.
     pub input: &'a PlanInput,
     /// What stands for what.
     pub counterparts: &'a Counterparts,
@@ -206,8 +209,19 @@ impl Carry<'_> {
         if here.content != there.content && settling.ours(&there, &here, ClashKind::Edited) {
             return Ok(None);
         }
+        let mut fit = Fit::default();
+        if self.is_hidden_here(&there, &here) {
+            if settling.ours(&there, &here, ClashKind::HiddenHere) {
+                return Ok(None);
+            }
+            if !here.hidden_by.is_empty() {
+                fit.drafts = restore::restore(self.input, &[restore::Lost::Entry(here.id)])?;
+            }
+        }
         let target = here.id;
-        fits(Operation::Edit { target, content })
+        let edit = Operation::Edit { target, content };
+        fit.drafts.push(Draft::new(edit, Vec::new()));
+        Ok(Some(fit))
     }
 
     fn annotate(
@@ -420,12 +434,24 @@ impl Carry<'_> {
         }))
     }
 
+    /// Whether this path alone has hidden an entry, or parts of it, that the other shows.
+    fn is_hidden_here(&self, there: &OrderEntry, here: &OrderEntry) -> bool {
+        let is_own = |hide: &CommitHash| !self.is_shared(hide);
+        let mut parts = here.parts_hidden_by.iter().map(|(hide, _)| hide);
+        let by_part = here.mask != there.mask && parts.any(is_own);
+        there.visible && (by_part || here.hidden_by.iter().any(is_own))
+    }
+
     /// Whether a summary of its own stands for an entry here.
     fn is_summed_up(&self, here: &OrderEntry) -> bool {
-        here.hidden_by.iter().any(|hide| {
-            let is_shared = self.there.kind_of(&self.counterparts.there(hide)).is_some();
-            !is_shared && self.here.kind_of(hide) == Some(HideKind::Compaction)
-        })
+        let sums_up = |hide| self.here.kind_of(hide) == Some(HideKind::Compaction);
+        let mut hides = here.hidden_by.iter();
+        hides.any(|hide| !self.is_shared(hide) && sums_up(hide))
+    }
+
+    /// Whether a hide here, or that for which it stands, is on the other path.
+    fn is_shared(&self, hide: &CommitHash) -> bool {
+        self.there.kind_of(&self.counterparts.there(hide)).is_some()
     }
 
     /// Before which place something stands that stands before `before` there: before the next entry that is

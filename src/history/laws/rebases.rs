@@ -67,8 +67,71 @@ fn parted(repo: &Repo, tip: &CommitHash) -> usize {
     parted.count()
 }
 
+/// Of how many pairs in the context each of its messages is an end, by the commits that appended them.
+fn partners(repo: &Repo, tip: &CommitHash) -> HashMap<CommitHash, usize> {
+    let view = repo.store.read().expect("a view");
+    let entries = context(repo, tip).entries;
+    let message = |entry: &Entry| load::message(&*view, entry).expect("a message");
+    let links: Vec<Links> = entries
+        .iter()
+        .map(|entry| Links::of(&message(entry)))
+        .collect();
+    let mut partners: HashMap<CommitHash, usize> = HashMap::new();
+    for entry in entries.iter() {
+        partners.insert(entry.id.commit, 0);
+    }
+    for pair in Pairs::new(&links).pairs() {
+        for at in [pair.call.0, pair.result.0] {
+            *partners.entry(entries[at].id.commit).or_default() += 1;
+        }
+    }
+    partners
+}
+
+/// What is said, mostly with tools, and now and then a command.
+fn with_tools() -> impl Strategy<Value = Draw> {
+    let said = (prop::sample::select(vec![1u8, 3, 3, 4, 4]), 0..2u8);
+    prop_oneof![6 => said.prop_map(|(kind, id)| (0, kind, id)), 1 => any::<Draw>()]
+}
+
 proptest! {
     #![proptest_config(crate::conditions::laws(96))]
+
+    /// Whatever stays behind or waits on the new base: what goes along has the partners that it had.
+    #[test]
+    fn a_rebase_leaves_no_half_of_a_pair_behind(
+        draws in prop::collection::vec(with_tools(), 3..16),
+        onto in any::<u8>(),
+        from in any::<u8>(),
+    ) {
+        let repo = super::repository();
+        for (at, draw) in draws.into_iter().enumerate() {
+            let _ = command(&repo, draw, Millis(at as i64));
+        }
+        let Some(tip) = attached(&repo) else { return Ok(()) };
+        let path = repo.store.read().and_then(|view| view.ancestors(&tip, None, usize::MAX));
+        let path = path.expect("a path");
+        let named = |draw: u8| path[draw as usize % path.len()].hash;
+        let rebase = Rebase {
+            from: Some(named(from)),
+            ..Rebase::onto(named(onto), Encoding::default())
+        };
+        let done = match repo.rebase(Call::at(Millis(100), "rebase"), &rebase) {
+            Ok(done) if done.blocked().next().is_none() => done,
+            Ok(_) | Err(Error::Refused(_)) => {
+                prop_assert_eq!(attached(&repo), Some(tip));
+                return Ok(());
+            }
+            Err(other) => return Err(TestCaseError::fail(other.to_string())),
+        };
+        let (before, after) = (partners(&repo, &tip), partners(&repo, &done.after));
+        for step in &done.steps {
+            let RebaseFate::Put(copy) = step.fate else { continue };
+            if let (Some(was), Some(is)) = (before.get(&step.commit), after.get(&copy)) {
+                prop_assert!(is >= was, "{} has lost a partner", step.commit);
+            }
+        }
+    }
 
     #[test]
     fn a_rebase_loses_nothing_and_parts_nothing_and_is_undone_at_once(

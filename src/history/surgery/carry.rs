@@ -82,13 +82,14 @@ impl<'a> Carrier<'a> {
     ) -> Result<Carryover> {
         let mut carried = self.operation(hash, &commit.operation, settle)?;
         if let Carryover::Fits(fit) = &mut carried {
-            for (at, draft) in fit.drafts.iter_mut().enumerate() {
+            for draft in &mut fit.drafts {
                 draft.author.clone_from(&commit.author);
                 draft.origin = Some(*hash);
-                if at == 0 {
-                    draft.settings.clone_from(&commit.settings);
-                    draft.note.clone_from(&commit.note);
-                }
+            }
+            // The last one stands for it.
+            if let Some(draft) = fit.drafts.last_mut() {
+                draft.settings.clone_from(&commit.settings);
+                draft.note.clone_from(&commit.note);
             }
         }
         Ok(carried)
@@ -106,7 +107,9 @@ impl<'a> Carrier<'a> {
         settle: &dyn Fn(&Clash) -> Option<Whose>,
     ) -> Result<Carryover> {
         let input = match operation {
-            Operation::Append { .. } | Operation::Edit { .. } => PlanInput::default(),
+            Operation::Append { .. } => PlanInput::default(),
+            Operation::Edit { target, .. } if self.shows(target)? => PlanInput::default(),
+            Operation::Edit { .. } => self.input(true)?,
             Operation::Hide(_) => self.input(false)?,
             Operation::Restore { .. } | Operation::Annotate { .. } => self.input(true)?,
         };
@@ -117,6 +120,13 @@ impl<'a> Carrier<'a> {
             counterparts: &self.counterparts,
         };
         carry.operation(hash, operation, settle)
+    }
+
+    /// Whether what stands for an entry of the other path is visible here, or nothing does.
+    fn shows(&self, there: &EntryId) -> Result<bool> {
+        let there = self.there.entry(there)?.id;
+        let here = self.stands(&there).map(|id| self.here.entry(&id));
+        Ok(here.transpose()?.is_none_or(|entry| entry.visible))
     }
 
     /// Goes on to behind a commit of the other path.

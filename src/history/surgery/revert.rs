@@ -223,10 +223,13 @@ fn again(
         }
         other => other.clone(),
     };
-    // What was edited since is hidden as it is now.
-    let settle = |clash: &Clash| (clash.kind == ClashKind::HiddenThere).then_some(Whose::Theirs);
+    // What was edited since is hidden as it is now, and what was hidden since is edited and stays hidden.
+    let hidden = [ClashKind::HiddenThere, ClashKind::HiddenHere];
+    let settle = |clash: &Clash| hidden.contains(&clash.kind).then_some(Whose::Theirs);
     let mut carrier = Carrier::between(view, Some(hash), Some(tip))?;
     let carried = carrier.operation(hash, &operation, &settle)?;
     let fit = fitting(hash, &undone, carried)?;
-    Ok(fit.map_or_else(Vec::new, |fit| fit.drafts))
+    let mut drafts = fit.map_or_else(Vec::new, |fit| fit.drafts);
+    drafts.retain(|draft| !matches!(draft.operation, Operation::Restore { .. }));
+    Ok(drafts)
 }

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::World;
 use crate::context::OrderEntry;
-use crate::context::plan::PlanEntry;
 use crate::context::plan::carry::{Carry, Carryover, Clash, ClashKind, Counterparts, Whose};
+use crate::context::plan::{PlanEntry, skip};
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Draft, EntryId, Message, Operation, Role};
+use crate::model::{Draft, EntryId, Message, Operation, Priority, Role};
 
 type Step = (u8, u8, u8);
 
@@ -98,11 +98,9 @@ fn carry_all(here: &mut World, there: &World, from: usize) -> Result<Counterpart
                     fit.missing.is_empty() && fit.spared.is_empty(),
                     "{at}: {fit:?}"
                 );
-                for (nth, draft) in fit.drafts.into_iter().enumerate() {
+                for draft in fit.drafts {
                     here.commit(draft).expect("it fits");
-                    if nth == 0 {
-                        counterparts.insert(commit.0, here.parent.expect("made"));
-                    }
+                    counterparts.insert(commit.0, here.parent.expect("made"));
                 }
             }
             Carryover::Already => {}
@@ -179,6 +177,9 @@ proptest! {
                         match clash.kind {
                             ClashKind::Priority => prop_assert_ne!(was.priority, is.priority),
                             ClashKind::SummedUp => prop_assert!(was.visible && !is.visible),
+                            ClashKind::HiddenHere => {
+                                prop_assert!(was.visible && (!is.visible || is.mask != was.mask));
+                            }
                             _ => prop_assert_ne!(was.content, is.content),
                         }
                     }
@@ -186,14 +187,21 @@ proptest! {
                 }
                 Carryover::Already | Carryover::Misfit(_) => continue,
             };
-            for (nth, draft) in fit.drafts.iter().enumerate() {
+            for draft in &fit.drafts {
                 prop_assert!(here.commit(draft.clone()).is_ok(), "{draft:?}");
-                if nth == 0 {
-                    counterparts.insert(commit.0, here.parent.expect("made"));
-                }
+                counterparts.insert(commit.0, here.parent.expect("made"));
+            }
+            if let (Operation::Edit { target, .. }, Some(Whose::Theirs)) = (&commit.1.operation, whose) {
+                let was = then.order.entry(target).expect("it is there");
+                let stands = counterparts.entry(&here.order, &was.id).expect("it fits");
+                let is = here.order.entry(&stands).expect("it is here");
+                let seen = is.visible || is.priority == Priority::Skip || !is_own_hide(&is, &then, &counterparts);
+                prop_assert!(!was.visible || seen, "{} is edited there and hidden still", is.id);
             }
             let whole = !matches!(commit.1.operation, Operation::Append { .. } | Operation::Edit { .. });
-            if whole {
+            // Ids come again: a plan sees pairs of visible messages, this law those of all.
+            let is_whole_there = after.split().is_subset(&then.split());
+            if whole && is_whole_there {
                 prop_assert!(here.split().is_subset(&split), "a pair is split by {:?}", commit.1.operation);
             }
             if let Operation::Hide(hide) = &commit.1.operation {
@@ -209,6 +217,67 @@ proptest! {
                         let own = before.order.entry(&entry.id).expect("it was there");
                         prop_assert_eq!(own.visible, entry.visible, "{} stayed there", entry.id);
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Whether it is hidden, and by nothing that the other path has done.
+fn is_own_hide(here: &OrderEntry, there: &World, counterparts: &Counterparts) -> bool {
+    let is_there = |hide: &CommitHash| {
+        let mut path = there.path.iter().map(|(commit, _)| commit);
+        path.any(|commit| commit == hide || counterparts.here(commit) == *hide)
+    };
+    !here.hidden_by.is_empty() && !here.hidden_by.iter().any(is_there)
+}
+
+proptest! {
+    #![proptest_config(crate::conditions::laws(256))]
+
+    /// Whatever is hidden there: what is pinned here stays as it is, and so does what calls and waits here.
+    #[test]
+    fn what_is_pinned_or_waits_here_stays(
+        shared in steps(16),
+        theirs in prop::collection::vec((prop::bool::weighted(0.8), any::<Step>()), 1..8),
+        pins in prop::collection::vec(any::<u8>(), 1..4),
+        ours in prop::collection::vec(any::<Step>(), 0..4),
+        whose in any::<bool>(),
+    ) {
+        let base = World::begun(shared);
+        let (mut there, mut here) = (base.clone(), base.clone());
+        here.serial += 1_000;
+        theirs.into_iter().for_each(|step| there.take(step));
+        ours.into_iter().for_each(|step| here.say(step));
+        let names: Vec<EntryId> = here.order.names().collect();
+        for pin in pins {
+            let id = names[pin as usize % names.len()];
+            let pin = skip::annotate(&here.input(), &[id], Priority::Pinned, None);
+            if let Ok(Some(pin)) = pin {
+                here.commit(pin).expect("a pin");
+            }
+        }
+        here.messages.extend(there.messages.clone());
+        let whose = if whose { Whose::Ours } else { Whose::Theirs };
+        let mut counterparts = Counterparts::default();
+        for (at, commit) in there.path.iter().enumerate().skip(base.path.len()) {
+            let before = here.input();
+            let then = there.before(at);
+            let Carryover::Fits(fit) = here.carried(&then, commit, &counterparts, Some(whose)) else { continue };
+            for draft in fit.drafts {
+                here.commit(draft).expect("it fits");
+                counterparts.insert(commit.0, here.parent.expect("made"));
+            }
+            if !matches!(commit.1.operation, Operation::Hide(_)) {
+                continue;
+            }
+            let pairs = before.pairs();
+            for (at, was) in before.order.iter().enumerate().filter(|(_, was)| was.visible()) {
+                let is = here.order.entry(&was.entry.id).expect("it stays in the order");
+                let (pinned, waits) = (was.pinned(), pairs.is_open(at));
+                if pinned || waits {
+                    let same = is.visible && is.mask == was.entry.mask;
+                    prop_assert!(same, "{} (pinned: {}, waits: {})", is.id, pinned, waits);
                 }
             }
         }
