@@ -10,7 +10,8 @@ use crate::context::{Context, Entry};
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::{
-    Call, CommitOptions, Erasing, Named, On, Repo, ResetMode, SurgeryOptions, UndoPoint, load,
+    Call, CommitOptions, Erasing, Named, On, Repo, ResetMode, SurgeryOptions, UndoPoint, ancestry,
+    load,
 };
 use crate::model::{Draft, Message, Millis, Operation, PURGED, Role, tombstone};
 use crate::store::View;
@@ -84,7 +85,8 @@ impl Known {
         let own: BTreeSet<CommitHash> = path(tip).iter().map(|row| row.hash).collect();
         for (_, other) in load::tips(view, "refs/").expect("refs") {
             if !own.contains(&other) {
-                let rows = path(&other);
+                // By either parent: what was merged there stays as well.
+                let rows = ancestry::beyond(view, &other, &[]).expect("a history");
                 needed.extend(rows.iter().flat_map(|row| row.commit.operation.contents()));
             }
         }
