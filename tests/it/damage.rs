@@ -112,6 +112,19 @@ fn with_every_kind_of_row() -> Sandbox {
     for command in [
         &["watch", "--once"][..],
         &["checkout", "main"],
+        // A merge: a commit with a second parent, which is a copy of another.
+        &["branch", "aside"],
+        &[
+            "--on",
+            "aside",
+            "commit",
+            "-r",
+            "assistant",
+            "-m",
+            "said aside",
+        ],
+        &["commit", "-r", "user", "-m", "said meanwhile"],
+        &["merge", "aside", "--messages"],
         // A session on one's own branch, and one that goes on elsewhere.
         &["import", "rollout.jsonl", "--onto", "main"],
         &["resume", session],

@@ -17,7 +17,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Commit, Message, Operation, Role, ToolUses};
 use crate::store::lineage::Place;
 use crate::store::rows::Shown;
-use crate::store::tables::{self, Repair, Table};
+use crate::store::tables::{self, Purge, Repair, Table};
 use crate::store::{SetAside, rows};
 
 /// What stands in listings for a message of which nothing is left.
@@ -31,7 +31,7 @@ const UNKNOWN: &str = "…";
 /// nothing vouches for is set aside: it is in nobody's way then, and nothing of it is lost.
 ///
 /// Where a commit or a message's row stays that nothing vouches for, the indexes of its table may be all
-/// that still leads to it, the search index all that still knows its text, and a checkpoint all that
+/// that still leads to it, the search index all that still knows its text, and a checkpoint or a total all that
 /// still knows the context at a later commit: then those stay.
 ///
 /// # Errors
@@ -55,7 +55,14 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
         aside: BTreeMap::new(),
     };
     let told = mending.told_by_indexes()?;
-    session.empty(tables::dropped())?;
+    let commits = broken_commits(session)?;
+    let has_lost = commits.iter().any(|(_, mend)| mend.is_none());
+    let (kept, dropped): (Vec<&Table>, Vec<&Table>) =
+        tables::dropped().partition(|table| has_lost && table.purge == Purge::Sums);
+    session.empty(dropped.into_iter())?;
+    for table in kept {
+        mending.anew(table.name, false)?;
+    }
     mending.anew("counts", false)?;
     mending.numbers_of_dictionaries()?;
     let kept = mending.objects()?;
