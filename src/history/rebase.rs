@@ -151,7 +151,7 @@ impl Repo {
     ///
     /// // What came after the compaction, on the state before it.
     /// let rebase = Rebase {
-    ///     from: Some(done.commits[0].hash),
+    ///     from: Some(done.surgery.commits[0].hash),
     ///     ..Rebase::onto(made[1].hash, Encoding::default())
     /// };
     /// let done = repo.rebase(call, &rebase)?;
