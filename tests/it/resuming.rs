@@ -11,6 +11,9 @@ use crate::sandbox::Sandbox;
 /// Of two models, with parallel calls and thinking.
 const TWO_MODELS: &str = include_str!("../data/claude-code/parallel.jsonl");
 
+/// Of Codex, with a developer's message.
+const DEVELOPER: &str = include_str!("../data/codex/fork.jsonl");
+
 /// The only file below a directory.
 fn only_file(directory: PathBuf) -> PathBuf {
     let mut entries = fs::read_dir(&directory).expect("it is there");
@@ -350,4 +353,40 @@ fn without_the_client_the_session_is_written_and_the_command_is_told() {
             format!("hint: the session was written; it goes on with: codex resume {id}"),
         ]
     );
+}
+
+#[test]
+fn a_message_that_a_merge_copied_is_resumed_as_what_it_is_a_copy_of() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", TWO_MODELS);
+    sandbox.ok(&["import", "session.jsonl"]);
+    // The last reply is of another model than all before it.
+    sandbox.ok(&["checkout", "-b", "other", "HEAD~1"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Meanwhile."]);
+    sandbox.ok(&["merge", "main", "--messages"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    let records = written(&sandbox);
+    let replies = records.iter().filter(|r| r["type"] == "assistant");
+    let last = replies.last().expect("a reply");
+    assert_eq!(last["message"]["model"], "claude-haiku-4-5");
+    let original = TWO_MODELS
+        .lines()
+        .rev()
+        .find(|line| line.contains("claude-haiku-4-5"));
+    let original: Value = serde_json::from_str(original.expect("it is there")).expect("JSON");
+    let tokens = |record: &Value| record["message"]["usage"]["output_tokens"].clone();
+    assert_eq!(tokens(last), tokens(&original));
+}
+
+#[test]
+fn a_system_message_goes_to_the_tool_that_it_came_from_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.write("rollout.jsonl", DEVELOPER);
+    sandbox.ok(&["import", "rollout.jsonl"]);
+    sandbox.write("session.jsonl", TWO_MODELS);
+    sandbox.ok(&["import", "session.jsonl", "--onto", "main"]);
+    let told = sandbox.tract(&["resume", "--in", "claude-code"]);
+    assert!(told.contains("of the other tool left out"), "{told}");
+    let told = sandbox.tract(&["resume", "--in", "codex"]);
+    assert!(!told.contains("of the other tool left out"), "{told}");
 }
