@@ -12,8 +12,9 @@ use crate::hash::{CommitHash, Fingerprint, hex};
 use crate::history::cost::BilledReply;
 use crate::history::repo::Repo;
 use crate::history::{load, path, requests};
+use crate::interop::{FRONT_BYTES, Format};
 use crate::model::price::Prices;
-use crate::model::{Millis, RefName, ToolUses};
+use crate::model::{Millis, RefName, Span, ToolUses};
 use crate::store::View;
 
 /// What the root's hash begins with, before the hashes of the commits.
@@ -97,6 +98,9 @@ pub struct AttestedSource {
     pub size_bytes: u64,
     /// Their SHA-256.
     pub sha256: String,
+    /// The commit of git that was checked out when the session began, where the file says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_commit: Option<String>,
 }
 
 /// A request with its client's hash.
@@ -190,15 +194,38 @@ fn sources(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<AttestedSource
     for id in ids {
         let row = view.source(id)?;
         let row = row.ok_or_else(|| path::missing_source(id))?;
+        let format = row.format;
         sources.push(AttestedSource {
             session: row.session,
-            format: row.format,
+            format: format.clone(),
             size_bytes: row.size_bytes,
             sha256: hex(&row.fingerprint),
+            git_commit: git_commit(view, id, row.size_bytes, &format)?,
         });
     }
     sources.sort();
     Ok(sources)
+}
+
+/// The commit of git that was checked out when a session began.
+fn git_commit(
+    view: &dyn View,
+    source: u64,
+    size_bytes: u64,
+    format: &str,
+) -> Result<Option<String>> {
+    let Ok(format) = Format::named(format) else {
+        return Ok(None);
+    };
+    let front = Span {
+        offset: 0,
+        len: size_bytes.min(FRONT_BYTES),
+    };
+    let front = view.source_bytes(source, front)?;
+    let first = front.split(|byte| *byte == b'\n').next();
+    let first = String::from_utf8_lossy(first.unwrap_or_default());
+    let resume = format.resume();
+    Ok(resume.and_then(|resume| (resume.checked_out)(&first)))
 }
 
 fn models(replies: &[BilledReply]) -> Vec<AttestedModel> {

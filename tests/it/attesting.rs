@@ -343,3 +343,20 @@ fn a_forks_whole_life() {
         sandbox.ok(&["fsck"]);
     }
 }
+
+#[test]
+fn the_commit_of_the_project_that_a_session_began_at_is_attested() {
+    let session = include_str!("../data/codex/plain.jsonl");
+    let (first, rest) = session.split_once('\n').expect("several records");
+    let mut first: serde_json::Value = serde_json::from_str(first).expect("JSON");
+    let commit = "5f1f9a4b6d5b8f5c3b1f0c5d4e3f2a1b0c9d8e7f";
+    first["payload"]["git"] = serde_json::json!({"commit_hash": commit, "branch": "main"});
+    let sandbox = Sandbox::new();
+    sandbox.write("rollout.jsonl", format!("{first}\n{rest}"));
+    sandbox.ok(&["import", "rollout.jsonl"]);
+    let manifest = sandbox.ok(&["attest"]);
+    assert!(
+        manifest.contains(&format!("\"git_commit\": \"{commit}\"")),
+        "{manifest}"
+    );
+}
