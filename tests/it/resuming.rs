@@ -366,8 +366,8 @@ fn a_message_that_a_merge_copied_is_resumed_as_what_it_is_a_copy_of() {
     sandbox.ok(&["merge", "main", "--messages"]);
     sandbox.ok(&["resume", "--in", "claude-code"]);
     let records = written(&sandbox);
-    let replies = records.iter().filter(|r| r["type"] == "assistant");
-    let last = replies.last().expect("a reply");
+    let mut replies = records.iter().filter(|r| r["type"] == "assistant");
+    let last = replies.next_back().expect("a reply");
     assert_eq!(last["message"]["model"], "claude-haiku-4-5");
     let original = TWO_MODELS
         .lines()
