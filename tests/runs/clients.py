@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The vendors' own clients go on from contexts that `tract run` and `tract bisect run` hand them.
 
-    python3 tests/runs/clients.py --tract target/release/tract [--prefix FOLDER] [--only NAME] [--keep]
+    python3 tests/runs/clients.py --tract target/release/tract [--prefix FOLDER] [--only NAME] [--chance] [--keep]
 
 Claude Code and Codex are installed from npm (FOLDER keeps them) and talk to a canned model on this machine. The model fails
 exactly if one message is visible in what the client sends. `tract run` makes three runs of the session, one branch each, of
-which a judge says that they are bad; from before that message, that they are good; `tract bisect run` finds the message. Nothing is sent
-to a provider.
+which a judge says that they are bad; from before that message, that they are good; `tract bisect run` finds the message. Then either of
+two messages makes it fail: both are found. With --chance it fails in one of five answers: the message is found with the stated
+confidence, in some hundred answers. Nothing is sent to a provider.
 
 Exit status: 0 all hold, 1 one does not, 77 npm or a client cannot be had: skipped, and said so.
 """
@@ -15,6 +16,7 @@ import argparse
 import json
 import math
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -26,13 +28,18 @@ import clients as mcp  # noqa: E402
 
 FAULT = "The ledger is kept in Old Norse."
 PROMPTS = ["We keep a ledger.", "It has three columns.", "The first is the day.", FAULT, "The second is the sum.", "The third is who paid."]
+OTHER = "It has three columns."
 ASKED = "What is in the second column?"
 GOOD, BAD = "It holds the sum.", "Ek veit eigi."
 SESSION = mcp.SESSION
 
 
 class Model(mcp.Model):
-    """It fails where the fault stands in what it is sent, and was asked something."""
+    """It fails where the fault stands in what it is sent, and was asked something: always, where another stands there as well, or by
+    chance."""
+
+    faults, one_in = [FAULT], 1
+    chance = random.Random(5)
 
     def next(self, label, body):
         with self.lock:
@@ -41,12 +48,16 @@ class Model(mcp.Model):
             if waiting and body.get("tools"):
                 return waiting.pop(0)
         said = json.dumps(body.get("messages") or body.get("input") or [], ensure_ascii=False)
-        return BAD if FAULT in said and ASKED in said else GOOD if ASKED in said else "Noted."
+        if ASKED not in said:
+            return "Noted."
+        with self.lock:
+            drawn = self.chance.randrange(self.one_in) == 0
+        return BAD if drawn and any(fault in said for fault in self.faults) else GOOD
 
 
 def tract(place, *args, fails=False, **env):
     done = subprocess.run([place.tract, *args], cwd=place.project, env={**place.env, **env}, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=600)
+                          capture_output=True, text=True, timeout=1800)
     if (done.returncode != 0) != fails:
         raise AssertionError(f"tract {' '.join(args)[:200]}: {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.stdout + done.stderr
@@ -76,7 +87,7 @@ def codex(model, place):
     return ["--in", "codex"], {}
 
 
-def check(client, model, place):
+def check(client, model, place, by_chance):
     """What does not hold."""
     place.run(place.tract, "init")
     way, env = client(model, place)
@@ -108,6 +119,18 @@ def check(client, model, place):
     if FAULT in tract(place, "compile", "without", "--format", "text"):
         problems.append("the branch without it has it")
     print(f"{client.__name__}: found in {steps} runs, of {n} messages")
+
+    model.faults = [FAULT, OTHER]
+    found = tract(place, "bisect", "run", *way, "--prompt", ASKED, "--", judge, **env)
+    if FAULT not in found or OTHER not in found or "And by this alone" not in found:
+        problems.append(f"of two messages that are each enough, it found: {found}")
+    if by_chance:
+        model.faults, model.one_in = [FAULT], 5
+        found = tract(place, "bisect", "run", "-n", "20", *way, "--prompt", ASKED, "--", judge, **env)
+        if FAULT not in found or not (sure := re.search(r"found in (\d+) runs.*", found)):
+            problems.append(f"by chance it found: {found}")
+        else:
+            print(f"{client.__name__}: by chance {sure[0]}")
     return problems
 
 
@@ -116,6 +139,7 @@ def main():
     options.add_argument("--tract", required=True, type=pathlib.Path)
     options.add_argument("--prefix", type=pathlib.Path)
     options.add_argument("--only")
+    options.add_argument("--chance", action="store_true")
     options.add_argument("--keep", action="store_true")
     args = options.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tract-runs-"))
@@ -128,7 +152,7 @@ def main():
             if args.only and args.only != client.__name__:
                 continue
             place = mcp.Place(folder / client.__name__, prefix, args.tract.resolve())
-            problems = check(client, Model(), place)
+            problems = check(client, Model(), place, args.chance)
             for problem in problems:
                 print(f"  {problem}")
             failed |= bool(problems)
