@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load;
 use crate::model::{EntryId, Operation, RefName};
-use crate::store::{SessionRow, View};
+use crate::store::{CommitRow, SessionRow, View};
 
 /// How many own commits may stand after an imported one before it no longer counts.
 const SESSION_SEARCH: usize = 1_000;
@@ -185,6 +185,28 @@ pub(crate) fn missing_source(source: u64) -> Error {
     Error::damaged(format!(
         "source {source} is missing, and commits came from it"
     ))
+}
+
+/// What a commit is a copy of, and what that is a copy of, and so on; the last may not be here.
+pub(crate) fn origins(view: &dyn View, row: &CommitRow) -> Result<Vec<CommitHash>> {
+    let (mut origins, mut next) = (Vec::new(), row.commit.origin);
+    while let Some(origin) = next {
+        origins.push(origin);
+        next = view.commit(&origin)?.and_then(|row| row.commit.origin);
+    }
+    Ok(origins)
+}
+
+/// The commit itself or, where no record is behind it, the nearest one that it is a copy of and that has any; where none has,
+/// the first of them that is here.
+pub(crate) fn recorded(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
+    let origins = origins(view, row)?;
+    let here = view.commits(&origins)?.into_iter().flatten();
+    let mut all = vec![row.hash];
+    all.extend(here.map(|row| row.hash));
+    let records = view.records(&all)?;
+    let at = records.iter().position(|records| !records.is_empty());
+    Ok(all[at.unwrap_or(all.len() - 1)])
 }
 
 /// A session with what is known of it; a file of many conversations has no session of its own name.

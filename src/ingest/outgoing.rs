@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::kept::{format_of, spans, texts};
-use crate::history::load;
+use crate::history::{load, path};
 use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Settings, Span};
 use crate::store::{CommitRow, SourceRow, View};
@@ -107,12 +107,9 @@ fn origins(view: &dyn View, rows: &[CommitRow]) -> Result<Vec<CommitHash>> {
     let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
     let mut origins = commits.clone();
     let bare = rows.iter().zip(view.records(&commits)?).zip(&mut origins);
-    for ((row, records), first) in bare {
-        let mut next = row.commit.origin.filter(|_| records.is_empty());
-        while let Some(row) = next.map(|next| view.commit(&next)).transpose()?.flatten() {
-            *first = row.hash;
-            let has_records = !view.records_of(&row.hash)?.is_empty();
-            next = row.commit.origin.filter(|_| !has_records);
+    for ((row, records), origin) in bare {
+        if records.is_empty() && row.commit.origin.is_some() {
+            *origin = path::recorded(view, row)?;
         }
     }
     Ok(origins)

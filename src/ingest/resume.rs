@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::kept::{KeptSource, format_of};
 use crate::history::leaks::leaks;
-use crate::history::path::session_of;
+use crate::history::path::{self, session_of};
 use crate::history::{Repo, load, prompts};
 use crate::interop::records::each_record;
 use crate::interop::redacted::Sieve;
@@ -79,7 +79,7 @@ pub fn resume(
         let mut stays = Vec::with_capacity(messages.len());
         for (entry, message) in context.entries.iter().zip(&messages) {
             let whose = if message.message.role.is_system() {
-                tool_of(&*view, entry.id.commit)?.map_or(is_others, |tool| {
+                tool_of(&*view, &entry.id.commit)?.map_or(is_others, |tool| {
                     tool != session.format && tool.home.is_some()
                 })
             } else {
@@ -285,14 +285,10 @@ impl Sink for Contents {
 }
 
 /// The format of the session that a commit came from, or the one that it is a copy of; none where no record is behind it.
-fn tool_of(view: &dyn View, mut commit: CommitHash) -> Result<Option<&'static Format>> {
-    loop {
-        if let Some((source, _)) = view.records_of(&commit)?.into_iter().next() {
-            return format_of(view, source);
-        }
-        match load::commit(view, &commit)?.commit.origin {
-            Some(origin) if view.commit(&origin)?.is_some() => commit = origin,
-            _ => return Ok(None),
-        }
+fn tool_of(view: &dyn View, commit: &CommitHash) -> Result<Option<&'static Format>> {
+    let origin = path::recorded(view, &load::commit(view, commit)?)?;
+    match view.records_of(&origin)?.into_iter().next() {
+        Some((source, _)) => format_of(view, source),
+        None => Ok(None),
     }
 }

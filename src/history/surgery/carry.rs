@@ -279,7 +279,7 @@ fn counterparts(
     }
     let mut by_source: HashMap<CommitHash, CommitHash> = HashMap::new();
     for row in ours.iter().rev() {
-        let sources = sources(view, row)?;
+        let sources = path::origins(view, row)?;
         by_source.insert(*sources.last().unwrap_or(&row.hash), row.hash);
         for (source, is_here) in sources.iter().zip(view.are_ancestors(&sources, here)?) {
             if !is_here {
@@ -288,22 +288,12 @@ fn counterparts(
         }
     }
     for row in theirs.iter().rev() {
-        let sources = sources(view, row)?;
+        let sources = path::origins(view, row)?;
         if let Some(here) = by_source.get(sources.last().unwrap_or(&row.hash)) {
             counterparts.insert(row.hash, *here);
         }
     }
     Ok(counterparts)
-}
-
-/// What a commit is a copy of, and what that is a copy of, and so on.
-fn sources(view: &dyn View, row: &CommitRow) -> Result<Vec<CommitHash>> {
-    let (mut sources, mut next) = (Vec::new(), row.commit.origin);
-    while let Some(origin) = next {
-        sources.push(origin);
-        next = view.commit(&origin)?.and_then(|row| row.commit.origin);
-    }
-    Ok(sources)
 }
 
 /// What a commit of another path is here; none: it is so already.

@@ -97,12 +97,7 @@ impl Other {
 
 /// The first of the commits of which one is a copy, as far as they are here; itself, where it is none.
 fn first_origin(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
-    let (mut first, mut next) = (row.hash, row.commit.origin);
-    while let Some(origin) = next {
-        first = origin;
-        next = view.commit(&origin)?.and_then(|row| row.commit.origin);
-    }
-    Ok(first)
+    Ok(path::origins(view, row)?.pop().unwrap_or(row.hash))
 }
 
 /// Whether it may be what a merge adds by itself: its one message, or nothing.
