@@ -13,6 +13,7 @@ use tract::Error;
 use tract::ingest::{database, stream_name};
 
 use super::failure::STANDARD_INPUT;
+use super::private::Scratch;
 use super::{Failure, Result, private};
 
 /// What stands for standard input.
@@ -63,7 +64,7 @@ pub fn name(path: &Path) -> String {
 /// A pipe's content, kept as a file while this lives.
 #[derive(Debug)]
 pub struct Spool {
-    folder: PathBuf,
+    folder: Scratch,
     /// The file, by the pipe's name.
     pub file: PathBuf,
     /// What people call the pipe.
@@ -94,8 +95,7 @@ impl Spool {
     /// Reads all that comes from the pipe at `path`.
     fn read(from: impl Read, path: &Path) -> Result<Self> {
         let kept_as = path.file_name().unwrap_or_default();
-        let folder = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
-        private::create_directory(&folder).map_err(Error::io(&folder))?;
+        let folder = Scratch::new()?;
         let file = folder.join(kept_as);
         let name = PathBuf::from(name(path));
         let mut spool = Self { folder, file, name };
@@ -135,12 +135,6 @@ pub fn renamed(mut error: Error, path: &Path, name: &Path) -> Error {
         _ => {}
     }
     error
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
 }
 
 /// Whether a path says nothing of what is read there: standard input, or a shell's `<(…)`.

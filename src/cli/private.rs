@@ -32,6 +32,30 @@ pub fn create_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// A new directory for what lasts no longer than this lives.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// An empty one, among the system's temporary files.
+    pub fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("tract-{}", random_name::<8>()?));
+        create_directory(&path).map_err(Error::io(&path))?;
+        Ok(Self(path))
+    }
+
+    /// The place of a file in it.
+    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Writes over what is at `path`, if anything: a file is made anew and takes the old one's place
 /// when it is whole, so what was there stays if writing fails. A pipe or a device is written to.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use tract::Error;
 
 use super::failure::Exit;
-use super::{Failure, Result, private};
+use super::private::{self, Scratch};
+use super::{Failure, Result};
 
 /// What a signature is for, so that one for something else is none.
 const NAMESPACE: &str = "tract-attest";
@@ -47,13 +48,13 @@ pub fn split(signed: &str) -> (&str, Option<&str>) {
 
 /// Holds a signature against its text: by this public key, or by whichever made it. Says which key that was.
 pub fn verify(text: &str, signature: &str, key: Option<&str>) -> Result<String> {
-    let folder = Folder::new()?;
-    let signature = folder.keep("signature", signature)?;
+    let folder = Scratch::new()?;
+    let signature = keep(&folder, "signature", signature)?;
     let mut command = Command::new(PROGRAM);
     match key {
         Some(key) => {
             let listed = format!("{SIGNER} namespaces=\"{NAMESPACE}\" {}\n", key.trim());
-            let listed = folder.keep("signers", &listed)?;
+            let listed = keep(&folder, "signers", &listed)?;
             command
                 .args(["-Y", "verify", "-I", SIGNER, "-f"])
                 .arg(listed);
@@ -78,28 +79,12 @@ pub fn verify(text: &str, signature: &str, key: Option<&str>) -> Result<String> 
     }
 }
 
-/// A folder for what the program takes from files alone.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("tract-{}", private::random_name::<8>()?));
-        private::create_directory(&path).map_err(Error::io(&path))?;
-        Ok(Self(path))
-    }
-
-    fn keep(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let path = self.0.join(name);
-        let kept = private::create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-        kept.map_err(Error::io(&path))?;
-        Ok(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// What the program takes from files alone.
+fn keep(folder: &Scratch, name: &str, text: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let kept = private::create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    kept.map_err(Error::io(&path))?;
+    Ok(path)
 }
 
 /// What the program prints of a text; or, where it fails, its last words.
