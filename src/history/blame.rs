@@ -130,9 +130,11 @@ impl Repo {
             edits: edits(view, tip)?,
             ..Blamer::new(view)
         };
+        let contents: Vec<ContentHash> = entries.iter().map(|(_, it)| it.content).collect();
+        let said = load::rows(view, &contents)?;
         let mut rows = Vec::with_capacity(entries.len());
         for (number, entry) in entries {
-            rows.push(blamer.row(number, &entry)?);
+            rows.push(blamer.row(number, &entry, &said[&entry.content])?);
         }
         blamer.at_their_time(tip, &mut rows)?;
         Ok(rows)
@@ -183,8 +185,7 @@ impl<'a> Blamer<'a> {
         }
     }
 
-    fn row(&mut self, number: Option<usize>, entry: &Entry) -> Result<BlameRow> {
-        let said = self.said(&entry.content)?;
+    fn row(&mut self, number: Option<usize>, entry: &Entry, said: &ContentRow) -> Result<BlameRow> {
         let mut steps = Vec::new();
         let edited = self.edited(entry);
         steps.extend(edited.map(|by| BlameStep::Edited { by }));
@@ -205,7 +206,7 @@ impl<'a> Blamer<'a> {
             number,
             entry: entry.id,
             role: said.role,
-            preview: said.preview,
+            preview: said.preview.clone(),
             hash,
             commit,
             origin,
@@ -214,11 +215,6 @@ impl<'a> Blamer<'a> {
             prompt: None,
             steps,
         })
-    }
-
-    fn said(&self, content: &ContentHash) -> Result<ContentRow> {
-        let mut rows = load::rows(self.view, &[*content])?;
-        Ok(rows.remove(content).expect("what is not there is an error"))
     }
 
     /// The edit that gave an entry the text that it has.
