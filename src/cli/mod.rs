@@ -74,7 +74,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Args, FromArgMatches, Parser};
 use tract::model::nearest;
 use tract::render::shell_word;
 
@@ -143,6 +143,34 @@ struct Cli {
     globals: Globals,
     #[command(subcommand)]
     command: Option<command::Command>,
+    /// The command's name.
+    #[arg(skip)]
+    name: String,
+}
+
+impl Cli {
+    /// All arguments, but those of a command only once it is typed.
+    fn lean() -> clap::Command {
+        let root = Globals::augment_args(clap::Command::new("tract"));
+        let root = root.version(env!("CARGO_PKG_VERSION"));
+        command::below(root.disable_help_subcommand(true))
+    }
+
+    /// What these arguments say.
+    fn read<T: Into<OsString> + Clone>(
+        arguments: impl IntoIterator<Item = T>,
+    ) -> std::result::Result<Self, clap::Error> {
+        let mut root = Self::lean();
+        let matches = root.try_get_matches_from_mut(arguments);
+        // To take it apart takes time, and whoever asks for it ends soon.
+        std::mem::forget(root);
+        let matches = matches?;
+        let name = matches.subcommand_name().unwrap_or_default().to_owned();
+        Ok(Self {
+            name,
+            ..Self::from_arg_matches(&matches)?
+        })
+    }
 }
 
 /// Options that every command takes.
@@ -175,27 +203,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let env = Environment::read();
     // Help is laid out where it is asked for.
-    let parsed = Cli::command()
-        .try_get_matches_from(&arguments)
-        .or_else(|error| match error.kind() {
-            ErrorKind::DisplayHelp => {
-                shown(env.surroundings.help_cols()).try_get_matches_from(&arguments)
-            }
-            _ => Err(error),
-        });
-    let name = parsed
-        .as_ref()
-        .ok()
-        .and_then(|found| found.subcommand_name());
-    let name = name.unwrap_or_default().to_owned();
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let parsed = Cli::read(&arguments).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => {
+            let shown = shown(env.surroundings.help_cols()).try_get_matches_from(&arguments);
+            shown.err().unwrap_or(error)
+        }
+        _ => error,
+    });
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, arguments, &env),
     };
     let globals = cli.globals;
     let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
     let mut app = App::new(ui, globals, env);
-    app.command = name;
+    app.command = cli.name;
     let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
     if done.is_ok() {
         app.tell_changed();
@@ -338,7 +360,38 @@ fn meant(typed: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+
+    /// The program reads its arguments by a root that builds the one command that was typed; help, completions and the
+    /// manual by one that has built all.
+    #[test]
+    fn a_command_that_is_built_when_it_is_typed_is_the_same() {
+        let told = |mut root: clap::Command| -> Vec<(String, Vec<String>)> {
+            root.build();
+            let commands = root.get_subcommands_mut();
+            let told = commands.map(|command| {
+                let aliases: Vec<_> = command.get_all_aliases().collect();
+                let head = format!(
+                    "{} {aliases:?} {}",
+                    command.get_name(),
+                    command.is_hide_set()
+                );
+                // The order of groups differs, and is only seen in help.
+                let help = command.render_long_help().to_string();
+                let mut lines: Vec<String> = help.lines().map(str::to_owned).collect();
+                lines.sort_unstable();
+                (head, lines)
+            });
+            told.collect()
+        };
+        let (lean, whole) = (told(Cli::lean()), told(Cli::command()));
+        assert_eq!(lean.len(), whole.len());
+        for (lean, whole) in lean.into_iter().zip(whole) {
+            assert_eq!(lean, whole);
+        }
+    }
 
     #[test]
     fn arguments_are_well_formed_and_every_command_has_an_example() {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
 use tract::Error;
 use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
@@ -115,7 +114,7 @@ fn step(typed: &str, app: &mut App) -> Result<()> {
         .print(Label::Command.of(format!("$ tract {typed}")))?;
     if !long {
         let words = std::iter::once("tract".to_owned()).chain(words);
-        let parsed = Cli::try_parse_from(words);
+        let parsed = Cli::read(words);
         let parsed = parsed.map_err(|error| Failure::refused(error.to_string()))?;
         return command::run(parsed.command, app);
     }

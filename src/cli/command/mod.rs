@@ -76,11 +76,21 @@ use super::failure::{Failure, Result};
 
 /// The commands by name: each has its arguments, and does what they say.
 macro_rules! commands {
-    ($($(#[$attribute:meta])* $name:ident($module:ident),)*) => {
+    ($($(#[command($setting:ident = $value:literal)])? $name:ident($module:ident),)*) => {
         /// What can be done.
         #[derive(Debug, clap::Subcommand)]
         pub enum Command {
-            $($(#[$attribute])* $name(Box<$module::Args>),)*
+            $($(#[command($setting = $value)])? $name(Box<$module::Args>),)*
+        }
+
+        /// The same commands below `root`. The arguments of each are built only if it is the one that was typed: those of all
+        /// take longer than many a command does.
+        pub fn below(root: clap::Command) -> clap::Command {
+            root$(.subcommand(
+                clap::Command::new(typed_name(stringify!($module)))
+                    $(.$setting($value))?
+                    .defer(<$module::Args as clap::Args>::augment_args),
+            ))*
         }
 
         impl Command {
@@ -171,6 +181,14 @@ commands! {
     Completions(completions),
     Man(man),
     Help(help),
+}
+
+/// What is typed for the command of a module.
+const fn typed_name(module: &'static str) -> &'static str {
+    match module.as_bytes() {
+        b"rev_parse" => "rev-parse",
+        _ => module,
+    }
 }
 
 /// Does it. Without a command: where we are, or how to start.

@@ -23,7 +23,6 @@ mod whereabouts;
 use std::io;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
 use tract::Error;
 use tract::history::{Budget, BudgetAction, On, Repo};
 use tract::model::{RefName, base64};
@@ -452,7 +451,7 @@ impl Place {
         if name == "resume" && words.len() == 1 {
             arguments.push(self.what.clone());
         }
-        let parsed = match Cli::try_parse_from(&arguments) {
+        let parsed = match Cli::read(&arguments) {
             Ok(parsed) => parsed,
             Err(error) => {
                 let text = error.to_string();
