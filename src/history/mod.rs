@@ -27,6 +27,7 @@ mod counts;
 pub mod diff;
 mod directory;
 pub mod erase;
+pub mod expected;
 mod file_edits;
 pub mod find;
 pub mod fsck;
@@ -88,6 +89,7 @@ pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use config::Config;
 pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
+pub use expected::Expected;
 pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };

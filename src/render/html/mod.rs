@@ -6,8 +6,12 @@
 
 mod block;
 mod chart;
+mod form;
 mod markup;
 mod prose;
+mod sides;
+mod splice;
+mod words;
 #[cfg(test)]
 mod tests;
 
