@@ -13,6 +13,7 @@ use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
+use tract::render::html::Frame;
 use tract::render::page::{CachedSize, ContextSize, ConversationPage, LostFact, LostFacts};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
@@ -41,9 +42,15 @@ impl Kind {
         Self::from_str(name, false).ok()
     }
 
-    fn write(self, page: &ConversationPage<'_>, tree: &Tree, out: &mut dyn Write) -> Result<()> {
+    fn write(
+        self,
+        frame: &Frame<'_>,
+        page: &ConversationPage<'_>,
+        tree: &Tree,
+        out: &mut dyn Write,
+    ) -> Result<()> {
         match self {
-            Self::Html => html::write(page, &tree.items, out)?,
+            Self::Html => html::write(frame, page, &tree.items, out)?,
             Self::Markdown => markdown::write(page, &tree.items, out)?,
         }
         Ok(())
@@ -93,7 +100,7 @@ impl Gathered {
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<()> {
+    pub fn write(&self, kind: Kind, frame: &Frame<'_>, out: &mut dyn Write) -> Result<()> {
         let entries = self.found.entries.iter();
         let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
         let page = ConversationPage {
@@ -106,7 +113,7 @@ impl Gathered {
             hidden: &hidden,
             lost: &self.lost,
         };
-        kind.write(&page, &self.found.tree, out)
+        kind.write(frame, &page, &self.found.tree, out)
     }
 }
 
@@ -140,7 +147,7 @@ impl Guarded {
         };
         let page = Gathered::of(repo, tip, scope, app)?;
         let mut bytes = Vec::new();
-        page.write(kind, &mut bytes)?;
+        page.write(kind, &Frame::ALONE, &mut bytes)?;
         if let Some(secrets) = leaving.secrets() {
             let read = match kind {
                 Kind::Html => as_read::html(&bytes),
@@ -183,7 +190,7 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
         hidden: &[],
         lost: &[],
     };
-    kind.write(&page, tree, app.ui.out())
+    kind.write(&Frame::ALONE, &page, tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.

@@ -8,7 +8,7 @@ use super::{load, undo};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{RefName, RefValue};
-use crate::store::{Tx, View};
+use crate::store::View;
 
 /// How a repository is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,15 +20,15 @@ pub enum Expected {
 }
 
 impl Expected {
-    fn hold(&self, tx: &dyn Tx) -> Result<()> {
+    fn hold(&self, view: &dyn View) -> Result<()> {
         match self {
             Self::At(name, expected) => {
-                let found = tx.reference(name)?;
+                let found = view.reference(name)?;
                 let tip = found.as_ref().and_then(RefValue::commit);
                 expected.map_or(Expect::Nothing, Expect::At).hold(name, tip)
             }
             Self::Newest(expected) => {
-                let found = newest_operation(tx)?;
+                let found = newest_operation(view)?;
                 if found == Some(*expected) {
                     return Ok(());
                 }
@@ -60,6 +60,15 @@ impl Repo {
     /// ```
     pub fn expecting(self, expected: Expected) -> Self {
         self.guarded(Box::new(move |tx| expected.hold(tx)))
+    }
+
+    /// Refuses where it is not as expected now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefMoved`].
+    pub fn holds(&self, expected: &Expected) -> Result<()> {
+        expected.hold(&*self.store.read()?)
     }
 
     /// The newest operation that somebody asked for here, if there is one: not what a watch took in, and nothing that

@@ -3,6 +3,7 @@
 //! Deliberately absent: what differs ([`crate::diff`]), and the words for it ([`crate::render::diff`]).
 
 use super::document::Frame;
+use super::form::{self, Form};
 use super::markup::Markup;
 use super::{sides, words};
 use crate::diff::{
@@ -27,6 +28,36 @@ pub struct ComparisonPage<'a> {
     pub names: &'a Names,
     /// Where each is read, if it is to be read anywhere.
     pub links: [Option<String>; 2],
+}
+
+/// What is asked of who has named one context, or none.
+pub struct ChoicePage<'a> {
+    /// What was named already. Hostile until escaped.
+    pub first: Option<&'a str>,
+    /// Where both can be typed.
+    pub form: Form,
+    /// What can be chosen: the address of its page, and what it is called. Hostile until escaped.
+    pub choices: &'a [(String, String)],
+}
+
+/// The page on which contexts are chosen that are to be compared.
+pub fn choice(frame: &Frame<'_>, page: &ChoicePage<'_>) -> String {
+    let mut markup = Markup::default();
+    frame.begin("Compare", &mut markup);
+    markup.raw("<header>\n").element("h1", "title", "Compare");
+    markup.raw("</header>\n<main>\n<section class=\"deed\">\n");
+    let first = page.first.unwrap_or("the context before");
+    let what = format!("{first} beside which other one?");
+    markup.element("p", "sum", &what).raw("\n<div class=\"actions\">");
+    form::write(&mut markup, &page.form);
+    markup.raw("</div>\n<ul class=\"choices\">\n");
+    for (address, word) in page.choices {
+        markup.raw("<li>").open("a", &[("href", Some(address))]);
+        markup.text(word).raw("</a></li>\n");
+    }
+    markup.raw("</ul>\n</section>\n</main>\n");
+    frame.end(&mut markup);
+    markup.take()
 }
 
 /// The page of two contexts, message by message.

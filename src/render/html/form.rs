@@ -7,6 +7,8 @@ use super::markup::Markup;
 pub struct Form {
     /// Where it goes.
     pub address: String,
+    /// Whether it only asks for a page, and changes nothing.
+    pub is_question: bool,
     /// What it sends that nobody types.
     pub fields: Vec<(&'static str, String)>,
     /// What is typed.
@@ -46,7 +48,7 @@ pub enum InputKind {
 /// Writes a form.
 pub(super) fn write(markup: &mut Markup, form: &Form) {
     let attributes = [
-        ("method", Some("post")),
+        ("method", Some(if form.is_question { "get" } else { "post" })),
         ("action", Some(form.address.as_str())),
     ];
     markup.open("form", &attributes);
