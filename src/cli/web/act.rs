@@ -32,7 +32,12 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     }
     let id = asked.value("id");
     let id = id.ok_or_else(|| Failure::usage("the address does not say which conversation"))?;
-    site.open(id, |opened| choices(site, asked, opened))
+    match site.open_kept(id, |opened| choices(site, asked, opened)) {
+        Err(Failure::Tract(tract::Error::UnknownRevision { .. })) => {
+            site.open(id, |opened| choices(site, asked, opened))
+        }
+        answer => answer,
+    }
 }
 
 /// An application that keeps what it says for a page.

@@ -13,6 +13,7 @@ mod entry;
 mod fault;
 mod guard;
 mod list;
+mod live;
 mod reflog;
 mod server;
 mod session;
@@ -43,7 +44,7 @@ const PAGES: [(&str, Option<&str>, bool, Page); 5] = [
 ];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 1] = [("", session::answer)];
+const OF_SESSION: [(&str, Page); 2] = [("", session::answer), ("live", live::answer)];
 
 /// The port, unless another one is asked for.
 const PORT: u16 = 8722;

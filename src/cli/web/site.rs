@@ -1,6 +1,6 @@
 //! What is served: a repository, or what tools have left on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::{On, Repo};
-use tract::ingest::called;
+use tract::ingest::{self, called};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::model::{RefName, RefValue};
 use tract::render::html::{Frame, Setting};
 
 use super::asked::Asked;
 use super::places;
-use super::shelf::Shelf;
+use super::shelf::{self, Shelf};
 use crate::cli::door::Surroundings;
 use crate::cli::{App, Failure, Result};
 
@@ -120,6 +120,7 @@ impl Site {
             setting: Setting::Served,
             root: &asked.root,
             places: &self.0.places,
+            live: None,
             here: asked.segments.first().map(String::as_str),
         }
     }
@@ -137,25 +138,60 @@ impl Site {
         if let Some(repo) = self.repo(app)? {
             match named(&repo, id) {
                 Ok((name, tip)) => {
-                    let repo = &*repo;
-                    let file = None;
-                    return act(&Opened {
-                        app,
-                        repo,
-                        tip,
-                        name,
-                        id,
-                        file,
-                    });
+                    if let Some(file) = self.grown(&repo, name.as_ref())? {
+                        if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
+                            return self.read(id, &file, app, act);
+                        }
+                        return Self::kept(app, &repo, named(&repo, id)?, id, act);
+                    }
+                    return Self::kept(app, &repo, (name, tip), id, act);
                 }
                 Err(Error::UnknownRevision { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         let file = self.file(id, app)?;
-        self.0.shelf.with(&file, app, |repo, name| {
+        self.read(id, &file, app, act)
+    }
+
+    /// The same as it stands in the repository, whatever has come since.
+    pub fn open_kept<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+        let app = &self.app();
+        let Some(repo) = self.repo(app)? else {
+            return Err(Failure::refused("there is no repository here"));
+        };
+        Self::kept(app, &repo, named(&repo, id)?, id, act)
+    }
+
+    fn kept<T>(
+        app: &App,
+        repo: &Repo,
+        (name, tip): (Option<RefName>, CommitHash),
+        id: &str,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let file = None;
+        act(&Opened {
+            app,
+            repo,
+            tip,
+            name,
+            id,
+            file,
+        })
+    }
+
+    /// Does something with a session's file, which is read into memory.
+    fn read<T>(
+        &self,
+        id: &str,
+        file: &Path,
+        app: &App,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.0.shelf.with(file, app, |repo, name| {
             let (name, tip) = named(repo, name.as_str())?;
-            let file = Some(file.clone());
+            let file = Some(file.to_owned());
             act(&Opened {
                 app,
                 repo,
@@ -165,6 +201,19 @@ impl Site {
                 file,
             })
         })
+    }
+
+    /// The file of a session that has changed since it came in.
+    fn grown(&self, repo: &Repo, name: Option<&RefName>) -> Result<Option<PathBuf>> {
+        let Some(name) = name.filter(|name| name.as_session().is_some()) else {
+            return Ok(None);
+        };
+        let found = ingest::file_of(repo, name)?;
+        // What is gone stays as it came in.
+        let is_new = |(file, known): &(PathBuf, _)| {
+            ingest::stamp(file).is_ok_and(|stamp| stamp != *known)
+        };
+        Ok(found.filter(is_new).map(|(file, _)| file))
     }
 
     /// The file of a session that tools have left.

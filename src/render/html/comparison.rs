@@ -205,9 +205,15 @@ impl Comparison<'_, '_> {
             Kind::Modified(_) => "change is-modified",
         };
         self.markup.open("article", &[("class", Some(class))]);
+        // A message that is only hidden, or seen again, is as it was.
+        let is_closed = matches!(change.kind, Kind::Hidden | Kind::Returned) && is_told;
+        if is_closed {
+            self.markup.raw("<details><summary>");
+        }
         self.markup.raw("<h3>");
         words::inside(self.markup, line);
-        self.markup.raw("</h3>\n");
+        self.markup.raw("</h3>");
+        self.markup.raw(if is_closed { "</summary>\n" } else { "\n" });
         settings(self.markup, &change.settings);
         let message = self.page.diff.message(change);
         match &change.kind {
@@ -216,6 +222,7 @@ impl Comparison<'_, '_> {
             Kind::Removed | Kind::Hidden => whole(self.markup, message, Tag::Removed),
             Kind::Added | Kind::Returned => whole(self.markup, message, Tag::Added),
         }
+        self.markup.raw(if is_closed { "</details>\n" } else { "" });
         self.markup.raw("</article>\n");
     }
 }

@@ -14,7 +14,7 @@ const SITE_STYLE: &str = include_str!("site.css");
 /// How comparisons, costs, the log of operations and deeds look.
 const VIEWS_STYLE: &str = include_str!("views.css");
 /// What only a server has: each is a script of its own.
-const SERVED: [&str; 1] = [include_str!("web.js")];
+const SERVED: [&str; 2] = [include_str!("web.js"), include_str!("live.js")];
 
 /// Where a page is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Frame<'a> {
     pub places: &'a [(&'a str, &'a str)],
     /// Which of these this page is, if it is one.
     pub here: Option<&'a str>,
+    /// Where a conversation goes on while its page is read: the place of the first message on the page.
+    pub live: Option<usize>,
 }
 
 impl Frame<'_> {
@@ -48,6 +50,7 @@ impl Frame<'_> {
         root: "",
         places: &[],
         here: None,
+        live: None,
     };
 
     fn styles(&self) -> &'static [&'static str] {

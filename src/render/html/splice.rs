@@ -32,6 +32,8 @@ pub struct Splice {
 #[derive(Clone, Debug, Default)]
 pub struct Fragment {
     html: String,
+    /// What it is called where it stands on a page.
+    state: String,
     children: Vec<Element>,
 }
 
@@ -49,8 +51,22 @@ struct Element {
 impl Fragment {
     /// Of what a painter wrote.
     pub fn of(html: String) -> Self {
+        Self::with_state(html, String::new())
+    }
+
+    /// The same, with what it is called where it stands on a page.
+    pub(super) fn with_state(html: String, state: String) -> Self {
         let children = Reader::new(&html).children().unwrap_or_default();
-        Self { html, children }
+        Self {
+            html,
+            state,
+            children,
+        }
+    }
+
+    /// What it is called where it stands on a page, to tell it from what stood there before.
+    pub fn state(&self) -> &str {
+        &self.state
     }
 
     /// Its text.
