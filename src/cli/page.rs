@@ -10,10 +10,12 @@ use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
-use tract::model::{Operation, own_words};
+use tract::model::{Millis, Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
-use tract::render::page::{CachedSize, ContextSize, ConversationPage, LostFact, LostFacts};
+use tract::render::page::{
+    CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
+};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
@@ -56,11 +58,28 @@ pub fn numbered((at, entry): (usize, &ReplayedEntry)) -> ChatMessage {
     ChatMessage { at, number }
 }
 
+/// How much of a commit's hash is a message's name.
+const NAME_CHARS: usize = 12;
+
+/// A message by its name, which it has in every export, whatever else is on the page.
+pub fn named(entry: &ReplayedEntry) -> PageMessage {
+    let hash = entry.id.commit.to_string();
+    let index = entry.id.index.filter(|index| *index > 0);
+    let index = index.map_or(String::new(), |index| format!("-{index}"));
+    PageMessage {
+        name: format!("c{}{index}", &hash[..NAME_CHARS.min(hash.len())]),
+        hidden: entry.hidden,
+        ..PageMessage::default()
+    }
+}
+
 /// What stands on the page of a conversation.
 pub struct Gathered {
     /// The conversation.
     pub found: Replay,
     title: String,
+    directory: Option<String>,
+    messages: Vec<PageMessage>,
     facts: Vec<String>,
     sizes: Vec<ContextSize>,
     cached: Vec<CachedSize>,
@@ -80,10 +99,24 @@ impl Gathered {
         };
         let mut rows = repo.log(tip, &options)?;
         rows.reverse();
-        let session = repo.session_of(tip)?;
-        let title = session.and_then(|(_, session)| session.title);
+        let session = repo.session_of(tip)?.map(|(_, session)| session);
+        let session = session.unwrap_or_default();
+        let times: HashMap<CommitHash, Millis> = rows
+            .iter()
+            .filter_map(|row| Some((row.hash, row.commit.time?)))
+            .collect();
+        let calendar = app.calendar();
+        let message = |entry: &ReplayedEntry| PageMessage {
+            time: times.get(&entry.id.commit).map(|time| PageTime {
+                machine: time.to_iso(),
+                shown: calendar.absolute(*time),
+            }),
+            ..named(entry)
+        };
         Ok(Self {
-            title: title.unwrap_or_else(|| title_of(&found.tree)),
+            title: session.title.unwrap_or_else(|| title_of(&found.tree)),
+            directory: session.cwd,
+            messages: found.entries.iter().map(message).collect(),
             facts: facts(repo, tip, &found, &rows, app)?,
             sizes: sizes(&found, &rows),
             cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
@@ -94,17 +127,17 @@ impl Gathered {
 
     /// Writes it, as it is made.
     pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<()> {
-        let entries = self.found.entries.iter();
-        let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
         let page = ConversationPage {
-            title: &self.title,
             facts: &self.facts,
             earlier: self.found.earlier,
             sizes: &self.sizes,
             cached: &self.cached,
             message_of: &|node| self.found.entry_of(node).map(numbered),
-            hidden: &hidden,
+            messages: &self.messages,
+            first: self.found.entries.first().map_or(0, |entry| entry.at),
+            directory: self.directory.as_deref(),
             lost: &self.lost,
+            ..ConversationPage::bare(&self.title)
         };
         kind.write(&page, &self.found.tree, out)
     }
@@ -173,17 +206,7 @@ pub fn to_output(
 /// The page of a file's tree, as data.
 pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     let title = title_of(tree);
-    let page = ConversationPage {
-        title: &title,
-        facts: &[],
-        earlier: 0,
-        sizes: &[],
-        cached: &[],
-        message_of: &|_| None,
-        hidden: &[],
-        lost: &[],
-    };
-    kind.write(&page, tree, app.ui.out())
+    kind.write(&ConversationPage::bare(&title), tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.

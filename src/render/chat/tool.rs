@@ -5,6 +5,7 @@ use super::page::{INDENT, Page};
 use super::{Detail, Tools};
 use crate::model::Part;
 use crate::render::edit::Edits;
+use crate::render::outcome::Outcome;
 use crate::render::{Label, Line};
 use crate::tree::cut::omitted_lines;
 use crate::tree::words::words;
@@ -29,7 +30,7 @@ impl Page<'_> {
             self.agent(agent);
         }
         if let Some((id, content)) = &tool.queued {
-            self.output(*id, content, &words(content), Label::Dim);
+            self.answer(*id, content, Label::Dim);
         }
         match &tool.answer {
             Some((id, content)) => {
@@ -37,7 +38,7 @@ impl Page<'_> {
                     State::Error => Label::Error,
                     _ => Label::Dim,
                 };
-                self.output(*id, content, &words(content), label);
+                self.answer(*id, content, label);
             }
             None if tool.cancelled.is_none() && tool.output.is_empty() => {}
             None => {
@@ -64,9 +65,8 @@ impl Page<'_> {
             .chat
             .width_cols
             .map(|width| width.saturating_sub(taken));
-        let call = Label::Tool
-            .of(Edits::line_of(tool, edits.as_ref()))
-            .within(room);
+        let brief = Edits::brief_of(tool, edits.as_ref()).from(self.chat.directory);
+        let call = Label::Tool.of(brief.line(room)).within(room);
         self.line(id, INDENT, call + end);
         if let Some(edits) = &edits {
             self.edits(id, edits);
@@ -79,6 +79,15 @@ impl Page<'_> {
             (Tools::Full, _) | (_, Detail::Full) => usize::MAX,
             _ => short,
         }
+    }
+
+    /// What a call gave back; in short, what it says without what the tool says around it.
+    fn answer(&mut self, id: NodeId, content: &[Part], label: Label) {
+        let text = words(content);
+        if self.limit(id, 0) == usize::MAX {
+            return self.output(id, content, &text, label);
+        }
+        self.output(id, content, &Outcome::of(&text).text, label);
     }
 
     pub(super) fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {

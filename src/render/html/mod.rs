@@ -5,7 +5,9 @@
 //! messages there are, and their numbers; whoever exports knows.
 
 mod block;
+mod call;
 mod chart;
+mod code;
 mod markup;
 mod prose;
 #[cfg(test)]
@@ -95,8 +97,8 @@ fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
         }
         markup.raw("</ul>\n");
     }
-    chart::write(markup, page.sizes);
-    chart::cached(markup, page.cached);
+    chart::write(page, markup);
+    chart::cached(page, markup);
     markup.raw(
         "</header>\n<div class=\"tools\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
