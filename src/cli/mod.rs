@@ -66,6 +66,7 @@ mod ui;
 mod unreadable;
 mod user_config;
 mod watching;
+mod web;
 mod written_session;
 
 use std::any::TypeId;
@@ -91,6 +92,7 @@ use ui::{ColorChoice, Ui};
 const SYNONYMS: [(&str, &str); 36] = [
     ("add", "commit"),
     ("amend", "commit --edit"),
+    ("browse", "web"),
     ("cat", "show"),
     ("check", "fsck"),
     ("context", "status"),
@@ -124,7 +126,6 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("unhide", "restore"),
     ("usage", "status"),
     ("verify", "fsck"),
-    ("web", "export --format html"),
 ];
 
 /// What other tools do and no command does, though some are spelled alike.

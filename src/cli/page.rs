@@ -13,6 +13,7 @@ use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Millis, Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
+use tract::render::html::Frame;
 use tract::render::page::{
     CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
 };
@@ -43,9 +44,15 @@ impl Kind {
         Self::from_str(name, false).ok()
     }
 
-    fn write(self, page: &ConversationPage<'_>, tree: &Tree, out: &mut dyn Write) -> Result<()> {
+    fn write(
+        self,
+        frame: &Frame<'_>,
+        page: &ConversationPage<'_>,
+        tree: &Tree,
+        out: &mut dyn Write,
+    ) -> Result<()> {
         match self {
-            Self::Html => html::write(page, &tree.items, out)?,
+            Self::Html => html::write(frame, page, &tree.items, out)?,
             Self::Markdown => markdown::write(page, &tree.items, out)?,
         }
         Ok(())
@@ -126,7 +133,7 @@ impl Gathered {
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<()> {
+    pub fn write(&self, kind: Kind, frame: &Frame<'_>, out: &mut dyn Write) -> Result<()> {
         let page = ConversationPage {
             facts: &self.facts,
             earlier: self.found.earlier,
@@ -139,7 +146,7 @@ impl Gathered {
             lost: &self.lost,
             ..ConversationPage::bare(&self.title)
         };
-        kind.write(&page, &self.found.tree, out)
+        kind.write(frame, &page, &self.found.tree, out)
     }
 }
 
@@ -173,7 +180,7 @@ impl Guarded {
         };
         let page = Gathered::of(repo, tip, scope, app)?;
         let mut bytes = Vec::new();
-        page.write(kind, &mut bytes)?;
+        page.write(kind, &Frame::ALONE, &mut bytes)?;
         if let Some(secrets) = leaving.secrets() {
             let read = match kind {
                 Kind::Html => as_read::html(&bytes),
@@ -206,7 +213,8 @@ pub fn to_output(
 /// The page of a file's tree, as data.
 pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     let title = title_of(tree);
-    kind.write(&ConversationPage::bare(&title), tree, app.ui.out())
+    let page = ConversationPage::bare(&title);
+    kind.write(&Frame::ALONE, &page, tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.

@@ -8,24 +8,27 @@ mod block;
 mod call;
 mod chart;
 mod code;
+mod document;
 mod markup;
+mod notice;
 mod prose;
+mod session_list;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use crate::hash::fingerprint;
-use crate::model::base64;
 use crate::render::page::ConversationPage;
 use crate::render::plural;
 use crate::tree::TreeItem;
 use block::Blocks;
+pub use document::{Frame, Setting, policy};
+#[cfg(test)]
+use document::{SCRIPT, STYLE, digest};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
-
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub use notice::notice;
+pub use session_list::{ListedSession, session_list};
 
 /// Writes the page of these items, one after the other.
 ///
@@ -33,12 +36,13 @@ const SCRIPT: &str = include_str!("page.js");
 ///
 /// The output's.
 pub fn write(
+    frame: &Frame<'_>,
     page: &ConversationPage<'_>,
     items: &[TreeItem],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut blocks = Blocks::new(page);
-    head(page, &mut blocks.markup);
+    head(frame, page, &mut blocks.markup);
     blocks.markup.raw("<main>\n");
     if page.earlier > 0 {
         let earlier = plural(page.earlier as u64, "earlier message");
@@ -63,32 +67,13 @@ pub fn write(
         blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
     }
     blocks.markup.raw("</main>\n");
-    foot(&mut blocks);
+    foot(frame, &mut blocks);
     out.write_all(blocks.markup.take().as_bytes())
 }
 
-fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
-    let policy = format!(
-        "default-src 'none'; img-src data:; style-src '{}'; script-src '{}'; base-uri 'none'; \
-         form-action 'none'",
-        digest(STYLE),
-        digest(SCRIPT),
-    );
-    markup.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    let policy = [
-        ("http-equiv", Some("Content-Security-Policy")),
-        ("content", Some(policy.as_str())),
-    ];
-    markup.open("meta", &policy).raw("\n");
-    markup.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    markup.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
-    markup.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    markup.raw("<meta name=\"generator\" content=\"tract\">\n");
-    markup.raw("<title>").text(page.title).raw("</title>\n");
-    markup
-        .raw("<style>")
-        .raw(STYLE)
-        .raw("</style>\n</head>\n<body>\n<header>\n");
+fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
+    frame.begin(page.title, markup);
+    markup.raw("<header>\n");
     markup.element("h1", "title", page.title);
     if !page.facts.is_empty() {
         markup.raw("\n<ul class=\"facts\">");
@@ -112,7 +97,7 @@ fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
 }
 
 /// The list of prompts, which is complete at the end, and what makes it all move.
-fn foot(blocks: &mut Blocks<'_>) {
+fn foot(frame: &Frame<'_>, blocks: &mut Blocks<'_>) {
     let prompts = std::mem::take(&mut blocks.prompts);
     let markup = &mut blocks.markup;
     markup.raw("<nav id=\"prompts\"><h2>Prompts</h2>\n<ol>\n");
@@ -130,13 +115,6 @@ fn foot(blocks: &mut Blocks<'_>) {
             .text(said)
             .raw("</a></li>\n");
     }
-    markup
-        .raw("</ol></nav>\n<footer>Written by tract</footer>\n<script>")
-        .raw(SCRIPT);
-    markup.raw("</script>\n</body>\n</html>\n");
-}
-
-/// What a policy calls a text that it allows.
-fn digest(text: &str) -> String {
-    format!("sha256-{}", base64::encode(&fingerprint(text.as_bytes())))
+    markup.raw("</ol></nav>\n");
+    frame.end(markup);
 }
