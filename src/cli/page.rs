@@ -68,13 +68,17 @@ pub fn numbered((at, entry): (usize, &ReplayedEntry)) -> ChatMessage {
 /// How much of a commit's hash is a message's name.
 const NAME_CHARS: usize = 12;
 
+/// What the message that a commit brought is called on every page.
+pub fn name_of(commit: &CommitHash) -> String {
+    format!("c{commit:.NAME_CHARS$}")
+}
+
 /// A message by its name, which it has in every export, whatever else is on the page.
 pub fn named(entry: &ReplayedEntry) -> PageMessage {
-    let hash = entry.id.commit.to_string();
     let index = entry.id.index.filter(|index| *index > 0);
     let index = index.map_or(String::new(), |index| format!("-{index}"));
     PageMessage {
-        name: format!("c{}{index}", &hash[..NAME_CHARS.min(hash.len())]),
+        name: name_of(&entry.id.commit) + &index,
         hidden: entry.hidden,
         ..PageMessage::default()
     }
@@ -127,7 +131,7 @@ impl Gathered {
             facts: facts(repo, tip, &found, &rows, app)?,
             sizes: sizes(&found, &rows),
             cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
-            lost: lost(repo, tip, &found, &rows)?,
+            lost: lost((repo, tip), &found, &rows, None)?,
             found,
         })
     }
@@ -218,7 +222,7 @@ pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
 }
 
 /// The beginning of the first prompt.
-fn title_of(tree: &Tree) -> String {
+pub fn title_of(tree: &Tree) -> String {
     let users = tree.turns().filter_map(|turn| turn.user.as_ref());
     let said = users.map(|user| words(&user.parts));
     let said = said
@@ -266,10 +270,11 @@ fn facts(
 }
 
 /// The size of the context at each commit, with the message that came with it.
-fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
+pub fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
     let messages = messages(found);
     let size = |row: &LogRow| ContextSize {
         message: messages.get(&row.hash).copied(),
+        address: None,
         hides: match &row.commit.operation {
             Operation::Hide(hide) => Some(hide.kind.as_str()),
             _ => None,
@@ -280,7 +285,7 @@ fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
 }
 
 /// What the provider's cache had of each request.
-fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
+pub fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
     let messages = messages(found);
     let counted = replies.iter().zip(missed(replies));
     let counted = counted.filter(|(reply, _)| reply.usage.is_count());
@@ -294,7 +299,12 @@ fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
 }
 
 /// What each compaction, truncation and clear took away, as far as nothing visible says it.
-fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Result<Vec<LostFacts>> {
+pub fn lost(
+    (repo, tip): (&Repo, &CommitHash),
+    found: &Replay,
+    rows: &[LogRow],
+    elsewhere: Option<&dyn Fn(&CommitHash) -> String>,
+) -> Result<Vec<LostFacts>> {
     let messages = messages(found);
     let mut lost = Vec::new();
     for row in rows.iter().rev() {
@@ -312,9 +322,11 @@ fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Resul
             text: fact.text.clone(),
             outcome: fact.outcome.clone(),
             message: messages.get(&fact.entry.commit).copied(),
+            address: elsewhere.map(|elsewhere| elsewhere(&fact.entry.commit)),
         });
         lost.push(LostFacts {
             message: *message,
+            address: None,
             count: audit.lost().count(),
             facts: facts.collect(),
         });
@@ -323,7 +335,7 @@ fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Resul
 }
 
 /// The messages of a page, by their commits.
-fn messages(found: &Replay) -> HashMap<CommitHash, ChatMessage> {
+pub fn messages(found: &Replay) -> HashMap<CommitHash, ChatMessage> {
     let entries = found.entries.iter().rev();
     entries
         .map(|entry| (entry.id.commit, numbered((entry.at, entry))))

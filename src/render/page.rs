@@ -26,6 +26,12 @@ pub struct ConversationPage<'a> {
     pub messages: &'a [PageMessage],
     /// That place.
     pub first: usize,
+    /// Where what stands before and behind these messages is to be read, where they are a part.
+    pub around: Around,
+    /// The moment of which the context is shown, where others can be chosen.
+    pub moment: Option<Moment>,
+    /// Where what is said of the context over time is to be read, if it does not stand here.
+    pub curve: Option<&'a str>,
     /// The directory from which on paths are shown. Hostile until escaped.
     pub directory: Option<&'a str>,
     /// Where a call's sub-agent is to be read, by the call's id, if that is elsewhere.
@@ -60,6 +66,37 @@ pub struct PageTime {
     pub shown: String,
 }
 
+/// The parts around a part of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// What stands before it.
+    pub before: Option<PartLink>,
+    /// What stands behind it.
+    pub after: Option<PartLink>,
+}
+
+/// Another part of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartLink {
+    /// Where it is.
+    pub address: String,
+    /// How many messages stand that way.
+    pub messages: usize,
+}
+
+/// A moment of a conversation among others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Which step it is, from 1.
+    pub step: usize,
+    /// How many steps there are.
+    pub steps: usize,
+    /// How large the context was, at some of them, in order.
+    pub tokens: Vec<u64>,
+    /// What the moment is called; none for the newest. Hostile until escaped.
+    pub shown: Option<String>,
+}
+
 /// A sub-agent that is read elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentLink {
@@ -74,6 +111,8 @@ pub struct AgentLink {
 pub struct LostFacts {
     /// The message that stands in their place.
     pub message: ChatMessage,
+    /// Where both are to be read side by side.
+    pub address: Option<String>,
     /// How many facts.
     pub count: usize,
     /// Those that are most likely to be missed.
@@ -91,6 +130,8 @@ pub struct LostFact {
     pub outcome: Option<String>,
     /// The message that holds it, where the page shows it.
     pub message: Option<ChatMessage>,
+    /// Where else it is to be read.
+    pub address: Option<String>,
 }
 
 /// The context right after a step.
@@ -98,6 +139,8 @@ pub struct LostFact {
 pub struct ContextSize {
     /// The message that came with it, where the page shows one.
     pub message: Option<ChatMessage>,
+    /// Where the context is to be read as it was then.
+    pub address: Option<String>,
     /// What it hid, if that is what it did.
     pub hides: Option<&'static str>,
     /// How large the context is from then on.
@@ -194,6 +237,9 @@ impl<'a> ConversationPage<'a> {
             message_of: &|_| None,
             messages: &[],
             first: 0,
+            around: Around::default(),
+            moment: None,
+            curve: None,
             directory: None,
             agent_of: &|_| None,
             elsewhere: None,

@@ -8,7 +8,10 @@ mod asked;
 mod entry;
 mod fault;
 mod guard;
+mod hidden;
 mod list;
+mod part;
+mod request;
 mod server;
 mod session;
 mod shelf;
@@ -32,7 +35,12 @@ type Page = fn(&Site, &Asked) -> Result<Answer>;
 const PAGES: [(&str, Option<&str>, bool, Page); 1] = [("", Some("Sessions"), false, list::answer)];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 1] = [("", session::answer)];
+const OF_SESSION: [(&str, Page); 4] = [
+    ("", session::answer),
+    ("curve", session::curve),
+    ("hidden", hidden::answer),
+    ("request", request::answer),
+];
 
 /// The port, unless another one is asked for.
 const PORT: u16 = 8722;

@@ -8,35 +8,102 @@ use serde_json::{Map, Value};
 use super::{Arguments, command, path};
 
 /// The keys of a command.
-const COMMANDS: [&str; 6] = ["command", "cmd", "script", "CommandLine", "commandLine", "expression"];
+const COMMANDS: [&str; 6] = [
+    "command",
+    "cmd",
+    "script",
+    "CommandLine",
+    "commandLine",
+    "expression",
+];
 /// The keys of what is searched for, or asked of the web.
 const SEARCHES: [&str; 10] = [
-    "pattern", "regex", "query", "Query", "queries", "search_term", "glob_pattern", "glob", "url", "uri",
+    "pattern",
+    "regex",
+    "query",
+    "Query",
+    "queries",
+    "search_term",
+    "glob_pattern",
+    "glob",
+    "url",
+    "uri",
 ];
 /// The keys of a file or a folder.
 const PATHS: [&str; 20] = [
-    "file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "filename",
-    "fileName", "target_file", "targetFile", "TargetFile", "file", "dir_path", "DirectoryPath",
-    "SearchDirectory", "SearchPath", "directory", "target_directory", "dir", "paths",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "AbsolutePath",
+    "filename",
+    "fileName",
+    "target_file",
+    "targetFile",
+    "TargetFile",
+    "file",
+    "dir_path",
+    "DirectoryPath",
+    "SearchDirectory",
+    "SearchPath",
+    "directory",
+    "target_directory",
+    "dir",
+    "paths",
 ];
 /// The keys of words that name what is meant.
 const NAMES: [&str; 10] = [
-    "subagent_type", "agent_type", "agent_name", "skill", "name", "subject", "title", "topic",
-    "taskId", "task_id",
+    "subagent_type",
+    "agent_type",
+    "agent_name",
+    "skill",
+    "name",
+    "subject",
+    "title",
+    "topic",
+    "taskId",
+    "task_id",
 ];
 /// The keys of words that say what a call is for.
 const REASONS: [&str; 6] = [
-    "description", "explanation", "justification", "instruction", "intent", "toolSummary",
+    "description",
+    "explanation",
+    "justification",
+    "instruction",
+    "intent",
+    "toolSummary",
 ];
 /// The keys of long words, which are told where nothing else is.
 const SPEECHES: [&str; 9] = [
-    "prompt", "message", "question", "objective", "thought", "text", "content", "input", "summary",
+    "prompt",
+    "message",
+    "question",
+    "objective",
+    "thought",
+    "text",
+    "content",
+    "input",
+    "summary",
 ];
 /// The keys of how a tool is to be run: of no interest beside what it is to do.
 const MANNERS: [&str; 16] = [
-    "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens", "block_until_ms", "workdir",
-    "working_directory", "cwd", "login", "tty", "sandbox_permissions", "prefix_rule",
-    "required_permissions", "requires_approval", "projectRoot", "activeForm",
+    "timeout",
+    "timeout_ms",
+    "yield_time_ms",
+    "max_output_tokens",
+    "block_until_ms",
+    "workdir",
+    "working_directory",
+    "cwd",
+    "login",
+    "tty",
+    "sandbox_permissions",
+    "prefix_rule",
+    "required_permissions",
+    "requires_approval",
+    "projectRoot",
+    "activeForm",
 ];
 /// A list of steps, each with how it stands.
 const STEPS: [&str; 2] = ["todos", "plan"];
@@ -92,7 +159,10 @@ impl Brief {
                 brief.take(pairs.collect());
             }
             Err(_) => {
-                let line = arguments.lines().map(str::trim).find(|line| !line.is_empty());
+                let line = arguments
+                    .lines()
+                    .map(str::trim)
+                    .find(|line| !line.is_empty());
                 let line = line.unwrap_or_default();
                 let said: String = line.chars().take(RAW_CHARS).collect();
                 brief.is_cut = said.len() < arguments.trim().len();
@@ -210,11 +280,15 @@ impl Brief {
         let stands = |step: &&Value, word: &str| {
             step["status"].as_str().is_some_and(|status| status == word)
         };
-        let done = steps.iter().filter(|step| stands(step, "completed")).count();
+        let done = steps
+            .iter()
+            .filter(|step| stands(step, "completed"))
+            .count();
         let at_work = steps.iter().find(|step| stands(step, "in_progress"));
         let words = |step: &Value| {
             let keys = ["content", "step", "title", "description"];
-            keys.iter().find_map(|key| step[*key].as_str().map(str::to_owned))
+            keys.iter()
+                .find_map(|key| step[*key].as_str().map(str::to_owned))
         };
         let at_work = at_work.and_then(words);
         let at_work = at_work.map_or(String::new(), |words| format!(": {words}"));
@@ -227,7 +301,8 @@ impl Brief {
     /// characters: first what has a key is left out, then paths are cut in their middle, then
     /// commands, and the rest at its end.
     pub fn line(&self, chars: Option<usize>) -> String {
-        let said = self.said(chars.map(|chars| chars.saturating_sub(self.name.chars().count() + 1)));
+        let said =
+            self.said(chars.map(|chars| chars.saturating_sub(self.name.chars().count() + 1)));
         if said.is_empty() {
             self.name.clone()
         } else {
@@ -239,7 +314,8 @@ impl Brief {
     pub fn whole(&self) -> String {
         let mut all = self.clone();
         let rest = std::mem::take(&mut all.rest).into_iter();
-        all.pieces.extend(rest.map(|(key, value)| Piece::Pair(key, value)));
+        all.pieces
+            .extend(rest.map(|(key, value)| Piece::Pair(key, value)));
         all.line(None)
     }
 
@@ -331,23 +407,61 @@ mod tests {
     use super::*;
 
     fn line(name: &str, arguments: &str) -> String {
-        Brief::of(name, arguments).from(Some("/home/me/work")).line(None)
+        Brief::of(name, arguments)
+            .from(Some("/home/me/work"))
+            .line(None)
     }
 
     #[test]
     fn the_telling_argument_comes_first_and_without_its_key() {
         for (name, arguments, expected) in [
-            ("Read", r#"{"file_path": "/home/me/work/src/lib.rs"}"#, "Read src/lib.rs"),
-            ("Read", r#"{"limit": 5, "file_path": "/etc/hosts"}"#, "Read /etc/hosts limit=5"),
-            ("Edit", r#"{"replace_all": false, "file_path": "a.rs"}"#, "Edit a.rs"),
-            ("Bash", r#"{"command": "cargo test", "description": "Run the tests", "timeout": 9}"#, "Bash cargo test  # Run the tests"),
-            ("shell", r#"{"command": ["bash", "-lc", "ls"], "workdir": "/x"}"#, "shell ls"),
-            ("Grep", r#"{"pattern": "TODO", "path": "/home/me/work", "-n": true}"#, "Grep TODO . -n=true"),
-            ("Task", r#"{"description": "Find it", "prompt": "Look\nhard", "subagent_type": "Explore"}"#, "Task Explore  # Find it"),
+            (
+                "Read",
+                r#"{"file_path": "/home/me/work/src/lib.rs"}"#,
+                "Read src/lib.rs",
+            ),
+            (
+                "Read",
+                r#"{"limit": 5, "file_path": "/etc/hosts"}"#,
+                "Read /etc/hosts limit=5",
+            ),
+            (
+                "Edit",
+                r#"{"replace_all": false, "file_path": "a.rs"}"#,
+                "Edit a.rs",
+            ),
+            (
+                "Bash",
+                r#"{"command": "cargo test", "description": "Run the tests", "timeout": 9}"#,
+                "Bash cargo test  # Run the tests",
+            ),
+            (
+                "shell",
+                r#"{"command": ["bash", "-lc", "ls"], "workdir": "/x"}"#,
+                "shell ls",
+            ),
+            (
+                "Grep",
+                r#"{"pattern": "TODO", "path": "/home/me/work", "-n": true}"#,
+                "Grep TODO . -n=true",
+            ),
+            (
+                "Task",
+                r#"{"description": "Find it", "prompt": "Look\nhard", "subagent_type": "Explore"}"#,
+                "Task Explore  # Find it",
+            ),
             ("ask", r#"{"prompt": "Look\nhard"}"#, "ask Look…"),
-            ("weather", r#"{"city": "Paris", "days": 2}"#, r#"weather city="Paris", days=2"#),
+            (
+                "weather",
+                r#"{"city": "Paris", "days": 2}"#,
+                r#"weather city="Paris", days=2"#,
+            ),
             ("set", r#"{"quiet": false}"#, "set quiet=false"),
-            ("TodoWrite", r#"{"todos": [{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"}]}"#, "TodoWrite 1 of 2 done: b"),
+            (
+                "TodoWrite",
+                r#"{"todos": [{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"}]}"#,
+                "TodoWrite 1 of 2 done: b",
+            ),
             ("now", "{}", "now"),
             ("eval", "1 +\n1", "eval 1 +…"),
         ] {
@@ -358,11 +472,15 @@ mod tests {
     #[test]
     fn a_line_is_cut_where_it_tells_least() {
         let brief = |arguments| Brief::of("Read", arguments);
-        let read = brief(r#"{"file_path": "/Users/somebody/work/project/src/render/chat/tool.rs", "limit": 5}"#);
+        let read = brief(
+            r#"{"file_path": "/Users/somebody/work/project/src/render/chat/tool.rs", "limit": 5}"#,
+        );
         assert_eq!(read.line(Some(40)), "Read /Users/…/src/render/chat/tool.rs");
         assert_eq!(read.line(Some(10)), "Read …/tool.rs");
         let command = "x".repeat(200);
-        let run = brief(&format!(r#"{{"command": "{command}", "description": "Fill it"}}"#));
+        let run = brief(&format!(
+            r#"{{"command": "{command}", "description": "Fill it"}}"#
+        ));
         let line = run.line(Some(60));
         assert!(line.ends_with("…  # Fill it"), "{line}");
         assert!(line.chars().count() <= 60, "{line}");

@@ -3,7 +3,10 @@
 /// The telling line of a command, and whether it is all of it: comments before it, the lines behind
 /// it and what a heredoc holds are left out.
 pub(super) fn telling(command: &str) -> (String, bool) {
-    let lines = command.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = command
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.collect();
     let first = lines.iter().position(|line| !line.starts_with('#'));
     let mut line = String::new();
@@ -24,7 +27,9 @@ pub(super) fn telling(command: &str) -> (String, bool) {
 /// The command among the words of a call: what a shell is told to run, or all words.
 pub(super) fn of_words(words: &[&str]) -> String {
     match words {
-        [shell, flags @ .., command] if is_shell(shell) && flags.iter().any(|flag| *flag == "-c" || *flag == "-lc") => {
+        [shell, flags @ .., command]
+            if is_shell(shell) && flags.iter().any(|flag| *flag == "-c" || *flag == "-lc") =>
+        {
             (*command).to_owned()
         }
         words => {

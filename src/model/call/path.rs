@@ -2,8 +2,7 @@
 
 /// A path from `directory` on, where it lies there; else as it is.
 pub fn relative<'a>(path: &'a str, directory: Option<&str>) -> &'a str {
-    let Some(directory) = directory.map(|directory| directory.trim_end_matches(['/', '\\']))
-    else {
+    let Some(directory) = directory.map(|directory| directory.trim_end_matches(['/', '\\'])) else {
         return path;
     };
     if directory.is_empty() {

@@ -5,7 +5,6 @@ use super::page::{INDENT, Page};
 use super::{Detail, Tools};
 use crate::model::Part;
 use crate::render::edit::Edits;
-use crate::render::outcome::Outcome;
 use crate::render::{Label, Line};
 use crate::tree::cut::omitted_lines;
 use crate::tree::words::words;
@@ -30,7 +29,7 @@ impl Page<'_> {
             self.agent(agent);
         }
         if let Some((id, content)) = &tool.queued {
-            self.answer(*id, content, Label::Dim);
+            self.output(*id, content, &words(content), Label::Dim);
         }
         match &tool.answer {
             Some((id, content)) => {
@@ -38,7 +37,7 @@ impl Page<'_> {
                     State::Error => Label::Error,
                     _ => Label::Dim,
                 };
-                self.answer(*id, content, label);
+                self.output(*id, content, &words(content), label);
             }
             None if tool.cancelled.is_none() && tool.output.is_empty() => {}
             None => {
@@ -79,15 +78,6 @@ impl Page<'_> {
             (Tools::Full, _) | (_, Detail::Full) => usize::MAX,
             _ => short,
         }
-    }
-
-    /// What a call gave back; in short, what it says without what the tool says around it.
-    fn answer(&mut self, id: NodeId, content: &[Part], label: Label) {
-        let text = words(content);
-        if self.limit(id, 0) == usize::MAX {
-            return self.output(id, content, &text, label);
-        }
-        self.output(id, content, &Outcome::of(&text).text, label);
     }
 
     pub(super) fn output(&mut self, id: NodeId, content: &[Part], text: &str, label: Label) {

@@ -135,7 +135,11 @@ impl Edits {
 
     /// Whether each file is to be named above what becomes of it: the call's line does not say it.
     pub fn names_files(&self) -> bool {
-        self.files.len() > 1 && self.files.iter().any(|file| file.path != self.files[0].path)
+        self.files.len() > 1
+            && self
+                .files
+                .iter()
+                .any(|file| file.path != self.files[0].path)
     }
 
     /// How many lines come and go in all files.

@@ -254,6 +254,12 @@ impl<'a> Blocks<'a> {
         let page = self.page;
         let at = (page.message_of)(mark.node.id).map(|message| message.at);
         let lost = page.lost.iter().find(|lost| Some(lost.message.at) == at);
+        if let Some(address) = lost.and_then(|lost| lost.address.as_deref()) {
+            self.markup
+                .raw("<p class=\"beside\">")
+                .open("a", &[("href", Some(address))])
+                .raw("beside what it hid</a></p>\n");
+        }
         let Some(lost) = lost.filter(|lost| lost.count > 0) else {
             return;
         };
@@ -265,6 +271,7 @@ impl<'a> Blocks<'a> {
             self.markup.raw("<li>").element("b", "class", fact.class);
             let link = fact.message;
             let link = link.map(|message| page.link(message));
+            let link = link.or_else(|| fact.address.clone());
             match &link {
                 Some(link) => self.markup.open("a", &[("href", Some(link))]),
                 None => self.markup.raw("<span>"),

@@ -55,7 +55,9 @@ impl Blocks<'_> {
         if tool.is_call() {
             match &edits {
                 Some(edits) => {
-                    edits.long_rest().for_each(|(key, text)| self.argument(key, text));
+                    edits
+                        .long_rest()
+                        .for_each(|(key, text)| self.argument(key, text));
                     let names = edits.names_files();
                     edits.files.iter().for_each(|file| self.file(file, names));
                 }
@@ -172,13 +174,14 @@ impl Blocks<'_> {
 
     /// The arguments that the line leaves out, and that have no lines of their own.
     fn rest(&mut self, brief: &Brief) {
-        let is_short = |(_, value): &&(String, String)| {
-            value.len() <= ARGUMENT_BYTES && !value.contains('\n')
-        };
+        let is_short =
+            |(_, value): &&(String, String)| value.len() <= ARGUMENT_BYTES && !value.contains('\n');
         let rest = brief.rest.iter().filter(is_short);
         let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
         if !rest.is_empty() {
-            self.markup.element("p", "away rest", &rest.join(", ")).raw("\n");
+            self.markup
+                .element("p", "away rest", &rest.join(", "))
+                .raw("\n");
         }
     }
 
@@ -279,12 +282,18 @@ impl Blocks<'_> {
             self.markup.raw("</pre>\n");
         }
         if let Some(first) = outcome.first_line.filter(|first| *first > 1) {
-            self.markup.raw("<p class=\"away\">from line ").number(first).raw("</p>\n");
+            self.markup
+                .raw("<p class=\"away\">from line ")
+                .number(first)
+                .raw("</p>\n");
         }
         if let Some(aside) = outcome.aside {
             self.markup.raw("<details class=\"aside\"><summary>");
-            self.markup.element("span", "peek", "what the client put behind it");
-            self.markup.raw("</summary>\n").element("div", "plain", aside);
+            self.markup
+                .element("span", "peek", "what the client put behind it");
+            self.markup
+                .raw("</summary>\n")
+                .element("div", "plain", aside);
             self.markup.raw("</details>\n");
         }
         if !outcome.facts.is_empty() {
@@ -306,7 +315,8 @@ impl Blocks<'_> {
     /// A sub-agent that is read elsewhere.
     fn agent_link(&mut self, link: &AgentLink) {
         self.markup.raw("<p class=\"agent\">");
-        self.markup.open("a", &[("href", Some(link.address.as_str()))]);
+        self.markup
+            .open("a", &[("href", Some(link.address.as_str()))]);
         self.markup.raw("what the sub-agent did").raw("</a>");
         if !link.title.is_empty() {
             self.markup.raw(" ").element("span", "away", &link.title);

@@ -28,7 +28,17 @@ pub(super) fn write(page: &ConversationPage<'_>, markup: &mut Markup) {
         let hide = steps.iter().find_map(|size| size.hides);
         let height = (high * HEIGHT).div_ceil(peak).max(1);
         let message = steps.iter().rev().find_map(|size| size.message);
-        let is_linked = link(page, markup, message);
+        let hiding = steps.iter().find(|size| size.hides.is_some());
+        let address = hiding
+            .or(Some(last))
+            .and_then(|size| size.address.as_deref());
+        let is_linked = match address {
+            Some(address) => {
+                markup.open("a", &[("href", Some(address))]);
+                true
+            }
+            None => link(page, markup, message),
+        };
         let class = hide.map(|_| "hide");
         rect(markup, class, [left, right], [60 - height, height]);
         title(markup, message);

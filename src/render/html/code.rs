@@ -9,5 +9,8 @@ pub(super) fn write(markup: &mut Markup, text: &str, _language: Option<&str>) {
 
 /// The language of a file, by its name.
 pub(super) fn language_of_file(path: &str) -> Option<&str> {
-    path.rsplit(['/', '\\']).next()?.rsplit_once('.').map(|(_, kind)| kind)
+    path.rsplit(['/', '\\'])
+        .next()?
+        .rsplit_once('.')
+        .map(|(_, kind)| kind)
 }

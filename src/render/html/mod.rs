@@ -4,23 +4,27 @@
 //! says so to the browser, and all text passes the one door of `markup`. Deliberately absent: which
 //! messages there are, and their numbers; whoever exports knows.
 
+mod beside;
 mod block;
 mod call;
 mod chart;
 mod code;
 mod document;
 mod markup;
+mod moment;
 mod notice;
 mod prose;
+mod request;
 mod session_list;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use crate::render::page::ConversationPage;
+use crate::render::page::{ConversationPage, PartLink};
 use crate::render::plural;
 use crate::tree::TreeItem;
+pub use beside::beside;
 use block::Blocks;
 pub use document::{Frame, Setting, policy};
 #[cfg(test)]
@@ -28,6 +32,7 @@ use document::{SCRIPT, STYLE, digest};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
+pub use request::request;
 pub use session_list::{ListedSession, session_list};
 
 /// Writes the page of these items, one after the other.
@@ -44,6 +49,7 @@ pub fn write(
     let mut blocks = Blocks::new(page);
     head(frame, page, &mut blocks.markup);
     blocks.markup.raw("<main>\n");
+    part_link(&mut blocks.markup, page.around.before.as_ref(), "prev");
     if page.earlier > 0 {
         let earlier = plural(page.earlier as u64, "earlier message");
         blocks
@@ -63,12 +69,28 @@ pub fn write(
         out.write_all(blocks.markup.take().as_bytes())?;
         at = end;
     }
+    part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
     if items.is_empty() {
         blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
     }
     blocks.markup.raw("</main>\n");
     foot(frame, &mut blocks);
     out.write_all(blocks.markup.take().as_bytes())
+}
+
+/// The way to another part.
+fn part_link(markup: &mut Markup, link: Option<&PartLink>, rel: &'static str) {
+    let Some(link) = link else { return };
+    let (before, behind) = match rel {
+        "prev" => ("↑ ", " before these"),
+        _ => ("↓ ", " behind these"),
+    };
+    let attributes = [("rel", Some(rel)), ("href", Some(link.address.as_str()))];
+    markup.raw("<p class=\"more\">").open("a", &attributes);
+    markup
+        .raw(before)
+        .text(&plural(link.messages as u64, "message"));
+    markup.raw(behind).raw("</a></p>\n");
 }
 
 fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
@@ -83,7 +105,14 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
         markup.raw("</ul>\n");
     }
     chart::write(page, markup);
+    moment::write(page, markup);
     chart::cached(page, markup);
+    if let Some(address) = page.curve {
+        markup
+            .raw("<p class=\"curve\">")
+            .open("a", &[("href", Some(address))])
+            .raw("the context over time</a></p>\n");
+    }
     markup.raw(
         "</header>\n<div class=\"tools\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
@@ -92,6 +121,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
          <button id=\"before\" title=\"the one before\">↑</button>\
          <button id=\"next\" title=\"the next one\">↓</button>\
          <button id=\"fold\" title=\"open or close all\">±</button>\
+         <button id=\"keys\" title=\"keys\">?</button>\
          <button id=\"theme\" title=\"light or dark\">◐</button></div>\n",
     );
 }

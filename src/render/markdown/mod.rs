@@ -18,10 +18,8 @@ use crate::model::call::{self, Piece, relative};
 use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
-use crate::render::page::{
-    ConversationPage, Stretch, apart, hidden_words, node_of, stretches,
-};
 use crate::render::outcome::Outcome;
+use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, node_of, stretches};
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{Section, sections};
