@@ -18,6 +18,7 @@ mod label;
 mod line;
 pub mod markdown;
 mod number;
+pub mod outcome;
 pub mod page;
 pub mod part;
 pub mod plain;

@@ -100,8 +100,8 @@ fn choices(site: &Site, asked: &Asked, opened: &Opened<'_>) -> Result<Answer> {
         branch: branch.short().to_owned(),
         expect: tip.map_or("none".to_owned(), |tip| tip.to_string()),
     };
-    let (title, about, forms) = match asked.value("at") {
-        Some(at) => of_message(&common, opened, at)?,
+    let (title, about, forms) = match asked.value("rev") {
+        Some(rev) => of_message(&common, opened, tip, rev)?,
         None => of_conversation(&common, opened)?,
     };
     let shown = DeedPage {
@@ -140,18 +140,20 @@ impl Common<'_> {
 /// A title, what is said below it, and groups of forms.
 type Choices = (String, Vec<String>, Vec<(&'static str, Vec<Form>)>);
 
-/// What can be done to the message at a place of the conversation.
-fn of_message(common: &Common<'_>, opened: &Opened<'_>, at: &str) -> Result<Choices> {
-    let nothing = || Failure::refused(format!("there is no message at place {at}"));
-    let place: usize = at.parse().map_err(|_| nothing())?;
-    // The page numbered the messages of the conversation that it showed.
-    let seen = common.asked.value("tip").map_or(Ok(opened.tip), |tip| {
-        opened.repo.resolve(&On::Head, tip)
-    })?;
-    let talk = Conversation::open(opened.repo, &seen, Scope::All)?;
+/// What can be done to a message of the branch.
+fn of_message(
+    common: &Common<'_>,
+    opened: &Opened<'_>,
+    tip: Option<CommitHash>,
+    rev: &str,
+) -> Result<Choices> {
+    let nothing = || Failure::refused(format!("there is no message {rev} on {}", common.branch));
+    let id = opened.repo.resolve_entry(&On::Head, rev)?;
+    let talk = Conversation::open(opened.repo, &tip.ok_or_else(nothing)?, Scope::All)?;
+    let place = talk.place_of(opened.repo, &id, talk.len())?.ok_or_else(nothing)?;
     let rows = talk.listed().read(opened.repo, place..place.saturating_add(1))?;
     let row = rows.first().ok_or_else(nothing)?;
-    let (id, message) = talk.message(opened.repo, place)?.ok_or_else(nothing)?;
+    let (_, message) = talk.message(opened.repo, place)?.ok_or_else(nothing)?;
     let rev = rev_of(&id);
     let form = |deed, word| {
         let mut form = common.form(deed, word);
@@ -227,7 +229,7 @@ fn of_conversation(common: &Common<'_>, opened: &Opened<'_>) -> Result<Choices> 
 }
 
 /// A message as commands take it.
-fn rev_of(id: &EntryId) -> String {
+pub fn rev_of(id: &EntryId) -> String {
     match id.index {
         Some(index) => format!("{:.12}#{index}", id.commit),
         None => format!("{:.12}", id.commit),

@@ -17,16 +17,15 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{self, Conversation, Scope, Start};
-use tract::render::html::{Fragment, Splice, part};
-use tract::render::page::ConversationPage;
+use tract::ingest;
+use tract::render::html::{Fragment, Splice};
 use tract::store::FileStamp;
 
+use super::part::Part;
 use super::site::Opened;
 use super::{Answer, Asked, Site};
 use crate::cli::follow::{Step, changes};
-use crate::cli::page::numbered;
-use crate::cli::{App, Failure, Result};
+use crate::cli::{Failure, Result};
 
 /// How often it is asked whether anything was written: that costs microseconds.
 const POLL: Duration = Duration::from_millis(20);
@@ -44,30 +43,13 @@ struct Painted {
 }
 
 impl Painted {
-    /// From this place on.
-    fn of(opened: &Opened<'_>, from: usize) -> Result<Self> {
-        let (repo, tip) = (opened.repo, opened.tip);
-        let is_open = repo.is_under_way(&tip, opened.app.now())?;
-        let talk = Conversation::open(repo, &tip, Scope::All)?.going_on(is_open);
-        let from = from.min(talk.len());
-        let start = if from == 0 { Start::Alone } else { Start::Seen };
-        let found = talk.read(repo, from..talk.len(), start)?;
-        let entries = found.entries.iter();
-        let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
-        let page = ConversationPage {
-            title: "",
-            facts: &[],
-            earlier: 0,
-            sizes: &[],
-            cached: &[],
-            message_of: &|node| found.entry_of(node).map(numbered),
-            hidden: &hidden,
-            lost: &[],
-        };
+    /// From the place on that was asked for.
+    fn of(opened: &Opened<'_>, asked: &Asked, from: usize) -> Result<Self> {
+        let part = Part::live(opened, asked, from)?;
         Ok(Self {
-            tip,
-            is_open,
-            fragment: part(&page, &found.tree.items),
+            tip: opened.tip,
+            is_open: part.is_open(),
+            fragment: part.fragment(),
             file: opened.file.clone(),
         })
     }
@@ -83,6 +65,7 @@ struct Change<'a> {
 /// Who follows a conversation.
 struct Follower {
     site: Site,
+    asked: Asked,
     id: String,
     from: usize,
     /// The repository that is served, as long as it can be opened.
@@ -101,10 +84,10 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     let from = from.parse().map_err(|_| Failure::usage(format!("from is no number: {from}")))?;
     let have = asked.value("have").unwrap_or_default().to_owned();
     // What cannot be opened is said before anything is promised.
-    site.open(&id, |opened| Painted::of(opened, from).map(|_| ()))?;
-    let site = site.clone();
+    site.open(&id, |_| Ok(()))?;
+    let (site, asked) = (site.clone(), asked.clone());
     let follow = move |out: &mut dyn Write| {
-        let mut follower = Follower::begin(site, id, from).map_err(told)?;
+        let mut follower = Follower::begin(site, asked, id, from).map_err(told)?;
         follower.go(&have, out)
     };
     Ok(Answer::stream("text/event-stream", follow))
@@ -116,11 +99,11 @@ fn told(failure: Failure) -> io::Error {
 }
 
 impl Follower {
-    fn begin(site: Site, id: String, from: usize) -> Result<Self> {
+    fn begin(site: Site, asked: Asked, id: String, from: usize) -> Result<Self> {
         let app = site.app();
         let repo = site.repo(&app)?;
         let version = repo.as_ref().map(|repo| repo.version()).transpose()?;
-        let (painted, known) = look(&site, &id, from)?;
+        let (painted, known) = look(&site, &asked, &id, from)?;
         let file = painted.file.clone().or(known);
         let file = file.map(|file| {
             let stamp = ingest::stamp(&file).ok();
@@ -128,6 +111,7 @@ impl Follower {
         });
         Ok(Self {
             site,
+            asked,
             id,
             from,
             repo,
@@ -159,7 +143,7 @@ impl Follower {
                 continue;
             }
             looked = Instant::now();
-            match look(&self.site, &self.id, self.from) {
+            match look(&self.site, &self.asked, &self.id, self.from) {
                 Ok((painted, _)) => {
                     is_lost = false;
                     if self.tell(painted, out)? {
@@ -251,14 +235,19 @@ impl<'a> Whole<'a> {
 }
 
 /// The end of the conversation as it is now, and the file that its session came in from.
-fn look(site: &Site, id: &str, from: usize) -> Result<(Painted, Option<PathBuf>)> {
+fn look(
+    site: &Site,
+    asked: &Asked,
+    id: &str,
+    from: usize,
+) -> Result<(Painted, Option<PathBuf>)> {
     site.open(id, |opened| {
         let session = opened.name.as_ref().filter(|name| name.as_session().is_some());
         let file = match (session, &opened.file) {
             (Some(session), None) => ingest::file_of(opened.repo, session)?,
             _ => None,
         };
-        let painted = Painted::of(opened, from)?;
+        let painted = Painted::of(opened, asked, from)?;
         Ok((painted, file.map(|(path, _)| path)))
     })
 }
@@ -268,10 +257,4 @@ fn send(out: &mut dyn Write, event: &str, data: &impl Serialize) -> io::Result<(
     let data = serde_json::to_string(data).map_err(io::Error::other)?;
     write!(out, "event: {event}\ndata: {data}\n\n")?;
     out.flush()
-}
-
-/// Where the page of a conversation goes on live: from its first message on, if it shows the end.
-pub fn from(app: &App, opened: &Opened<'_>) -> Result<Option<usize>> {
-    let _ = (app, opened);
-    Ok(Some(0))
 }

@@ -12,9 +12,12 @@ mod deed;
 mod entry;
 mod fault;
 mod guard;
+mod hidden;
 mod list;
 mod live;
+mod part;
 mod reflog;
+mod request;
 mod server;
 mod session;
 mod shelf;
@@ -44,7 +47,13 @@ const PAGES: [(&str, Option<&str>, bool, Page); 5] = [
 ];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 2] = [("", session::answer), ("live", live::answer)];
+const OF_SESSION: [(&str, Page); 5] = [
+    ("", session::answer),
+    ("curve", session::curve),
+    ("hidden", hidden::answer),
+    ("live", live::answer),
+    ("request", request::answer),
+];
 
 /// The port, unless another one is asked for.
 const PORT: u16 = 8722;

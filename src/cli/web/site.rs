@@ -46,6 +46,8 @@ pub struct Opened<'a> {
     pub id: &'a str,
     /// Its file, where it was read from there and is in memory.
     pub file: Option<PathBuf>,
+    /// Whether a page may change it.
+    pub writes: bool,
 }
 
 impl Opened<'_> {
@@ -142,9 +144,9 @@ impl Site {
                         if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
                             return self.read(id, &file, app, act);
                         }
-                        return Self::kept(app, &repo, named(&repo, id)?, id, act);
+                        return self.kept(app, &repo, named(&repo, id)?, id, act);
                     }
-                    return Self::kept(app, &repo, (name, tip), id, act);
+                    return self.kept(app, &repo, (name, tip), id, act);
                 }
                 Err(Error::UnknownRevision { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -160,10 +162,11 @@ impl Site {
         let Some(repo) = self.repo(app)? else {
             return Err(Failure::refused("there is no repository here"));
         };
-        Self::kept(app, &repo, named(&repo, id)?, id, act)
+        self.kept(app, &repo, named(&repo, id)?, id, act)
     }
 
     fn kept<T>(
+        &self,
         app: &App,
         repo: &Repo,
         (name, tip): (Option<RefName>, CommitHash),
@@ -178,6 +181,7 @@ impl Site {
             name,
             id,
             file,
+            writes: self.writes(),
         })
     }
 
@@ -199,6 +203,7 @@ impl Site {
                 name,
                 id,
                 file,
+                writes: self.writes(),
             })
         })
     }

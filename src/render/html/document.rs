@@ -8,13 +8,17 @@ use crate::hash::fingerprint;
 use crate::model::base64;
 
 pub(super) const STYLE: &str = include_str!("page.css");
-pub(super) const SCRIPT: &str = include_str!("page.js");
+pub(super) const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("keys.js"));
 /// How the lists look that only a server and published pages have.
 const SITE_STYLE: &str = include_str!("site.css");
 /// How comparisons, costs, the log of operations and deeds look.
 const VIEWS_STYLE: &str = include_str!("views.css");
 /// What only a server has: each is a script of its own.
-const SERVED: [&str; 2] = [include_str!("web.js"), include_str!("live.js")];
+const SERVED: [&str; 3] = [
+    include_str!("web.js"),
+    include_str!("parts.js"),
+    include_str!("live.js"),
+];
 
 /// Where a page is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

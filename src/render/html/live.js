@@ -2,7 +2,7 @@
 'use strict';
 (() => {
   const main = document.querySelector('main');
-  if (!main || !main.querySelector('.live')) return;
+  if (!main || !document.querySelector('.tools')) return;
 
   // What one sees of it: a word in the corner, which leads to the end.
   const state = document.createElement('button');
@@ -101,15 +101,23 @@
     on('anew', (words) => { say(words); anew(); });
     on('lost', (words) => say(words));
     source.addEventListener('error', async () => {
-      source.close();
+      const failed = source;
+      failed.close();
       say('not connected');
       await wait(1000);
-      listen();
+      if (source === failed) listen();
     });
   };
   // Nobody looks at what is hidden, and a browser holds few connections.
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) source?.close(); else if (source) listen();
+    if (document.hidden) stop(); else look();
   });
-  listen();
+  const stop = () => { source?.close(); source = null; };
+  // The end of a long conversation comes when one has read as far, and is given up when one is far from it.
+  const look = () => {
+    if (source && !box.isConnected) { stop(); have = ''; }
+    if (!source && !document.hidden && main.querySelector('.live')) listen();
+  };
+  look();
+  setInterval(look, 500);
 })();

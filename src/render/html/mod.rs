@@ -4,17 +4,22 @@
 //! says so to the browser, and all text passes the one door of `markup`. Deliberately absent: which
 //! messages there are, and their numbers; whoever exports knows.
 
+mod beside;
 mod block;
+mod call;
 mod chart;
+mod code;
 mod comparison;
 mod costs;
 mod deed;
 mod document;
 mod form;
 mod markup;
+mod moment;
 mod notice;
 mod operations;
 mod prose;
+mod request;
 mod session_list;
 mod sides;
 mod splice;
@@ -25,9 +30,10 @@ mod words;
 use std::io::{self, Write};
 
 use crate::hash::{Fingerprint, HashBytes, fingerprint, hex};
-use crate::render::page::ConversationPage;
+use crate::render::page::{ConversationPage, PartLink};
 use crate::render::plural;
 use crate::tree::TreeItem;
+pub use beside::beside;
 use block::Blocks;
 pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
 pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
@@ -40,6 +46,7 @@ use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
 pub use operations::{MovedLine, OperationLine, OperationsPage, operations};
+pub use request::request;
 pub use session_list::{ListedSession, session_list};
 pub use splice::{Fragment, Splice};
 
@@ -57,6 +64,7 @@ pub fn write(
     let mut blocks = Blocks::new(page);
     head(frame, page, &mut blocks.markup);
     blocks.markup.raw("<main>\n");
+    part_link(&mut blocks.markup, page.around.before.as_ref(), "prev");
     if page.earlier > 0 {
         let earlier = plural(page.earlier as u64, "earlier message");
         blocks
@@ -82,6 +90,7 @@ pub fn write(
         blocks.markup.raw("</div>\n");
         blocks.markup.open("span", &attributes).raw("</span>\n");
     }
+    part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
     if items.is_empty() {
         blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
     }
@@ -130,6 +139,21 @@ fn pieces(
     Ok(())
 }
 
+/// The way to another part.
+fn part_link(markup: &mut Markup, link: Option<&PartLink>, rel: &'static str) {
+    let Some(link) = link else { return };
+    let (before, behind) = match rel {
+        "prev" => ("↑ ", " before these"),
+        _ => ("↓ ", " behind these"),
+    };
+    let attributes = [("rel", Some(rel)), ("href", Some(link.address.as_str()))];
+    markup.raw("<p class=\"more\">").open("a", &attributes);
+    markup
+        .raw(before)
+        .text(&plural(link.messages as u64, "message"));
+    markup.raw(behind).raw("</a></p>\n");
+}
+
 fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
     frame.begin(page.title, markup);
     markup.raw("<header>\n");
@@ -141,8 +165,23 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
         }
         markup.raw("</ul>\n");
     }
-    chart::write(markup, page.sizes);
-    chart::cached(markup, page.cached);
+    if !page.links.is_empty() {
+        markup.raw("<p class=\"views\">");
+        for (address, word) in page.links {
+            markup.open("a", &[("href", Some(address))]);
+            markup.text(word).raw("</a> ");
+        }
+        markup.raw("</p>\n");
+    }
+    chart::write(page, markup);
+    moment::write(page, markup);
+    chart::cached(page, markup);
+    if let Some(address) = page.curve {
+        markup
+            .raw("<p class=\"curve\">")
+            .open("a", &[("href", Some(address))])
+            .raw("the context over time</a></p>\n");
+    }
     markup.raw(
         "</header>\n<div class=\"tools\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
@@ -151,6 +190,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
          <button id=\"before\" title=\"the one before\">↑</button>\
          <button id=\"next\" title=\"the next one\">↓</button>\
          <button id=\"fold\" title=\"open or close all\">±</button>\
+         <button id=\"keys\" title=\"keys\">?</button>\
          <button id=\"theme\" title=\"light or dark\">◐</button></div>\n",
     );
 }
