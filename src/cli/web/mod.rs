@@ -7,8 +7,13 @@ mod answer;
 mod asked;
 mod entry;
 mod fault;
+mod folder;
 mod guard;
+mod hits;
+mod ledger;
 mod list;
+mod listing;
+mod out;
 mod server;
 mod session;
 mod shelf;
@@ -18,9 +23,10 @@ use std::net::TcpListener;
 
 use super::{Failure, Result};
 pub use answer::Answer;
-pub use asked::{Asked, session_address};
+pub use asked::{Asked, message_address, message_anchor, session_address};
 use entry::Entry;
 use guard::Guard;
+pub use out::write as publish;
 pub use server::serve;
 pub use site::Site;
 

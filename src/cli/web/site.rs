@@ -14,6 +14,7 @@ use tract::model::{RefName, RefValue};
 use tract::render::html::{Frame, Setting};
 
 use super::asked::Asked;
+use super::ledger::Ledger;
 use super::places;
 use super::shelf::Shelf;
 use crate::cli::door::Surroundings;
@@ -29,6 +30,7 @@ struct Inner {
     writes: bool,
     is_over: AtomicBool,
     shelf: Shelf,
+    ledger: Ledger,
     places: Vec<(&'static str, &'static str)>,
 }
 
@@ -82,6 +84,7 @@ impl Site {
             writes,
             is_over: AtomicBool::new(false),
             shelf: Shelf::default(),
+            ledger: Ledger::default(),
             places: places(has_repository),
         })))
     }
@@ -127,6 +130,11 @@ impl Site {
     /// The sessions that tools have left on this machine, newest first.
     pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
         self.0.shelf.files(app)
+    }
+
+    /// What lists say of conversations.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
     }
 
     /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or

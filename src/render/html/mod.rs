@@ -26,7 +26,10 @@ use document::{SCRIPT, STYLE, digest};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
-pub use session_list::{ListedSession, session_list};
+pub use session_list::{
+    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList,
+    session_list,
+};
 
 /// Writes the page of these items, one after the other.
 ///
