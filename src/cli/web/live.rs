@@ -23,7 +23,7 @@ use tract::store::FileStamp;
 
 use super::part::Part;
 use super::site::Opened;
-use super::{Answer, Asked, Site};
+use super::{Answer, Asked, Site, fault};
 use crate::cli::follow::{Step, changes};
 use crate::cli::{Failure, Result};
 
@@ -85,8 +85,13 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     let have = asked.value("have").unwrap_or_default().to_owned();
     // What cannot be opened is said before anything is promised.
     site.open(&id, |_| Ok(()))?;
+    let Some(place) = site.follow() else {
+        let failure = Failure::refused("too many pages follow a conversation");
+        return Ok(fault::answer(site, asked, failure).with_status(503));
+    };
     let (site, asked) = (site.clone(), asked.clone());
     let follow = move |out: &mut dyn Write| {
+        let _place = place;
         let mut follower = Follower::begin(site, asked, id, from).map_err(told)?;
         follower.go(&have, out)
     };

@@ -11,10 +11,15 @@ mod cost;
 mod deed;
 mod entry;
 mod fault;
+mod folder;
 mod guard;
 mod hidden;
+mod hits;
+mod ledger;
 mod list;
+mod listing;
 mod live;
+mod out;
 mod part;
 mod reflog;
 mod request;
@@ -27,9 +32,10 @@ use std::net::TcpListener;
 
 use super::{Failure, Result};
 pub use answer::Answer;
-pub use asked::{Asked, segment, session_address};
+pub use asked::{Asked, message_address, message_anchor, segment, session_address};
 use entry::Entry;
 use guard::Guard;
+pub use out::write as publish;
 pub use server::serve;
 pub use site::Site;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tract::Error;
 use tract::hash::CommitHash;
@@ -14,10 +14,23 @@ use tract::model::{RefName, RefValue};
 use tract::render::html::{Frame, Setting};
 
 use super::asked::Asked;
+use super::ledger::Ledger;
 use super::places;
 use super::shelf::{self, Shelf};
 use crate::cli::door::Surroundings;
 use crate::cli::{App, Failure, Result};
+
+/// How many pages may follow a conversation at once: half of what answers at all.
+const FOLLOWERS: usize = 32;
+
+/// The place of a page that follows a conversation, as long as this is held.
+pub struct Following(Site);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.0.0.followers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What is served. All threads have the same.
 #[derive(Clone)]
@@ -28,7 +41,10 @@ struct Inner {
     has_repository: bool,
     writes: bool,
     is_over: AtomicBool,
+    /// How many pages follow a conversation.
+    followers: AtomicUsize,
     shelf: Shelf,
+    ledger: Ledger,
     places: Vec<(&'static str, &'static str)>,
 }
 
@@ -83,7 +99,9 @@ impl Site {
             has_repository,
             writes,
             is_over: AtomicBool::new(false),
+            followers: AtomicUsize::new(0),
             shelf: Shelf::default(),
+            ledger: Ledger::default(),
             places: places(has_repository),
         })))
     }
@@ -116,6 +134,13 @@ impl Site {
         self.0.is_over.store(true, Ordering::Relaxed);
     }
 
+    /// A place for one more page that follows a conversation; none where too many do, for each holds a thread.
+    pub fn follow(&self) -> Option<Following> {
+        let before = self.0.followers.fetch_add(1, Ordering::Relaxed);
+        let place = Following(self.clone());
+        (before < FOLLOWERS).then_some(place)
+    }
+
     /// What is around the page that is asked for.
     pub fn frame<'a>(&'a self, asked: &'a Asked) -> Frame<'a> {
         Frame {
@@ -130,6 +155,11 @@ impl Site {
     /// The sessions that tools have left on this machine, newest first.
     pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
         self.0.shelf.files(app)
+    }
+
+    /// What lists say of conversations.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
     }
 
     /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or

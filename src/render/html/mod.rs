@@ -47,7 +47,10 @@ pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
 pub use operations::{MovedLine, OperationLine, OperationsPage, operations};
 pub use request::request;
-pub use session_list::{ListedSession, session_list};
+pub use session_list::{
+    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList,
+    session_list,
+};
 pub use splice::{Fragment, Splice};
 
 /// Writes the page of these items, one after the other.
