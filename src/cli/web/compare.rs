@@ -20,11 +20,13 @@ const TITLE_CHARS: usize = 80;
 
 /// The page on which two contexts are compared, or chosen.
 pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
-    let mut marked = asked.query.iter().filter(|(name, _)| name == "s");
-    let mut mark = || marked.next().map(|(_, id)| id.as_str());
-    let (first, second) = (mark(), mark());
-    let before = asked.value("a").or(first);
-    match (before, asked.value("b").or(second)) {
+    let marked = asked.query.iter().filter(|(name, _)| name == "s");
+    // A list marks its conversations by their addresses.
+    let id = |(_, address): &(String, String)| Asked::of(&format!("/{address}"), None)?.session();
+    let marked: Vec<String> = marked.filter_map(id).collect();
+    let mark = |at: usize| marked.get(at).map(String::as_str);
+    let before = asked.value("a").or(mark(0));
+    match (before, asked.value("b").or(mark(1))) {
         (Some(before), Some(after)) => compared(site, asked, Some(before), after),
         (None, Some(after)) => compared(site, asked, None, after),
         (before, None) => chosen(site, asked, before),

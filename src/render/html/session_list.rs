@@ -127,6 +127,12 @@ pub fn session_list(frame: &Frame<'_>, list: &SessionList<'_>) -> String {
         "main",
         &[("class", Some("list")), ("data-pending", pending)],
     );
+    if frame.setting == Setting::Served {
+        let address = frame.address("compare");
+        let attributes = [("id", Some("compare")), ("action", Some(address.as_str()))];
+        out.raw("\n").open("form", &attributes);
+        out.raw("<button class=\"button\">Compare the two that are marked</button></form>");
+    }
     out.raw("\n<p class=\"count\" role=\"status\">")
         .text(&list.count);
     if list.is_filtered {
@@ -229,6 +235,18 @@ fn session(frame: &Frame<'_>, session: &ListedSession, out: &mut Markup) {
         &[("class", Some("open")), ("href", Some(address.as_str()))],
     );
     out.text(&session.title).close("a");
+    if frame.setting == Setting::Served {
+        let label = format!("compare {}", session.title);
+        let attributes = [
+            ("type", Some("checkbox")),
+            ("class", Some("marked")),
+            ("name", Some("s")),
+            ("value", Some(session.address.as_str())),
+            ("form", Some("compare")),
+            ("aria-label", Some(label.as_str())),
+        ];
+        out.open("input", &attributes);
+    }
     if let Some((machine, shown)) = &session.time {
         time(out, machine, shown);
     }

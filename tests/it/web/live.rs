@@ -205,13 +205,23 @@ fn a_purge_of_what_is_shown_is_told() {
 fn browsers_that_vanish_leave_their_places() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     let mut served = Served::of(&sandbox, &[]);
-    for _ in 0..4 {
-        let mut listeners: Vec<Listener> = (0..30).map(|_| Listener::to(&served, "main", "")).collect();
-        listeners[0].expect("whole");
-        assert!(served.lives(), "pages are answered while others listen");
-        drop(listeners);
+    // More than may listen at once: those that are too many are told so, and the pages are answered all the same.
+    let mut listeners: Vec<Listener> = (0..80).map(|_| Listener::to(&served, "main", "")).collect();
+    listeners[0].expect("whole");
+    assert!(served.lives(), "pages are answered while others listen");
+    assert_eq!(served.get("s/main/live?from=0").status, 503);
+    drop(listeners);
+    let since = Instant::now();
+    loop {
+        let mut connection = Listener::to(&served, "main", "");
+        let mut line = String::new();
+        connection.0.read_line(&mut line).expect("a line");
+        if line.contains(" 200 ") {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "nobody gave a place back");
+        std::thread::sleep(Duration::from_millis(200));
     }
-    assert!(served.lives());
 }
 
 #[test]
