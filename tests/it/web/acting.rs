@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 
 /// A talk of six messages.
 fn talk() -> Sandbox {
-    let said = |at| (["user", "assistant"][at % 2], format!("message {at} with its words"));
+    let said = |at: usize| (["user", "assistant"][at % 2], format!("message {at} with its words"));
     let said: Vec<(&str, String)> = (0..6).map(said).collect();
     let said: Vec<(&str, &str)> = said.iter().map(|(role, text)| (*role, text.as_str())).collect();
     Sandbox::with_messages(&said)
