@@ -7,6 +7,7 @@ use super::code;
 use crate::diff::{HunkLine, Tag};
 use crate::model::Part;
 use crate::model::call::{self, Brief, Piece};
+use crate::render::code::Language;
 use crate::render::edit::{Edits, FileEdit};
 use crate::render::outcome::Outcome;
 use crate::render::page::AgentLink;
@@ -167,8 +168,8 @@ impl Blocks<'_> {
             self.markup.element("h4", "key", key);
         }
         self.markup.raw("<pre class=\"argument\">");
-        let language = is_command.then_some("sh");
-        code::write(&mut self.markup, text.trim_end(), language);
+        let language = Language::named("bash").filter(|_| is_command);
+        code::write(&mut self.markup, text.trim_end(), language.as_ref());
         self.markup.raw("</pre>\n");
     }
 
@@ -276,9 +277,9 @@ impl Blocks<'_> {
             self.markup.raw("<p class=\"away\">(nothing)</p>\n");
         } else {
             let language = file.filter(|_| outcome.first_line.is_some());
-            let language = language.and_then(code::language_of_file);
+            let language = language.and_then(Language::of_file);
             self.markup.raw("<pre>");
-            code::write(&mut self.markup, text, language);
+            code::write(&mut self.markup, text, language.as_ref());
             self.markup.raw("</pre>\n");
         }
         if let Some(first) = outcome.first_line.filter(|first| *first > 1) {

@@ -1,16 +1,20 @@
-//! Code as a part of a page.
+//! Code as a part of a page: each piece by what it is in its language.
 
 use super::markup::Markup;
+use crate::render::Label;
+use crate::render::code::{self, Language};
 
-/// Writes code in this language.
-pub(super) fn write(markup: &mut Markup, text: &str, _language: Option<&str>) {
-    markup.text(text);
-}
-
-/// The language of a file, by its name.
-pub(super) fn language_of_file(path: &str) -> Option<&str> {
-    path.rsplit(['/', '\\'])
-        .next()?
-        .rsplit_once('.')
-        .map(|(_, kind)| kind)
+/// Writes code, in colours where its language has any.
+pub(super) fn write(markup: &mut Markup, text: &str, language: Option<&Language>) {
+    let Some(language) = language else {
+        markup.text(text);
+        return;
+    };
+    let spans = code::spans(text, language);
+    for (piece, label) in code::pieces(text, &spans) {
+        match label {
+            Label::Code(syntax) => markup.element("i", syntax.as_str(), piece),
+            _ => markup.text(piece),
+        };
+    }
 }
