@@ -117,7 +117,7 @@ fn the_parts_behind_each_other_are_the_whole() {
         messages.push(json!({"role": "tool", "tool_call_id": at.to_string(), "content": "found"}));
     }
     sandbox.write("chat.json", json!({"messages": messages}).to_string());
-    sandbox.ok(&["import", "chat.json", "--branch", "long"]);
+    sandbox.ok(&["import", "chat.json", "--as", "long"]);
     let whole = kinds_of_tree(&sandbox, "long");
     let served = Served::of(&sandbox);
     let (forth, parts) = served.kinds("long", "", "next");
@@ -244,7 +244,7 @@ fn the_parts_of_real_sessions_are_the_whole() {
         let branch = format!("real-{at}");
         let path = file.display().to_string();
         let imported = sandbox
-            .command(&["import", &path, "--branch", &branch])
+            .command(&["import", &path, "--as", &branch])
             .output();
         // Some are of no known format, or hold several sessions.
         if !imported.expect("the program runs").status.success() {
