@@ -7,6 +7,7 @@ mod annotation;
 mod answer;
 mod app;
 mod as_read;
+mod billed;
 mod bisecting;
 mod blamed;
 mod budgeted;

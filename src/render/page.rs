@@ -34,6 +34,8 @@ pub struct ConversationPage<'a> {
     pub curve: Option<&'a str>,
     /// The directory from which on paths are shown. Hostile until escaped.
     pub directory: Option<&'a str>,
+    /// What else there is of the conversation: where, and what it is called.
+    pub links: &'a [(String, &'static str)],
     /// Where a call's sub-agent is to be read, by the call's id, if that is elsewhere.
     pub agent_of: &'a dyn Fn(&str) -> Option<AgentLink>,
     /// Where a message is read that is not one of those that are shown.
@@ -55,6 +57,8 @@ pub struct PageMessage {
     pub facts: Vec<String>,
     /// Where what was sent for it is to be read, if anywhere.
     pub request: Option<String>,
+    /// Where something can be done to it, if anywhere.
+    pub act: Option<String>,
 }
 
 /// A time, as it is for machines and for people.
@@ -241,6 +245,7 @@ impl<'a> ConversationPage<'a> {
             moment: None,
             curve: None,
             directory: None,
+            links: &[],
             agent_of: &|_| None,
             elsewhere: None,
             lost: &[],

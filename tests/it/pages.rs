@@ -12,6 +12,11 @@ use crate::sandbox::Sandbox;
 
 /// What Chromium makes of a page; none where there is no Chromium.
 fn dom(page: &Path, hash: &str) -> Option<String> {
+    browsed(&format!("file://{}", page.display()), hash)
+}
+
+/// The same of an address.
+pub fn browsed(address: &str, hash: &str) -> Option<String> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let exists = |name: &&&str| {
         let mut asked = Command::new(name);
@@ -40,7 +45,7 @@ fn dom(page: &Path, hash: &str) -> Option<String> {
             "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("file://{}{hash}", page.display()))
+        .arg(format!("{address}{hash}"))
         .stderr(Stdio::null())
         .output()
         .expect("the browser runs");

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use tract::model::EntryId;
 
 /// How long an address may be.
 const ADDRESS_BYTES: usize = 8 << 10;
@@ -97,8 +98,21 @@ pub fn session_address(id: &str, page: &str) -> String {
     format!("s/{}/{page}", id.join("/"))
 }
 
+/// The address at which a conversation's page shows a message, seen from the first page.
+pub fn message_address(id: &str, entry: &EntryId) -> String {
+    let (commit, anchor) = (entry.commit, message_anchor(entry));
+    session_address(id, &format!("?m={commit}#{anchor}"))
+}
+
+/// What a message is called on the page of its conversation.
+pub fn message_anchor(entry: &EntryId) -> String {
+    let index = entry.index.filter(|index| *index > 0);
+    let index = index.map_or(String::new(), |index| format!("-{index}"));
+    format!("c{:.12}{index}", entry.commit)
+}
+
 /// A text as one segment of an address.
-pub fn segment(text: &str) -> Cow<'_, str> {
+fn segment(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, SEGMENT).into()
 }
 

@@ -31,6 +31,15 @@ pub fn answer(site: &Site, asked: &Asked, failure: Failure) -> Answer {
     Answer::page(page).with_status(status)
 }
 
+/// The status of an answer that says this.
+pub fn status_of(failure: &Failure) -> u16 {
+    match failure {
+        Failure::Tract(error) => status(exit(error)),
+        Failure::Said(exit, ..) => status(*exit),
+        _ => 500,
+    }
+}
+
 /// What HTTP calls what the program ends with.
 fn status(exit: Exit) -> u16 {
     match exit {

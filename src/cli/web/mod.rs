@@ -3,14 +3,25 @@
 //! Each page is a file here and an entry in one of two tables; what it shows is gathered below, and painted by
 //! `render/html`. Deliberately absent: anything async, but for `server.rs`.
 
+mod act;
 mod answer;
 mod asked;
+mod compare;
+mod cost;
+mod deed;
 mod entry;
 mod fault;
+mod folder;
 mod guard;
 mod hidden;
+mod hits;
+mod ledger;
 mod list;
+mod listing;
+mod live;
+mod out;
 mod part;
+mod reflog;
 mod request;
 mod server;
 mod session;
@@ -21,9 +32,10 @@ use std::net::TcpListener;
 
 use super::{Failure, Result};
 pub use answer::Answer;
-pub use asked::{Asked, session_address};
+pub use asked::{Asked, message_address, message_anchor, segment, session_address};
 use entry::Entry;
 use guard::Guard;
+pub use out::write as publish;
 pub use server::serve;
 pub use site::Site;
 
@@ -32,13 +44,20 @@ type Page = fn(&Site, &Asked) -> Result<Answer>;
 
 /// The pages: how the address begins, what the link on every page is called, if there is one, whether it needs a
 /// repository, and what answers.
-const PAGES: [(&str, Option<&str>, bool, Page); 1] = [("", Some("Sessions"), false, list::answer)];
+const PAGES: [(&str, Option<&str>, bool, Page); 5] = [
+    ("", Some("Sessions"), false, list::answer),
+    ("compare", Some("Compare"), false, compare::answer),
+    ("cost", Some("Cost"), true, cost::answer),
+    ("reflog", Some("What was done"), true, reflog::answer),
+    ("act", None, true, act::answer),
+];
 
 /// The pages of one conversation, by what stands behind its address.
-const OF_SESSION: [(&str, Page); 4] = [
+const OF_SESSION: [(&str, Page); 5] = [
     ("", session::answer),
     ("curve", session::curve),
     ("hidden", hidden::answer),
+    ("live", live::answer),
     ("request", request::answer),
 ];
 

@@ -12,11 +12,13 @@ use tract::render::page::{
     AgentLink, Around, ContextSize, ConversationPage, LostFacts, Moment, PageMessage, PageTime,
     PartLink,
 };
-use tract::render::{html, plural, rounded, tokens};
-use tract::tree::Tool;
+use tract::render::html::{self, Fragment, Frame};
+use tract::render::{plural, rounded, tokens};
+use tract::tree::{Tool, TreeItem};
 
+use super::act::rev_of;
 use super::site::Opened;
-use super::{Asked, Site, session_address};
+use super::{Asked, Site, segment, session_address};
 use crate::cli::page::{self, named, numbered};
 use crate::cli::prices::{money, prices};
 use crate::cli::{Failure, Result};
@@ -45,6 +47,12 @@ pub struct Part {
     is_short: bool,
     /// What names the moment in addresses.
     at: Option<String>,
+    /// Where it begins.
+    start: usize,
+    /// Whether a call at its end that has no result waits for one.
+    is_open: bool,
+    /// What else there is of it.
+    links: Vec<(String, &'static str)>,
 }
 
 /// What is said of the context over time.
@@ -86,16 +94,19 @@ impl Part {
         };
         let at = at.map(|at| at.to_string());
         let mut part = Self {
-            messages: messages(opened, &tip, &talk, &found, &range)?,
+            messages: messages(opened, asked, &tip, &talk, &found, &range)?,
             around: around(&talk, &range, at.as_deref()),
             agents: agent_links(opened, &found, asked)?,
             facts: facts(opened, &tip, &talk)?,
             directory: session.cwd,
             curve: Curve::default(),
             title,
+            start: range.start,
             found,
             is_short,
+            links: links(opened, asked),
             at,
+            is_open,
         };
         // What is long is asked for by those who want it.
         if is_short {
@@ -104,10 +115,63 @@ impl Part {
         Ok(part)
     }
 
+    /// All from a place on to the end, as it goes on: of what is said beside it, only what stands among its messages.
+    pub fn live(opened: &Opened<'_>, asked: &Asked, from: usize) -> Result<Self> {
+        let (repo, tip) = (opened.repo, opened.tip);
+        let is_open = repo.is_under_way(&tip, opened.app.now())?;
+        let talk = Conversation::open(repo, &tip, Scope::All)?.going_on(is_open);
+        let range = from.min(talk.len())..talk.len();
+        let start = if from == 0 { Start::Alone } else { Start::Seen };
+        let found = talk.read(repo, range.clone(), start)?;
+        let session = repo.session_of(&tip)?.map(|(_, session)| session);
+        let is_short = talk.len() <= SHORT;
+        let marks = found.tree.items.iter();
+        let has_marks = marks.clone().any(|item| matches!(item, TreeItem::Mark(_)));
+        Ok(Self {
+            messages: messages(opened, asked, &tip, &talk, &found, &range)?,
+            around: Around::default(),
+            agents: agent_links(opened, &found, asked)?,
+            facts: Vec::new(),
+            directory: session.and_then(|session| session.cwd),
+            curve: match is_short && has_marks {
+                true => Curve::of(opened, None, &found)?,
+                false => Curve::default(),
+            },
+            title: String::new(),
+            start: range.start,
+            found,
+            is_short,
+            at: None,
+            is_open,
+            links: Vec::new(),
+        })
+    }
+
+    /// Whether a call at its end that has no result waits for one.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Its messages alone, as they stand on its page.
+    pub fn fragment(&self) -> Fragment {
+        self.with_page(|page| html::part(page, &self.found.tree.items))
+    }
+
     /// Its page.
     pub fn page(&self, site: &Site, asked: &Asked) -> Result<Vec<u8>> {
+        let frame = Frame {
+            // What is not the end, or is shown as it was, does not go on.
+            live: (self.around.after.is_none() && self.at.is_none()).then_some(self.start),
+            ..site.frame(asked)
+        };
+        let mut bytes = Vec::new();
+        self.with_page(|page| html::write(&frame, page, &self.found.tree.items, &mut bytes))?;
+        Ok(bytes)
+    }
+
+    fn with_page<T>(&self, paint: impl FnOnce(&ConversationPage<'_>) -> T) -> T {
         let elsewhere = |message: ChatMessage| address(message.at + 1, self.at.as_deref());
-        let page = ConversationPage {
+        paint(&ConversationPage {
             facts: &self.facts,
             sizes: &self.curve.sizes,
             lost: &self.curve.lost,
@@ -118,19 +182,32 @@ impl Part {
             first: self.found.entries.first().map_or(0, |entry| entry.at),
             around: self.around.clone(),
             directory: self.directory.as_deref(),
+            links: &self.links,
             agent_of: &|call| self.agents.get(call).cloned(),
             elsewhere: Some(&elsewhere),
             ..ConversationPage::bare(&self.title)
-        };
-        let mut bytes = Vec::new();
-        html::write(
-            &site.frame(asked),
-            &page,
-            &self.found.tree.items,
-            &mut bytes,
-        )?;
-        Ok(bytes)
+        })
     }
+}
+
+/// What else there is of a conversation.
+fn links(opened: &Opened<'_>, asked: &Asked) -> Vec<(String, &'static str)> {
+    let (root, id) = (&asked.root, segment(opened.id));
+    let mut links = vec![
+        (format!("{root}compare?a={id}"), "Compare"),
+        (format!("{root}cost?id={id}"), "Cost"),
+    ];
+    if opened.writes && opened.is_kept() {
+        let tip = opened.tip.short();
+        links.push((format!("{root}act?id={id}&tip={tip}"), "Change"));
+    }
+    links
+}
+
+/// Where something can be done to a message, up to its name.
+fn acts(opened: &Opened<'_>, asked: &Asked) -> Option<String> {
+    let can = opened.writes && opened.is_kept();
+    can.then(|| format!("{}act?id={}&rev=", asked.root, segment(opened.id)))
 }
 
 /// Which messages are asked for.
@@ -199,6 +276,7 @@ fn around(talk: &Conversation, range: &Range<usize>, at: Option<&str>) -> Around
 /// What is known of each message of a part: its name, its time, and of a reply its model and what it cost.
 fn messages(
     opened: &Opened<'_>,
+    asked: &Asked,
     tip: &CommitHash,
     talk: &Conversation,
     found: &Replay,
@@ -208,6 +286,7 @@ fn messages(
     let billed = opened.repo.billed(Some(tip), &prices)?.into_iter();
     let billed: HashMap<CommitHash, BilledReply> =
         billed.map(|reply| (reply.commit, reply)).collect();
+    let acts = acts(opened, asked);
     let times = talk.times(opened.repo, range.clone())?;
     let mut model = None;
     let message = |(entry, time): (&ReplayedEntry, &Option<Millis>)| {
@@ -231,6 +310,7 @@ fn messages(
                 shown: opened.app.calendar().absolute(time),
             }),
             facts,
+            act: acts.as_ref().map(|acts| acts.clone() + &segment(&rev_of(&entry.id))),
             request: reply.map(|reply| format!("request?for={}", reply.commit)),
             ..named(entry)
         }

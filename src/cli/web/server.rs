@@ -53,6 +53,8 @@ pub fn serve(listener: TcpListener, door: Door) -> Result<()> {
         .build()
         .map_err(wrong)?;
     let site = door.site.clone();
+    let tended = site.clone();
+    runtime.spawn_blocking(move || tended.ledger().tend(&tended));
     let ended = runtime.block_on(async {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;

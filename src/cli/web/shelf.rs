@@ -107,7 +107,7 @@ fn stamp(file: &Path) -> Option<String> {
 }
 
 /// Takes a session in with all that it needs; gives its name.
-fn take_in(repo: &Repo, file: &Path, app: &App) -> Result<RefName> {
+pub fn take_in(repo: &Repo, file: &Path, app: &App) -> Result<RefName> {
     let before = repo.head(&On::Head)?;
     let files = [file.to_owned()];
     let mut queue = Queue::of(repo, &files, &before, Listings::default())?;

@@ -1,23 +1,36 @@
 //! What is served: a repository, or what tools have left on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::{On, Repo};
-use tract::ingest::called;
+use tract::ingest::{self, called};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::model::{RefName, RefValue};
 use tract::render::html::{Frame, Setting};
 
 use super::asked::Asked;
+use super::ledger::Ledger;
 use super::places;
-use super::shelf::Shelf;
+use super::shelf::{self, Shelf};
 use crate::cli::door::Surroundings;
 use crate::cli::{App, Failure, Result};
+
+/// How many pages may follow a conversation at once: half of what answers at all.
+const FOLLOWERS: usize = 32;
+
+/// The place of a page that follows a conversation, as long as this is held.
+pub struct Following(Site);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.0.0.followers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What is served. All threads have the same.
 #[derive(Clone)]
@@ -28,7 +41,10 @@ struct Inner {
     has_repository: bool,
     writes: bool,
     is_over: AtomicBool,
+    /// How many pages follow a conversation.
+    followers: AtomicUsize,
     shelf: Shelf,
+    ledger: Ledger,
     places: Vec<(&'static str, &'static str)>,
 }
 
@@ -46,6 +62,8 @@ pub struct Opened<'a> {
     pub id: &'a str,
     /// Its file, where it was read from there and is in memory.
     pub file: Option<PathBuf>,
+    /// Whether a page may change it.
+    pub writes: bool,
 }
 
 impl Opened<'_> {
@@ -81,7 +99,9 @@ impl Site {
             has_repository,
             writes,
             is_over: AtomicBool::new(false),
+            followers: AtomicUsize::new(0),
             shelf: Shelf::default(),
+            ledger: Ledger::default(),
             places: places(has_repository),
         })))
     }
@@ -114,12 +134,20 @@ impl Site {
         self.0.is_over.store(true, Ordering::Relaxed);
     }
 
+    /// A place for one more page that follows a conversation; none where too many do, for each holds a thread.
+    pub fn follow(&self) -> Option<Following> {
+        let before = self.0.followers.fetch_add(1, Ordering::Relaxed);
+        let place = Following(self.clone());
+        (before < FOLLOWERS).then_some(place)
+    }
+
     /// What is around the page that is asked for.
     pub fn frame<'a>(&'a self, asked: &'a Asked) -> Frame<'a> {
         Frame {
             setting: Setting::Served,
             root: &asked.root,
             places: &self.0.places,
+            live: None,
             here: asked.segments.first().map(String::as_str),
         }
     }
@@ -127,6 +155,11 @@ impl Site {
     /// The sessions that tools have left on this machine, newest first.
     pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
         self.0.shelf.files(app)
+    }
+
+    /// What lists say of conversations.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
     }
 
     /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or
@@ -137,25 +170,62 @@ impl Site {
         if let Some(repo) = self.repo(app)? {
             match named(&repo, id) {
                 Ok((name, tip)) => {
-                    let repo = &*repo;
-                    let file = None;
-                    return act(&Opened {
-                        app,
-                        repo,
-                        tip,
-                        name,
-                        id,
-                        file,
-                    });
+                    if let Some(file) = self.grown(&repo, name.as_ref())? {
+                        if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
+                            return self.read(id, &file, app, act);
+                        }
+                        return self.kept(app, &repo, named(&repo, id)?, id, act);
+                    }
+                    return self.kept(app, &repo, (name, tip), id, act);
                 }
                 Err(Error::UnknownRevision { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         let file = self.file(id, app)?;
-        self.0.shelf.with(&file, app, |repo, name| {
+        self.read(id, &file, app, act)
+    }
+
+    /// The same as it stands in the repository, whatever has come since.
+    pub fn open_kept<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+        let app = &self.app();
+        let Some(repo) = self.repo(app)? else {
+            return Err(Failure::refused("there is no repository here"));
+        };
+        self.kept(app, &repo, named(&repo, id)?, id, act)
+    }
+
+    fn kept<T>(
+        &self,
+        app: &App,
+        repo: &Repo,
+        (name, tip): (Option<RefName>, CommitHash),
+        id: &str,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let file = None;
+        act(&Opened {
+            app,
+            repo,
+            tip,
+            name,
+            id,
+            file,
+            writes: self.writes(),
+        })
+    }
+
+    /// Does something with a session's file, which is read into memory.
+    fn read<T>(
+        &self,
+        id: &str,
+        file: &Path,
+        app: &App,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.0.shelf.with(file, app, |repo, name| {
             let (name, tip) = named(repo, name.as_str())?;
-            let file = Some(file.clone());
+            let file = Some(file.to_owned());
             act(&Opened {
                 app,
                 repo,
@@ -163,8 +233,22 @@ impl Site {
                 name,
                 id,
                 file,
+                writes: self.writes(),
             })
         })
+    }
+
+    /// The file of a session that has changed since it came in.
+    fn grown(&self, repo: &Repo, name: Option<&RefName>) -> Result<Option<PathBuf>> {
+        let Some(name) = name.filter(|name| name.as_session().is_some()) else {
+            return Ok(None);
+        };
+        let found = ingest::file_of(repo, name)?;
+        // What is gone stays as it came in.
+        let is_new = |(file, known): &(PathBuf, _)| {
+            ingest::stamp(file).is_ok_and(|stamp| stamp != *known)
+        };
+        Ok(found.filter(is_new).map(|(file, _)| file))
     }
 
     /// The file of a session that tools have left.

@@ -462,6 +462,17 @@ impl<'a> Blocks<'a> {
             None => self.markup.raw("#"),
         };
         self.markup.raw("</a>");
+        let known = message.and_then(|message| self.page.message(message.at));
+        if let Some(act) = known.and_then(|known| known.act.as_deref()) {
+            let name = number.map_or_else(|| "this message".to_owned(), |it| format!(":{it}"));
+            let label = format!("act on {name}");
+            let attributes = [
+                ("class", Some("act")),
+                ("href", Some(act)),
+                ("aria-label", Some(label.as_str())),
+            ];
+            self.markup.open("a", &attributes).raw("⋯</a>");
+        }
     }
 
     /// The name of a node's message, if nothing of it was written yet.

@@ -142,7 +142,7 @@ pub(super) fn cached(page: &ConversationPage<'_>, markup: &mut Markup) {
 }
 
 /// What each bar stands for, and its left and right edge.
-fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
+pub(super) fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
     let count = all.len().min(BARS);
     let edge = move |bar: usize| bar * all.len() / count;
     let left_of = move |bar: usize| bar as u64 * WIDTH / count as u64;
@@ -153,7 +153,7 @@ fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
 }
 
 /// Begins a chart, up to what it says to whoever does not see it.
-fn begin(markup: &mut Markup) -> &mut Markup {
+pub(super) fn begin(markup: &mut Markup) -> &mut Markup {
     markup
         .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ")
         .raw("role=\"group\" aria-label=\"")
@@ -170,7 +170,7 @@ fn link(page: &ConversationPage<'_>, markup: &mut Markup, message: Option<ChatMe
 }
 
 /// Begins a bar between these edges, from this height down.
-fn rect(
+pub(super) fn rect(
     markup: &mut Markup,
     class: Option<&str>,
     [left, right]: [u64; 2],

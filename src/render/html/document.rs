@@ -11,8 +11,17 @@ pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("keys.js"));
 /// How the lists look that only a server and published pages have.
 const SITE_STYLE: &str = include_str!("site.css");
+/// How comparisons, costs, the log of operations and deeds look.
+const VIEWS_STYLE: &str = include_str!("views.css");
 /// What only a server has: each is a script of its own.
-const SERVED: [&str; 2] = [include_str!("web.js"), include_str!("parts.js")];
+const SERVED: [&str; 3] = [
+    include_str!("web.js"),
+    include_str!("parts.js"),
+    include_str!("live.js"),
+];
+
+/// What a list among files has: it is searched without a server.
+const PUBLISHED: [&str; 1] = [include_str!("published.js")];
 
 /// Where a page is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +46,8 @@ pub struct Frame<'a> {
     pub places: &'a [(&'a str, &'a str)],
     /// Which of these this page is, if it is one.
     pub here: Option<&'a str>,
+    /// Where a conversation goes on while its page is read: the place of the first message on the page.
+    pub live: Option<usize>,
 }
 
 impl Frame<'_> {
@@ -46,12 +57,22 @@ impl Frame<'_> {
         root: "",
         places: &[],
         here: None,
+        live: None,
     };
 
     fn styles(&self) -> &'static [&'static str] {
         match self.setting {
             Setting::Alone => &[STYLE],
-            Setting::Served | Setting::Published => &[STYLE, SITE_STYLE],
+            Setting::Served | Setting::Published => &[STYLE, SITE_STYLE, VIEWS_STYLE],
+        }
+    }
+
+    /// The scripts behind the one of every page.
+    fn scripts(&self) -> &'static [&'static str] {
+        match self.setting {
+            Setting::Alone => &[],
+            Setting::Served => &SERVED,
+            Setting::Published => &PUBLISHED,
         }
     }
 
@@ -70,6 +91,10 @@ impl Frame<'_> {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta name=\"generator\" content=\"tract\">\n",
         );
+        if self.setting != Setting::Alone {
+            // So that a browser asks for none.
+            markup.raw("<link rel=\"icon\" href=\"data:,\">\n");
+        }
         markup.raw("<title>").text(title).raw("</title>\n");
         for style in self.styles() {
             markup.raw("<style>").raw(style).raw("</style>\n");
@@ -98,7 +123,18 @@ impl Frame<'_> {
 
     /// The address of a page, as a link on this one: `place` is seen from the first page.
     pub fn address(&self, place: &str) -> String {
-        match (self.root, place) {
+        let root = self.root;
+        if self.setting == Setting::Published {
+            // A file has no page of its own for a folder.
+            let end = place.find(['?', '#']).unwrap_or(place.len());
+            let (path, rest) = place.split_at(end);
+            let index = match path.is_empty() || path.ends_with('/') {
+                true => "index.html",
+                false => "",
+            };
+            return format!("{root}{path}{index}{rest}");
+        }
+        match (root, place) {
             ("", "") => "./".to_owned(),
             (root, place) => format!("{root}{place}"),
         }
@@ -108,10 +144,8 @@ impl Frame<'_> {
     pub(super) fn end(&self, markup: &mut Markup) {
         markup.raw("<footer>Written by tract</footer>\n<script>");
         markup.raw(SCRIPT).raw("</script>\n");
-        if self.setting == Setting::Served {
-            for script in SERVED {
-                markup.raw("<script>").raw(script).raw("</script>\n");
-            }
+        for script in self.scripts() {
+            markup.raw("<script>").raw(script).raw("</script>\n");
         }
         markup.raw("</body>\n</html>\n");
     }
@@ -141,10 +175,14 @@ pub fn policy(setting: Setting) -> String {
                  connect-src 'self'; base-uri 'none'; form-action 'self'"
             )
         }
-        Setting::Published => format!(
-            "default-src 'none'; img-src data:; style-src {styles}; script-src {script}; base-uri 'none'; \
-             form-action 'none'"
-        ),
+        Setting::Published => {
+            let published = digests(&PUBLISHED);
+            // What is searched is in scripts beside the page; `'self'` is nothing for a file.
+            format!(
+                "default-src 'none'; img-src data:; style-src {styles}; script-src {script} {published} 'self' file:; \
+                 base-uri 'none'; form-action 'none'"
+            )
+        }
     }
 }
 

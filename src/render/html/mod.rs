@@ -9,31 +9,49 @@ mod block;
 mod call;
 mod chart;
 mod code;
+mod comparison;
+mod costs;
+mod deed;
 mod document;
+mod form;
 mod markup;
 mod moment;
 mod notice;
+mod operations;
 mod prose;
 mod request;
 mod session_list;
+mod sides;
+mod splice;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::io::{self, Write};
 
+use crate::hash::{Fingerprint, HashBytes, fingerprint, hex};
 use crate::render::page::{ConversationPage, PartLink};
 use crate::render::plural;
 use crate::tree::TreeItem;
 pub use beside::beside;
 use block::Blocks;
+pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
+pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
+pub use deed::{DeedPage, Standing, deed};
 pub use document::{Frame, Setting, policy};
+pub use form::{Form, Input, InputKind};
 #[cfg(test)]
 use document::{SCRIPT, STYLE, digest};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
+pub use operations::{MovedLine, OperationLine, OperationsPage, operations};
 pub use request::request;
-pub use session_list::{ListedSession, session_list};
+pub use session_list::{
+    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList,
+    session_list,
+};
+pub use splice::{Fragment, Splice};
 
 /// Writes the page of these items, one after the other.
 ///
@@ -56,6 +74,58 @@ pub fn write(
             .markup
             .element("p", "earlier", &format!("↑ {earlier}"));
     }
+    if let Some(from) = frame.live {
+        let from = from.to_string();
+        let attributes = [("class", Some("live")), ("data-from", Some(from.as_str()))];
+        blocks.markup.open("div", &attributes).raw("\n");
+        out.write_all(blocks.markup.take().as_bytes())?;
+    }
+    let mut written = Fingerprint::default();
+    pieces(&mut blocks, items, |piece| {
+        if frame.live.is_some() {
+            written.update(piece.as_bytes());
+        }
+        out.write_all(piece.as_bytes())
+    })?;
+    if frame.live.is_some() {
+        let have = state_of(&written.value());
+        let attributes = [("class", Some("live-end")), ("data-have", Some(have.as_str()))];
+        blocks.markup.raw("</div>\n");
+        blocks.markup.open("span", &attributes).raw("</span>\n");
+    }
+    part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
+    if items.is_empty() {
+        blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
+    }
+    blocks.markup.raw("</main>\n");
+    foot(frame, &mut blocks);
+    out.write_all(blocks.markup.take().as_bytes())
+}
+
+/// The items of a page alone, as they stand on it.
+pub fn part(page: &ConversationPage<'_>, items: &[TreeItem]) -> Fragment {
+    let mut html = String::new();
+    let mut blocks = Blocks::new(page);
+    let written = pieces(&mut blocks, items, |piece| {
+        html += piece;
+        Ok(())
+    });
+    debug_assert!(written.is_ok(), "a text takes all that is written");
+    let state = state_of(&fingerprint(html.as_bytes()));
+    Fragment::with_state(html, state)
+}
+
+/// What a page calls what stands on it, to tell it from what stood there before.
+fn state_of(hash: &HashBytes) -> String {
+    hex(hash)[..24].to_owned()
+}
+
+/// Paints items, and gives them away piece by piece.
+fn pieces(
+    blocks: &mut Blocks<'_>,
+    items: &[TreeItem],
+    mut give: impl FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
     let mut at = 0;
     while at < items.len() {
         // What is hidden stands with its marker, so a piece ends where something is seen.
@@ -66,16 +136,10 @@ pub fn write(
         let rest = items[at + 1..].iter().position(seen);
         let end = rest.map_or(items.len(), |rest| at + 1 + rest);
         blocks.items(&items[at..end]);
-        out.write_all(blocks.markup.take().as_bytes())?;
+        give(&blocks.markup.take())?;
         at = end;
     }
-    part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
-    if items.is_empty() {
-        blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
-    }
-    blocks.markup.raw("</main>\n");
-    foot(frame, &mut blocks);
-    out.write_all(blocks.markup.take().as_bytes())
+    Ok(())
 }
 
 /// The way to another part.
@@ -103,6 +167,14 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
             markup.raw("<li>").text(fact).raw("</li>");
         }
         markup.raw("</ul>\n");
+    }
+    if !page.links.is_empty() {
+        markup.raw("<p class=\"views\">");
+        for (address, word) in page.links {
+            markup.open("a", &[("href", Some(address))]);
+            markup.text(word).raw("</a> ");
+        }
+        markup.raw("</p>\n");
     }
     chart::write(page, markup);
     moment::write(page, markup);
