@@ -7,6 +7,7 @@ mod annotation;
 mod answer;
 mod app;
 mod as_read;
+mod billed;
 mod bisecting;
 mod blamed;
 mod budgeted;
@@ -66,6 +67,7 @@ mod ui;
 mod unreadable;
 mod user_config;
 mod watching;
+mod web;
 mod written_session;
 
 use std::any::TypeId;
@@ -91,6 +93,7 @@ use ui::{ColorChoice, Ui};
 const SYNONYMS: [(&str, &str); 36] = [
     ("add", "commit"),
     ("amend", "commit --edit"),
+    ("browse", "web"),
     ("cat", "show"),
     ("check", "fsck"),
     ("context", "status"),
@@ -124,7 +127,6 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("unhide", "restore"),
     ("usage", "status"),
     ("verify", "fsck"),
-    ("web", "export --format html"),
 ];
 
 /// What other tools do and no command does, though some are spelled alike.

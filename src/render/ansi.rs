@@ -2,7 +2,7 @@
 
 use owo_colors::{OwoColorize, Style};
 
-use crate::render::{Label, Line};
+use crate::render::{Label, Line, Syntax};
 
 /// The line with its colours. Each piece ends as it began, so lines may be cut apart and joined.
 pub fn paint(line: &Line) -> String {
@@ -37,5 +37,21 @@ pub fn style(label: Label) -> Style {
         Label::AddedWord => style.green().reversed(),
         Label::Removed => style.red(),
         Label::RemovedWord => style.red().reversed(),
+        Label::Code(syntax) => code(syntax),
+    }
+}
+
+/// How code looks: in the sixteen colours that every terminal has on its own ground.
+fn code(syntax: Syntax) -> Style {
+    let style = Style::new();
+    match syntax {
+        Syntax::Comment => style.bright_black(),
+        Syntax::Keyword => style.magenta(),
+        Syntax::String | Syntax::Inserted => style.green(),
+        Syntax::Constant => style.yellow(),
+        Syntax::Function => style.blue(),
+        Syntax::Type | Syntax::Property => style.cyan(),
+        Syntax::Tag | Syntax::Deleted => style.red(),
+        Syntax::Heading => style.bold(),
     }
 }

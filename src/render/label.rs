@@ -58,6 +58,69 @@ pub enum Label {
     Removed,
     /// What was there in a line that changed.
     RemovedWord,
+    /// A piece of code.
+    Code(Syntax),
+}
+
+/// What a piece of code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// A remark.
+    Comment,
+    /// A word of the language.
+    Keyword,
+    /// A text.
+    String,
+    /// A number, or another value with a name.
+    Constant,
+    /// The name of what is called.
+    Function,
+    /// The name of a type.
+    Type,
+    /// The name of a field, a key, an attribute.
+    Property,
+    /// The name of an element.
+    Tag,
+    /// What heads what follows.
+    Heading,
+    /// What came, in a diff.
+    Inserted,
+    /// What went, in a diff.
+    Deleted,
+}
+
+impl Syntax {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Comment,
+        Self::Keyword,
+        Self::String,
+        Self::Constant,
+        Self::Function,
+        Self::Type,
+        Self::Property,
+        Self::Tag,
+        Self::Heading,
+        Self::Inserted,
+        Self::Deleted,
+    ];
+
+    /// What it is called, in a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Comment => "comment",
+            Self::Keyword => "keyword",
+            Self::String => "string",
+            Self::Constant => "constant",
+            Self::Function => "function",
+            Self::Type => "type",
+            Self::Property => "property",
+            Self::Tag => "tag",
+            Self::Heading => "heading",
+            Self::Inserted => "inserted",
+            Self::Deleted => "deleted",
+        }
+    }
 }
 
 impl Label {

@@ -8,6 +8,7 @@
 pub mod ansi;
 pub mod calendar;
 pub mod chat;
+pub mod code;
 pub mod columns;
 pub mod diff;
 pub mod edit;
@@ -18,6 +19,7 @@ mod label;
 mod line;
 pub mod markdown;
 mod number;
+pub mod outcome;
 pub mod page;
 pub mod part;
 pub mod plain;
@@ -29,7 +31,7 @@ mod shell;
 pub mod table;
 
 pub use calendar::Calendar;
-pub use label::Label;
+pub use label::{Label, Syntax};
 pub use line::{Line, Run};
 pub use number::{
     Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,

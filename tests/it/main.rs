@@ -136,5 +136,6 @@ mod unsaid;
 mod unwritable;
 mod viewing;
 mod watching;
+mod web;
 mod while_it_ran;
 mod written_again;

@@ -1,0 +1,11 @@
+//! `tract web` from outside: who is let in, what the pages say, and that the server lives through everything.
+
+mod acting;
+mod hostile;
+mod listing;
+mod live;
+mod published;
+mod served;
+mod session;
+
+use served::Served;
