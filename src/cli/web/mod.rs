@@ -27,6 +27,7 @@ mod server;
 mod session;
 mod shelf;
 mod site;
+mod tend;
 
 use std::net::TcpListener;
 
