@@ -259,7 +259,7 @@ impl Costs<'_> {
         };
         told.tables.push(CostTable {
             title: "What the results of each tool cost in the requests that sent them".to_owned(),
-            heading: vec!["cost", "messages", "input", ""],
+            heading: vec!["cost", "messages", "input", "from a cache"],
             rows: found.iter().map(row).collect(),
         });
         Ok(told)
@@ -444,7 +444,7 @@ fn table(
     };
     let mut table = CostTable {
         title: title.to_owned(),
-        heading: vec!["cost", "replies", "input", "", "output"],
+        heading: vec!["cost", "replies", "input", "from a cache", "output"],
         rows: rows.iter().map(row).collect(),
     };
     if !others.is_empty() {
