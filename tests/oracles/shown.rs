@@ -179,7 +179,13 @@ pub fn is_safe_on_a_terminal(text: &str) {
 pub fn on_a_page(tree: &Tree, title: &str) {
     let facts = [title.to_owned()];
     let mut bytes = Vec::new();
-    html::write(&html::Frame::ALONE, &page(title, &facts), &tree.items, &mut bytes).expect("written");
+    html::write(
+        &html::Frame::ALONE,
+        &page(title, &facts),
+        &tree.items,
+        &mut bytes,
+    )
+    .expect("written");
     is_safe_on_a_page(&String::from_utf8(bytes).expect("UTF-8"));
 }
 

@@ -39,9 +39,9 @@ pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
 pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
 pub use deed::{DeedPage, Standing, deed};
 pub use document::{Frame, Setting, policy};
-pub use form::{Form, Input, InputKind};
 #[cfg(test)]
 use document::{SCRIPT, STYLE, digest};
+pub use form::{Form, Input, InputKind};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
@@ -89,7 +89,10 @@ pub fn write(
     })?;
     if frame.live.is_some() {
         let have = state_of(&written.value());
-        let attributes = [("class", Some("live-end")), ("data-have", Some(have.as_str()))];
+        let attributes = [
+            ("class", Some("live-end")),
+            ("data-have", Some(have.as_str())),
+        ];
         blocks.markup.raw("</div>\n");
         blocks.markup.open("span", &attributes).raw("</span>\n");
     }
@@ -186,7 +189,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
             .raw("the context over time</a></p>\n");
     }
     markup.raw(
-        "</header>\n<div class=\"tools\" hidden>\
+        "</header>\n<div class=\"tools\" role=\"search\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
          <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" \
          autocomplete=\"off\" spellcheck=\"false\"><output id=\"found\"></output>\
@@ -202,7 +205,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
 fn foot(frame: &Frame<'_>, blocks: &mut Blocks<'_>) {
     let prompts = std::mem::take(&mut blocks.prompts);
     let markup = &mut blocks.markup;
-    markup.raw("<nav id=\"prompts\"><h2>Prompts</h2>\n<ol>\n");
+    markup.raw("<nav id=\"prompts\" aria-label=\"Prompts\"><h2>Prompts</h2>\n<ol>\n");
     for (anchor, said, is_hidden) in prompts {
         let link = format!("#{anchor}");
         let said = if said.is_empty() {
