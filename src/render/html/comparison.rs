@@ -218,7 +218,8 @@ impl Comparison<'_, '_> {
         self.markup.raw("<h2>");
         words::inside(self.markup, line);
         self.markup.raw("</h2>");
-        self.markup.raw(if is_closed { "</summary>\n" } else { "\n" });
+        self.markup
+            .raw(if is_closed { "</summary>\n" } else { "\n" });
         settings(self.markup, &change.settings);
         let message = self.page.diff.message(change);
         match &change.kind {
