@@ -293,14 +293,21 @@ fn grows_alike(session: &Path, pieces: usize) -> usize {
     };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let sandbox = Sandbox::new();
-    let name = session.file_name().and_then(|name| name.to_str()).expect("a name");
+    let name = session
+        .file_name()
+        .and_then(|name| name.to_str())
+        .expect("a name");
     let first = lines.len() / 2;
     sandbox.write(name, lines[..first].concat());
     sandbox.ok(&["init"]);
     sandbox.tract(&["import", name]);
     let served = Served::of(&sandbox, &[]);
     let list = served.settled("");
-    let Some(id) = list.split("href=\"s/").nth(1).and_then(|rest| rest.split("/\"").next()) else {
+    let Some(id) = list
+        .split("href=\"s/")
+        .nth(1)
+        .and_then(|rest| rest.split("/\"").next())
+    else {
         return 0;
     };
     let page = |id: &str| served.get(&format!("s/{id}/?end=1")).body;
@@ -343,7 +350,9 @@ fn grows_alike(session: &Path, pieces: usize) -> usize {
 fn sessions_of_all_tools_that_grow_are_told_as_they_are_read() {
     let mut told = 0;
     for format in ["claude-code", "codex", "pi", "droid", "gemini", "qwen"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(format);
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
         files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
@@ -359,7 +368,10 @@ fn sessions_of_all_tools_that_grow_are_told_as_they_are_read() {
 #[ignore = "reads the folder that TRACT_REAL_SESSIONS names"]
 fn real_sessions_that_grow_are_told_as_they_are_read() {
     let mut told = 0;
-    let mut folders = vec![real_sessions().join("claude-code"), real_sessions().join("codex")];
+    let mut folders = vec![
+        real_sessions().join("claude-code"),
+        real_sessions().join("codex"),
+    ];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
