@@ -19,6 +19,7 @@ mod ledger;
 mod list;
 mod listing;
 mod live;
+mod misses;
 mod out;
 mod part;
 mod reflog;
