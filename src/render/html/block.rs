@@ -160,7 +160,7 @@ impl<'a> Blocks<'a> {
             None => self.markup.raw("user"),
         };
         self.badge(&user.node);
-        self.told(user.node.id);
+        self.told(user.node.id, false);
         self.markup.raw("</h2>\n");
         for part in &user.parts {
             match part {
@@ -178,21 +178,22 @@ impl<'a> Blocks<'a> {
         self.markup.raw("</div>\n");
     }
 
-    /// When a message was said, and what else is known of it.
-    fn told(&mut self, id: NodeId) {
+    /// When a message was said, and what else is known of it; of a reply also what was sent for it.
+    fn told(&mut self, id: NodeId, is_reply: bool) {
         let page = self.page;
         let message = (page.message_of)(id);
         let Some(message) = message.and_then(|message| page.message(message.at)) else {
             return;
         };
-        if message.time.is_none() && message.facts.is_empty() && message.request.is_none() {
+        let request = message.request.as_ref().filter(|_| is_reply);
+        if message.time.is_none() && message.facts.is_empty() && request.is_none() {
             return;
         }
         self.markup.raw(" <span class=\"told\">");
         for fact in &message.facts {
             self.markup.element("span", "fact", fact).raw(" ");
         }
-        if let Some(address) = &message.request {
+        if let Some(address) = request {
             let attributes = [("class", Some("sent")), ("href", Some(address.as_str()))];
             self.markup.open("a", &attributes).raw("request</a> ");
         }
@@ -343,7 +344,7 @@ impl<'a> Blocks<'a> {
         }
         self.markup
             .raw("<section class=\"response\">\n<h2>assistant");
-        self.told(node_of(&sections[0]).id);
+        self.told(node_of(&sections[0]).id, true);
         self.markup.raw("</h2>\n");
         for (by, sections) in apart(&sections, self.inside.is_none()) {
             let write = |blocks: &mut Self| {
