@@ -12,7 +12,7 @@ use crate::render::page::{
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
-    Mark, Node, NodeId, Notation, Response, ResponseBlock, TreeItem, Turn, TurnItem, User,
+    Node, NodeId, Notation, Response, ResponseBlock, TreeItem, Turn, TurnItem, User,
 };
 
 /// How many bytes of a text stand beside what can be opened.
