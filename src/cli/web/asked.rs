@@ -112,7 +112,7 @@ pub fn message_anchor(entry: &EntryId) -> String {
 }
 
 /// A text as one segment of an address.
-fn segment(text: &str) -> Cow<'_, str> {
+pub fn segment(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, SEGMENT).into()
 }
 
