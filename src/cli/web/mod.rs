@@ -8,6 +8,7 @@ mod answer;
 mod asked;
 mod compare;
 mod cost;
+mod curve;
 mod deed;
 mod entry;
 mod fault;
