@@ -281,11 +281,11 @@ fn done(site: &Site, asked: &Asked) -> Result<Answer> {
         fields.extend([("on", branch.short().to_owned()), ("expect", expect)]);
         (Expected::At(branch, tip), tip)
     };
-    let did = match is_sure {
+    // What a page says is said of what it showed, also where there turns out to be nothing to do.
+    let did = expected_now(&app, &expected).and_then(|()| match is_sure {
         true => deed.carry_out(asked, expected.clone(), &mut app),
-        // What is foretold is foretold of what the page showed.
-        false => expected_now(&app, &expected).and_then(|()| deed.foretell(asked, &mut app)),
-    };
+        false => deed.foretell(asked, &mut app),
+    });
     told(
         site,
         asked,
@@ -360,6 +360,23 @@ fn told(
         ));
     }
     if standing == Standing::Done {
+        if !deed.is_of_log()
+            && let Some(newest) = app.repo()?.newest_operation()?
+        {
+            let fields = vec![
+                ("deed", Deed::Undo.word().to_owned()),
+                ("newest", newest.to_string()),
+            ];
+            forms.push((
+                "",
+                vec![Form {
+                    address: frame.address("act"),
+                    fields,
+                    word: "Undo it",
+                    ..Form::default()
+                }],
+            ));
+        }
         links.extend(after(&app, &given, |place| frame.address(place))?);
     }
     links.push((frame.address("reflog"), "What was done".to_owned()));
