@@ -16,7 +16,7 @@ use tract::render::page::{
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem};
 
-use super::act::rev_of;
+use super::choices::rev_of;
 use super::site::Opened;
 use super::{Asked, Site, segment, session_address};
 use crate::cli::page::{self, named, numbered};
