@@ -6,6 +6,7 @@
 mod act;
 mod answer;
 mod asked;
+mod choices;
 mod compare;
 mod cost;
 mod curve;
