@@ -45,6 +45,13 @@ pub struct Args {
     format: Form,
 }
 
+impl Args {
+    /// Whether it ends by itself, so that a pager may show it.
+    pub fn pages(&self) -> bool {
+        !self.interactive && !self.follow && self.speed.is_none()
+    }
+}
+
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let which = match (args.transcript, args.all) {
         (true, _) => Which::Transcript,
