@@ -357,6 +357,14 @@ impl App {
         Ok(Rc::new(repo))
     }
 
+    /// From here on the repository is this one in memory.
+    pub fn work_on(&mut self, repo: Rc<Repo>) {
+        self.globals.ephemeral = true;
+        (self.globals.on, self.env.branch) = (None, None);
+        self.is_seated.set(false);
+        self.memory = OnceCell::from(repo);
+    }
+
     /// In the repository of a home directory each directory below has a HEAD of its own, unless something else is set
     /// there.
     fn sit(&self, repo: &mut Repo) -> Result<()> {

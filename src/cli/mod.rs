@@ -28,6 +28,7 @@ mod guarded;
 mod help;
 mod hook;
 mod imported;
+mod in_memory;
 mod incoming;
 mod input;
 mod interactive;
