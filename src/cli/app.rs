@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::hash::fingerprint;
-use tract::history::{Call, CommitOptions, On, Repo, Visitor};
+use tract::history::{Call, CommitOptions, Expected, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
@@ -214,6 +214,8 @@ pub struct App {
     memory: OnceCell<Rc<Repo>>,
     /// Whether a repository was opened in which the directory has a HEAD of its own.
     is_seated: Cell<bool>,
+    /// How a repository must be for anything to be written.
+    expected: Option<Expected>,
 }
 
 impl App {
@@ -228,7 +230,13 @@ impl App {
             operations: RefCell::default(),
             memory: OnceCell::new(),
             is_seated: Cell::new(false),
+            expected: None,
         }
+    }
+
+    /// From here on nothing is written but where the repository is as expected.
+    pub fn expect(&mut self, expected: Expected) {
+        self.expected = Some(expected);
     }
 
     /// What this command has changed, for one that failed afterwards: the disk or whoever reads may
@@ -354,7 +362,10 @@ impl App {
         };
         self.sit(&mut repo)?;
         self.note(&repo);
-        Ok(Rc::new(repo))
+        Ok(Rc::new(match &self.expected {
+            Some(expected) => repo.expecting(expected.clone()),
+            None => repo,
+        }))
     }
 
     /// From here on the repository is this one in memory.

@@ -15,7 +15,7 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Look",
         &[
-            "status", "log", "show", "view", "find", "diff", "cost", "audit", "blame",
+            "status", "log", "show", "view", "web", "find", "diff", "cost", "audit", "blame",
         ],
     ),
     (

@@ -23,6 +23,11 @@ impl Flags {
         Ok(self)
     }
 
+    /// Whether anything was said about secrets.
+    pub const fn is_given(&self) -> bool {
+        self.redact || self.allow_secrets
+    }
+
     /// The same for the library.
     pub const fn leaving<'a>(&self, secrets: &'a Secrets) -> Leaving<'a> {
         match (self.redact, self.allow_secrets) {

@@ -7,6 +7,7 @@ mod annotation;
 mod answer;
 mod app;
 mod as_read;
+mod billed;
 mod bisecting;
 mod blamed;
 mod budgeted;
@@ -68,6 +69,7 @@ mod ui;
 mod unreadable;
 mod user_config;
 mod watching;
+mod web;
 mod written_session;
 
 use std::any::TypeId;
@@ -94,6 +96,7 @@ use ui::{ColorChoice, Ui};
 const SYNONYMS: [(&str, &str); 36] = [
     ("add", "commit"),
     ("amend", "commit --edit"),
+    ("browse", "web"),
     ("cat", "show"),
     ("check", "fsck"),
     ("context", "status"),
@@ -127,7 +130,6 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("unhide", "restore"),
     ("usage", "status"),
     ("verify", "fsck"),
-    ("web", "export --format html"),
 ];
 
 /// What other tools do and no command does, though some are spelled alike.

@@ -10,10 +10,13 @@ use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
-use tract::model::{Operation, own_words};
+use tract::model::{Millis, Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
-use tract::render::page::{CachedSize, ContextSize, ConversationPage, LostFact, LostFacts};
+use tract::render::html::Frame;
+use tract::render::page::{
+    CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
+};
 use tract::render::{html, markdown, plural, tokens};
 use tract::tree::Tree;
 use tract::tree::words::words;
@@ -41,9 +44,15 @@ impl Kind {
         Self::from_str(name, false).ok()
     }
 
-    fn write(self, page: &ConversationPage<'_>, tree: &Tree, out: &mut dyn Write) -> Result<()> {
+    fn write(
+        self,
+        frame: &Frame<'_>,
+        page: &ConversationPage<'_>,
+        tree: &Tree,
+        out: &mut dyn Write,
+    ) -> Result<()> {
         match self {
-            Self::Html => html::write(page, &tree.items, out)?,
+            Self::Html => html::write(frame, page, &tree.items, out)?,
             Self::Markdown => markdown::write(page, &tree.items, out)?,
         }
         Ok(())
@@ -56,11 +65,32 @@ pub fn numbered((at, entry): (usize, &ReplayedEntry)) -> ChatMessage {
     ChatMessage { at, number }
 }
 
+/// How much of a commit's hash is a message's name.
+const NAME_CHARS: usize = 12;
+
+/// What the message that a commit brought is called on every page.
+pub fn name_of(commit: &CommitHash) -> String {
+    format!("c{commit:.NAME_CHARS$}")
+}
+
+/// A message by its name, which it has in every export, whatever else is on the page.
+pub fn named(entry: &ReplayedEntry) -> PageMessage {
+    let index = entry.id.index.filter(|index| *index > 0);
+    let index = index.map_or(String::new(), |index| format!("-{index}"));
+    PageMessage {
+        name: name_of(&entry.id.commit) + &index,
+        hidden: entry.hidden,
+        ..PageMessage::default()
+    }
+}
+
 /// What stands on the page of a conversation.
 pub struct Gathered {
     /// The conversation.
     pub found: Replay,
     title: String,
+    directory: Option<String>,
+    messages: Vec<PageMessage>,
     facts: Vec<String>,
     sizes: Vec<ContextSize>,
     cached: Vec<CachedSize>,
@@ -80,33 +110,47 @@ impl Gathered {
         };
         let mut rows = repo.log(tip, &options)?;
         rows.reverse();
-        let session = repo.session_of(tip)?;
-        let title = session.and_then(|(_, session)| session.title);
+        let session = repo.session_of(tip)?.map(|(_, session)| session);
+        let session = session.unwrap_or_default();
+        let times: HashMap<CommitHash, Millis> = rows
+            .iter()
+            .filter_map(|row| Some((row.hash, row.commit.time?)))
+            .collect();
+        let calendar = app.calendar();
+        let message = |entry: &ReplayedEntry| PageMessage {
+            time: times.get(&entry.id.commit).map(|time| PageTime {
+                machine: time.to_iso(),
+                shown: calendar.absolute(*time),
+            }),
+            ..named(entry)
+        };
         Ok(Self {
-            title: title.unwrap_or_else(|| title_of(&found.tree)),
+            title: session.title.unwrap_or_else(|| title_of(&found.tree)),
+            directory: session.cwd,
+            messages: found.entries.iter().map(message).collect(),
             facts: facts(repo, tip, &found, &rows, app)?,
             sizes: sizes(&found, &rows),
             cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
-            lost: lost(repo, tip, &found, &rows)?,
+            lost: lost((repo, tip), &found, &rows, None)?,
             found,
         })
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, out: &mut dyn Write) -> Result<()> {
-        let entries = self.found.entries.iter();
-        let hidden: Vec<_> = entries.map(|entry| entry.hidden).collect();
+    pub fn write(&self, kind: Kind, frame: &Frame<'_>, out: &mut dyn Write) -> Result<()> {
         let page = ConversationPage {
-            title: &self.title,
             facts: &self.facts,
             earlier: self.found.earlier,
             sizes: &self.sizes,
             cached: &self.cached,
             message_of: &|node| self.found.entry_of(node).map(numbered),
-            hidden: &hidden,
+            messages: &self.messages,
+            first: self.found.entries.first().map_or(0, |entry| entry.at),
+            directory: self.directory.as_deref(),
             lost: &self.lost,
+            ..ConversationPage::bare(&self.title)
         };
-        kind.write(&page, &self.found.tree, out)
+        kind.write(frame, &page, &self.found.tree, out)
     }
 }
 
@@ -140,7 +184,7 @@ impl Guarded {
         };
         let page = Gathered::of(repo, tip, scope, app)?;
         let mut bytes = Vec::new();
-        page.write(kind, &mut bytes)?;
+        page.write(kind, &Frame::ALONE, &mut bytes)?;
         if let Some(secrets) = leaving.secrets() {
             let read = match kind {
                 Kind::Html => as_read::html(&bytes),
@@ -173,21 +217,12 @@ pub fn to_output(
 /// The page of a file's tree, as data.
 pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     let title = title_of(tree);
-    let page = ConversationPage {
-        title: &title,
-        facts: &[],
-        earlier: 0,
-        sizes: &[],
-        cached: &[],
-        message_of: &|_| None,
-        hidden: &[],
-        lost: &[],
-    };
-    kind.write(&page, tree, app.ui.out())
+    let page = ConversationPage::bare(&title);
+    kind.write(&Frame::ALONE, &page, tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.
-fn title_of(tree: &Tree) -> String {
+pub fn title_of(tree: &Tree) -> String {
     let users = tree.turns().filter_map(|turn| turn.user.as_ref());
     let said = users.map(|user| words(&user.parts));
     let said = said
@@ -235,10 +270,11 @@ fn facts(
 }
 
 /// The size of the context at each commit, with the message that came with it.
-fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
+pub fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
     let messages = messages(found);
     let size = |row: &LogRow| ContextSize {
         message: messages.get(&row.hash).copied(),
+        address: None,
         hides: match &row.commit.operation {
             Operation::Hide(hide) => Some(hide.kind.as_str()),
             _ => None,
@@ -249,7 +285,7 @@ fn sizes(found: &Replay, rows: &[LogRow]) -> Vec<ContextSize> {
 }
 
 /// What the provider's cache had of each request.
-fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
+pub fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
     let messages = messages(found);
     let counted = replies.iter().zip(missed(replies));
     let counted = counted.filter(|(reply, _)| reply.usage.is_count());
@@ -263,7 +299,12 @@ fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
 }
 
 /// What each compaction, truncation and clear took away, as far as nothing visible says it.
-fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Result<Vec<LostFacts>> {
+pub fn lost(
+    (repo, tip): (&Repo, &CommitHash),
+    found: &Replay,
+    rows: &[LogRow],
+    elsewhere: Option<&dyn Fn(&CommitHash) -> String>,
+) -> Result<Vec<LostFacts>> {
     let messages = messages(found);
     let mut lost = Vec::new();
     for row in rows.iter().rev() {
@@ -281,9 +322,11 @@ fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Resul
             text: fact.text.clone(),
             outcome: fact.outcome.clone(),
             message: messages.get(&fact.entry.commit).copied(),
+            address: elsewhere.map(|elsewhere| elsewhere(&fact.entry.commit)),
         });
         lost.push(LostFacts {
             message: *message,
+            address: None,
             count: audit.lost().count(),
             facts: facts.collect(),
         });
@@ -292,7 +335,7 @@ fn lost(repo: &Repo, tip: &CommitHash, found: &Replay, rows: &[LogRow]) -> Resul
 }
 
 /// The messages of a page, by their commits.
-fn messages(found: &Replay) -> HashMap<CommitHash, ChatMessage> {
+pub fn messages(found: &Replay) -> HashMap<CommitHash, ChatMessage> {
     let entries = found.entries.iter().rev();
     entries
         .map(|entry| (entry.id.commit, numbered((entry.at, entry))))

@@ -73,11 +73,13 @@ pub fn tell_begun(begun: Option<&RefName>, app: &mut App) {
 
 /// `main a1b2c3d → 9f8e7d6`: one for each ref that an operation moved.
 pub fn moves(entry: &OperationEntry) -> impl Iterator<Item = String> {
-    let one = |row: ReflogRow| {
-        let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
-        format!("{} {old} → {new}", row.name.short())
-    };
-    entry.moved().into_iter().map(one)
+    entry.moved().into_iter().map(|row| moved(&row))
+}
+
+/// `main a1b2c3d → 9f8e7d6`.
+pub fn moved(row: &ReflogRow) -> String {
+    let (old, new) = (value(row.old.as_ref()), value(row.new.as_ref()));
+    format!("{} {old} → {new}", row.name.short())
 }
 
 /// A short hash, a branch's name, or `none`.

@@ -119,6 +119,21 @@ impl Ui {
         }
     }
 
+    /// One that writes nothing, and keeps all that is said, laid out as on a terminal of so many columns.
+    pub fn kept(columns: usize) -> Self {
+        let surroundings = Surroundings {
+            columns: Some(columns),
+            dumb: true,
+            ..Surroundings::default()
+        };
+        Self {
+            out_terminal: true,
+            err_terminal: true,
+            captured: Some(Vec::new()),
+            ..Self::new(ColorChoice::Never, &surroundings, false)
+        }
+    }
+
     /// From here on commands in advice name the branch that this one was given, if it was.
     pub fn name_branch(&mut self, branch: Option<String>) {
         self.branch = branch;

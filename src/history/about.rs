@@ -6,7 +6,8 @@ use crate::hash::CommitHash;
 use crate::history::outline::Outline;
 use crate::history::repo::Repo;
 use crate::history::{load, path, prompts};
-use crate::model::{Millis, Role};
+use crate::model::{HideKind, Millis, Role};
+use crate::store::View;
 
 /// How many messages the first prompt is looked for in.
 const PROMPT_SEARCH: usize = 16;
@@ -28,6 +29,10 @@ pub struct About {
     pub last: Option<Millis>,
     /// How many messages a model would be sent.
     pub messages: usize,
+    /// How many are hidden from it.
+    pub hidden: usize,
+    /// The compactions that are active.
+    pub compactions: u32,
 }
 
 impl Repo {
@@ -47,17 +52,23 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn about(&self, tip: &CommitHash) -> Result<About> {
-        let view = self.store.read()?;
-        let outline = Outline::of(&*view, tip)?;
-        let first = outline.all().read_in(&*view, 0..PROMPT_SEARCH)?;
+        About::of(&*self.store.read()?, tip)
+    }
+}
+
+impl About {
+    /// That of the line that ends in `tip`.
+    pub(super) fn of(view: &dyn View, tip: &CommitHash) -> Result<Self> {
+        let outline = Outline::of(view, tip)?;
+        let first = outline.all().read_in(view, 0..PROMPT_SEARCH)?;
         let contents: Vec<_> = first.iter().map(|one| one.entry.content).collect();
-        let rows = load::rows(&*view, &contents)?;
+        let rows = load::rows(view, &contents)?;
         let commits = first.iter().map(|one| one.entry.id.commit);
         let rows = commits.zip(contents.iter().map(|content| &rows[content]));
         let spoken = rows.filter(|(_, row)| row.role == Role::User && row.results == 0);
         let spoken: Vec<_> = spoken.filter(|(_, row)| !row.attached).collect();
         // What a tool puts before the first prompt says the same of every session, but is better than nothing.
-        let typed = prompts::typed(&*view, &spoken)?;
+        let typed = prompts::typed(view, &spoken)?;
         let typed = typed.iter().position(|typed| *typed).unwrap_or(0);
         let prompt = spoken.get(typed).map(|(_, row)| row);
         let newest = view.ancestors(tip, None, SEARCH)?;
@@ -66,17 +77,19 @@ impl Repo {
         let near = newest.iter().map(|row| row.hash);
         let near = near.chain(first.iter().map(|one| one.entry.id.commit));
         let near: Vec<CommitHash> = near.collect();
-        let session = path::session_among(&*view, &near)?;
+        let session = path::session_among(view, &near)?;
         let tool = session.as_ref();
         let tool = tool.and_then(|(name, _)| Some(name.as_session()?.0.to_owned()));
         let session = session.map(|(_, session)| session).unwrap_or_default();
-        Ok(About {
+        Ok(Self {
             title: session.title,
             tool,
             cwd: session.cwd,
             prompt: prompt.map(|row| row.preview.clone()),
             last: newest.iter().find_map(|row| row.commit.time),
             messages: outline.visible().len(),
+            hidden: outline.all().len() - outline.visible().len(),
+            compactions: outline.active_hides(HideKind::Compaction),
         })
     }
 }

@@ -22,7 +22,7 @@ pub enum Expect {
 
 impl Expect {
     /// Refuses where the branch is elsewhere.
-    fn hold(self, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
+    pub(super) fn hold(self, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
         let expected = match self {
             Self::Nothing => None,
             Self::At(commit) => Some(commit),

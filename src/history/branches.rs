@@ -65,6 +65,18 @@ const PROMPT_SEARCH: u64 = 16;
 const TIME_SEARCH: usize = 64;
 
 impl Repo {
+    /// The branch on which something that is done to `name` is done: itself, or the one that follows a session.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn branch_of(&self, name: &RefName) -> Result<Option<RefName>> {
+        if name.is_branch() {
+            return Ok(Some(name.clone()));
+        }
+        revision::followed_by(&*self.store.read()?, name)
+    }
+
     /// The branches, the one with the newest commit first. Counts what has no count yet; where a total is kept,
     /// no context is put together, and what had to be is kept for the next time.
     ///

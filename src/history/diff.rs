@@ -53,6 +53,17 @@ impl Repo {
         Ok(ContextDiff::new(old, new, options))
     }
 
+    /// One side of a comparison with a context of another repository, of whose history nothing is known here.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if the commit is not here.
+    pub fn side_of(&self, commit: &CommitHash, encoding: Encoding) -> Result<Side> {
+        let mut side = self.side(Some(commit), encoding)?;
+        side.messages = messages(&*self.store.read()?, &side, &Side::default())?;
+        Ok(side)
+    }
+
     /// A commit.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::history::visitor::Visitor;
 use crate::history::{load, path, server};
 use crate::model::{Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
-use crate::store::{SessionRow, Store, View};
+use crate::store::{Condition, Guarded, SessionRow, Store, View};
 
 /// An open repository.
 pub struct Repo {
@@ -190,6 +190,12 @@ impl Repo {
     /// A copy of a repository, in a file of its own, to be looked at.
     pub(super) fn of_file(store: Sqlite) -> Self {
         Self::of(Box::new(store))
+    }
+
+    /// The same repository, with a condition on what is written.
+    pub(super) fn guarded(self, condition: Box<Condition>) -> Self {
+        let store = Box::new(Guarded::new(self.store, condition));
+        Self { store, ..self }
     }
 
     fn of(store: Box<dyn Store>) -> Self {

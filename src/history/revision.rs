@@ -342,7 +342,7 @@ pub(crate) fn branch(view: &dyn View, text: &str) -> Result<Option<RefName>> {
 }
 
 /// The branch that follows a session, if it is there.
-fn followed_by(view: &dyn View, session: &RefName) -> Result<Option<RefName>> {
+pub(super) fn followed_by(view: &dyn View, session: &RefName) -> Result<Option<RefName>> {
     let Some(branch) = view.follower(session)? else {
         return Ok(None);
     };

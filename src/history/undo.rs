@@ -140,6 +140,43 @@ impl Repo {
         Ok(undone)
     }
 
+    /// The operation that an undo without a number would reverse, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::undo`].
+    pub fn undoable(&self) -> Result<Option<OperationEntry>> {
+        let found = newest_done(&*self.store.read()?)?;
+        Ok(found.map(|(operation, moves)| OperationEntry {
+            operation,
+            moves,
+            undone: true,
+        }))
+    }
+
+    /// Whether a redo would find something to do again.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn has_redo(&self) -> Result<bool> {
+        match newest_undone(&*self.store.read()?) {
+            Ok(_) => Ok(true),
+            Err(Error::NothingToRedo { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The operations that a redo would do again, oldest first; nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::redo`].
+    pub fn redoable(&self) -> Result<Vec<OperationEntry>> {
+        let tx = self.store.write()?;
+        redo(&*tx, Millis(0))
+    }
+
     /// Does again what the newest undo reversed: one operation, or all that an undo to a point did, oldest first.
     ///
     /// # Errors
@@ -147,33 +184,39 @@ impl Repo {
     /// [`Error::NothingToRedo`], which says whether a newer operation is in the way.
     pub fn redo(&self, now: Millis) -> Result<Vec<OperationEntry>> {
         let tx = self.store.write()?;
-        let mut redone: Vec<OperationEntry> = Vec::new();
-        let mut words: Option<String> = None;
-        loop {
-            let (undo, id) = match newest_undone(&*tx) {
-                Err(Error::NothingToRedo { .. }) if !redone.is_empty() => break,
-                found => found?,
-            };
-            let said = undo.what.split_once(':').map(|(words, _)| words.to_owned());
-            let to_a_point = said.filter(|words| words.starts_with(UNDO_TO));
-            if !redone.is_empty() && (to_a_point.is_none() || to_a_point != words) {
-                break;
-            }
-            words = to_a_point;
-            let entry = OperationEntry {
-                operation: operation(&*tx, id)?,
-                moves: tx.moves(id)?,
-                undone: false,
-            };
-            reverse(&*tx, &entry, now)?;
-            redone.push(entry);
-            if words.is_none() {
-                break;
-            }
-        }
+        let redone = redo(&*tx, now)?;
         tx.commit()?;
         Ok(redone)
     }
+}
+
+/// Does again what the newest undo reversed.
+fn redo(tx: &dyn Tx, now: Millis) -> Result<Vec<OperationEntry>> {
+    let mut redone: Vec<OperationEntry> = Vec::new();
+    let mut words: Option<String> = None;
+    loop {
+        let (undo, id) = match newest_undone(tx) {
+            Err(Error::NothingToRedo { .. }) if !redone.is_empty() => break,
+            found => found?,
+        };
+        let said = undo.what.split_once(':').map(|(words, _)| words.to_owned());
+        let to_a_point = said.filter(|words| words.starts_with(UNDO_TO));
+        if !redone.is_empty() && (to_a_point.is_none() || to_a_point != words) {
+            break;
+        }
+        words = to_a_point;
+        let entry = OperationEntry {
+            operation: operation(tx, id)?,
+            moves: tx.moves(id)?,
+            undone: false,
+        };
+        reverse(tx, &entry, now)?;
+        redone.push(entry);
+        if words.is_none() {
+            break;
+        }
+    }
+    Ok(redone)
 }
 
 /// What is known of operations while they are read from the newest back.
@@ -271,7 +314,7 @@ fn writes_elsewhere(operation: &OperationRow) -> bool {
 
 /// Whether nobody asked for an operation when it came: what a watch takes in beside one's own work is not
 /// what an undo means.
-fn is_unattended(operation: &OperationRow) -> bool {
+pub(super) fn is_unattended(operation: &OperationRow) -> bool {
     operation.what.split(' ').next() == Some("watch")
 }
 

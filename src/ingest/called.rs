@@ -12,6 +12,12 @@ const LEAST_CHARS: usize = 4;
 impl SessionFile {
     /// The id of the session, by its file's name, or, where that tells none, by what is in it.
     pub fn id(&self) -> Option<String> {
+        let named = self.named_id();
+        named.or_else(|| inspect(&self.path).ok().map(|found| found.id))
+    }
+
+    /// The id of the session as far as its file's name tells it: nothing is read.
+    pub fn named_id(&self) -> Option<String> {
         if let Some((_, id)) = database::place(&self.path) {
             return Some(id);
         }
@@ -23,10 +29,7 @@ impl SessionFile {
         };
         // A session that goes on in another file bears that file's own id behind its own.
         let first = stem.rsplit_once('_').and_then(|(first, _)| uuid(first));
-        match first.or_else(|| uuid(&stem)) {
-            Some(uuid) => Some(uuid),
-            None => inspect(&self.path).ok().map(|found| found.id),
-        }
+        first.or_else(|| uuid(&stem))
     }
 }
 

@@ -8,7 +8,7 @@
 //! format says ([`Continuer`](crate::interop::Continuer)).
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::bases::descent_of;
 use super::file::FileInput;
@@ -21,7 +21,7 @@ use crate::history::erase::ERASED;
 use crate::history::kept::spans;
 use crate::history::{Repo, load};
 use crate::interop::{Action, Format, Input, Midway, SessionEnd, Sink, Step};
-use crate::model::{Millis, Sealed, Settings, Span};
+use crate::model::{Millis, RefName, Sealed, Settings, Span};
 use crate::store::{CommitRow, FileStamp, FollowedFile, SessionRow, SourceRow, Store, View};
 
 /// How many commits before the end reading may begin, tried in this order.
@@ -78,6 +78,22 @@ struct Place {
 pub fn known_stamp(repo: &Repo, path: &Path) -> Result<Option<FileStamp>> {
     let known = followed(&*repo.store.read()?, path)?;
     Ok(known.map(|known| known.stamp))
+}
+
+/// The file that a session came in from, and how it looked then, where that is known.
+///
+/// # Errors
+///
+/// The store's.
+pub fn file_of(repo: &Repo, session: &RefName) -> Result<Option<(PathBuf, FileStamp)>> {
+    let view = repo.store.read()?;
+    let files = view.followed_files()?.into_iter();
+    let mut own = files.filter(|(_, of)| of == session);
+    let Some((path, _)) = own.next() else {
+        return Ok(None);
+    };
+    let known = view.followed(&path)?;
+    Ok(known.map(|known| (PathBuf::from(path), known.stamp)))
 }
 
 /// When a file last came in that can be gone on with.

@@ -37,3 +37,12 @@ pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     };
     sessions.into_iter().map(row).collect()
 }
+
+/// The files that came in, by path, each with the session that it feeds.
+///
+/// # Errors
+///
+/// The store's.
+pub fn followed_files(repo: &Repo) -> Result<Vec<(String, RefName)>> {
+    repo.store.read()?.followed_files()
+}

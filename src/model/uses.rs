@@ -4,9 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::call::Brief;
 use crate::model::pairs::Links;
 use crate::model::preview::one_line;
-use crate::model::{Message, Part, call};
+use crate::model::{Message, PREVIEW_BYTES, Part};
 
 /// The calls that a message makes and the calls that it answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct ToolUse {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// `name key="value"` in at most [`crate::model::PREVIEW_BYTES`] bytes.
+    /// It as [`Brief`] says it, in at most [`PREVIEW_BYTES`] bytes.
     pub line: String,
 }
 
@@ -87,7 +88,7 @@ impl ToolUse {
             } => Some(Self {
                 id: id.clone(),
                 name: name.clone(),
-                line: one_line(&call::summary(name, arguments)),
+                line: one_line(&Brief::of(name, arguments).line(Some(PREVIEW_BYTES))),
             }),
             _ => None,
         }
@@ -130,7 +131,7 @@ mod tests {
             (uses.calls.len(), &uses.answers[..]),
             (2, &["b\"\n".into()][..])
         );
-        assert!(uses.calls[0].line.starts_with("read path=\"ééé"));
+        assert!(uses.calls[0].line.starts_with("read ééé"));
         assert!(uses.calls[0].line.len() <= crate::model::PREVIEW_BYTES);
         assert_eq!(ToolUses::from_text(&uses.to_text()), Some(uses.clone()));
         let links = ToolUses::links_from_text(&uses.to_text());

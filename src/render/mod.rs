@@ -19,6 +19,7 @@ mod label;
 mod line;
 pub mod markdown;
 mod number;
+pub mod outcome;
 pub mod page;
 pub mod part;
 pub mod plain;

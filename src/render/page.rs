@@ -22,10 +22,92 @@ pub struct ConversationPage<'a> {
     pub cached: &'a [CachedSize],
     /// The message that a node came with.
     pub message_of: &'a dyn Fn(NodeId) -> Option<ChatMessage>,
-    /// What hides each message, by its place.
-    pub hidden: &'a [Option<&'static str>],
+    /// The messages of which something is shown, in order, and the place of the first.
+    pub messages: &'a [PageMessage],
+    /// That place.
+    pub first: usize,
+    /// Where what stands before and behind these messages is to be read, where they are a part.
+    pub around: Around,
+    /// The moment of which the context is shown, where others can be chosen.
+    pub moment: Option<Moment>,
+    /// Where what is said of the context over time is to be read, if it does not stand here.
+    pub curve: Option<&'a str>,
+    /// The directory from which on paths are shown. Hostile until escaped.
+    pub directory: Option<&'a str>,
+    /// What else there is of the conversation: where, and what it is called.
+    pub links: &'a [(String, &'static str)],
+    /// Where a call's sub-agent is to be read, by the call's id, if that is elsewhere.
+    pub agent_of: &'a dyn Fn(&str) -> Option<AgentLink>,
+    /// Where a message is read that is not one of those that are shown.
+    pub elsewhere: Option<&'a dyn Fn(ChatMessage) -> String>,
     /// What nothing visible says any more, by the message that stands for what was hidden.
     pub lost: &'a [LostFacts],
+}
+
+/// A message of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageMessage {
+    /// Its name on every page that shows it.
+    pub name: String,
+    /// What hides it.
+    pub hidden: Option<&'static str>,
+    /// When it was said, as far as that is known.
+    pub time: Option<PageTime>,
+    /// What else is known of it: the model, the price. Hostile until escaped.
+    pub facts: Vec<String>,
+    /// Where what was sent for it is to be read, if anywhere.
+    pub request: Option<String>,
+    /// Where something can be done to it, if anywhere.
+    pub act: Option<String>,
+}
+
+/// A time, as it is for machines and for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageTime {
+    /// As RFC 3339 writes it.
+    pub machine: String,
+    /// In the reader's time zone.
+    pub shown: String,
+}
+
+/// The parts around a part of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// What stands before it.
+    pub before: Option<PartLink>,
+    /// What stands behind it.
+    pub after: Option<PartLink>,
+}
+
+/// Another part of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartLink {
+    /// Where it is.
+    pub address: String,
+    /// How many messages stand that way.
+    pub messages: usize,
+}
+
+/// A moment of a conversation among others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Which step it is, from 1.
+    pub step: usize,
+    /// How many steps there are.
+    pub steps: usize,
+    /// How large the context was, at some of them, in order.
+    pub tokens: Vec<u64>,
+    /// What the moment is called; none for the newest. Hostile until escaped.
+    pub shown: Option<String>,
+}
+
+/// A sub-agent that is read elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentLink {
+    /// Where.
+    pub address: String,
+    /// What it is about. Hostile until escaped.
+    pub title: String,
 }
 
 /// What hidden messages held that nothing visible says.
@@ -33,6 +115,8 @@ pub struct ConversationPage<'a> {
 pub struct LostFacts {
     /// The message that stands in their place.
     pub message: ChatMessage,
+    /// Where both are to be read side by side.
+    pub address: Option<String>,
     /// How many facts.
     pub count: usize,
     /// Those that are most likely to be missed.
@@ -50,6 +134,8 @@ pub struct LostFact {
     pub outcome: Option<String>,
     /// The message that holds it, where the page shows it.
     pub message: Option<ChatMessage>,
+    /// Where else it is to be read.
+    pub address: Option<String>,
 }
 
 /// The context right after a step.
@@ -57,6 +143,8 @@ pub struct LostFact {
 pub struct ContextSize {
     /// The message that came with it, where the page shows one.
     pub message: Option<ChatMessage>,
+    /// Where the context is to be read as it was then.
+    pub address: Option<String>,
     /// What it hid, if that is what it did.
     pub hides: Option<&'static str>,
     /// How large the context is from then on.
@@ -141,7 +229,50 @@ pub(super) fn hidden_words(by: &str, count: Option<usize>, has_mark: bool) -> St
     }
 }
 
-impl ConversationPage<'_> {
+impl<'a> ConversationPage<'a> {
+    /// A page of which no more is known than the conversation itself.
+    pub fn bare(title: &'a str) -> Self {
+        Self {
+            title,
+            facts: &[],
+            earlier: 0,
+            sizes: &[],
+            cached: &[],
+            message_of: &|_| None,
+            messages: &[],
+            first: 0,
+            around: Around::default(),
+            moment: None,
+            curve: None,
+            directory: None,
+            links: &[],
+            agent_of: &|_| None,
+            elsewhere: None,
+            lost: &[],
+        }
+    }
+
+    /// The message at a place, if it is one of those that are shown.
+    pub(super) fn message(&self, at: usize) -> Option<&PageMessage> {
+        self.messages.get(at.checked_sub(self.first)?)
+    }
+
+    /// Where a message is to be read.
+    pub(super) fn link(&self, message: ChatMessage) -> String {
+        match (self.message(message.at), &self.elsewhere) {
+            (None, Some(elsewhere)) => elsewhere(message),
+            _ => format!("#{}", self.name(message)),
+        }
+    }
+
+    /// The name of a message on the page.
+    pub(super) fn name(&self, message: ChatMessage) -> String {
+        match self.message(message.at) {
+            Some(known) => known.name.clone(),
+            None => number_name(message),
+        }
+    }
+
     /// How many messages such a stretch has, if that is known.
     pub(super) fn hidden_by(
         &self,
@@ -152,9 +283,12 @@ impl ConversationPage<'_> {
         let place = |node: &Node| (self.message_of)(node.id).map(|message| message.at);
         let first = items.iter().find_map(first_node).and_then(place)?;
         let end = mark.and_then(|mark| place(&mark.node));
-        let end = end.filter(|end| first <= *end).unwrap_or(self.hidden.len());
-        let rest = self.hidden.get(first..end)?.iter();
-        let count = rest.take_while(|hidden| **hidden == Some(by)).count();
+        let end = end.filter(|end| first <= *end);
+        let end = end.unwrap_or(self.first + self.messages.len());
+        let range = first.checked_sub(self.first)?..end.checked_sub(self.first)?;
+        let rest = self.messages.get(range)?.iter();
+        let is_by = |message: &&PageMessage| message.hidden == Some(by);
+        let count = rest.take_while(is_by).count();
         (count > 0).then_some(count)
     }
 
@@ -176,17 +310,17 @@ impl ConversationPage<'_> {
         };
         let ids = sections.iter().flat_map(nodes);
         let places = ids.filter_map(|id| Some((self.message_of)(id)?.at));
-        let hidden = |at: &usize| self.hidden.get(*at) == Some(&Some(by));
+        let hidden = |at: &usize| self.message(*at).is_some_and(|it| it.hidden == Some(by));
         let count = places.filter(hidden).collect::<HashSet<usize>>().len();
         (count > 0).then_some(count)
     }
 }
 
-/// The line of a call in two: its tool, and the rest.
-pub(super) fn name_and_rest<'a>(tool: &'a Tool, line: &'a str) -> (&'a str, &'a str) {
-    match line.strip_prefix(&tool.name).filter(|_| tool.is_call()) {
-        Some(rest) => (&tool.name, rest.trim_start()),
-        None => (line, ""),
+/// The name of a message by its number, or by its place if it is hidden.
+pub(super) fn number_name(message: ChatMessage) -> String {
+    match message.number {
+        Some(number) => format!("m{number}"),
+        None => format!("h{}", message.at + 1),
     }
 }
 

@@ -3,7 +3,8 @@
 use super::Tree;
 use super::node::{Node, NodeId, Trail};
 use super::talk::{Talk, is_started, queued};
-use crate::model::{Part, call};
+use crate::model::Part;
+use crate::model::call::Brief;
 use crate::tree::event::Ending;
 
 /// What became of a call. It only moves forward: what has ended stays as it ended.
@@ -206,14 +207,19 @@ impl Tool {
         self.state.is_active() && !put_off && self.queued.is_none()
     }
 
-    /// It on one line: `name key="value", key=value`. Hostile until escaped.
+    /// What it says in brief, if it is a call of a tool that was seen.
+    pub fn brief(&self) -> Option<Brief> {
+        self.is_call()
+            .then(|| Brief::of(&self.name, &self.arguments))
+    }
+
+    /// It on one line, as [`Brief`] says it. Hostile until escaped.
     pub fn line(&self) -> String {
+        if let Some(brief) = self.brief() {
+            return brief.line(None);
+        }
         let Some(talk) = &self.talk else {
-            return if self.is_unknown {
-                "a result without its call".to_owned()
-            } else {
-                call::summary(&self.name, &self.arguments)
-            };
+            return "a result without its call".to_owned();
         };
         let (verb, who) = match self.answer {
             None => ("sent to", talk.with.as_ref()),

@@ -23,6 +23,7 @@ fn help_lists_the_commands_of_everyday() {
       log          List commits, newest first
       show         Show one commit in full, or a range
       view         Read the conversation as a chat
+      web          Look at everything in a browser
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost
@@ -76,6 +77,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       log          List commits, newest first
       show         Show one commit in full, or a range
       view         Read the conversation as a chat
+      web          Look at everything in a browser
       find         Search all messages, hidden ones too
       diff         Compare what a model would be sent at two commits
       cost         Show what the replies of models cost

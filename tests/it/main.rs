@@ -16,6 +16,7 @@ mod bounds;
 mod bringing_back;
 #[cfg(unix)]
 mod broken_directory;
+mod browsing;
 #[cfg(all(unix, feature = "s3"))]
 #[path = "../bucket.rs"]
 mod bucket;
@@ -136,5 +137,6 @@ mod unsaid;
 mod unwritable;
 mod viewing;
 mod watching;
+mod web;
 mod while_it_ran;
 mod written_again;

@@ -12,6 +12,11 @@ use crate::sandbox::Sandbox;
 
 /// What Chromium makes of a page; none where there is no Chromium.
 fn dom(page: &Path, hash: &str) -> Option<String> {
+    browsed(&format!("file://{}", page.display()), hash)
+}
+
+/// The same of an address.
+pub fn browsed(address: &str, hash: &str) -> Option<String> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let exists = |name: &&&str| {
         let mut asked = Command::new(name);
@@ -40,7 +45,7 @@ fn dom(page: &Path, hash: &str) -> Option<String> {
             "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("file://{}{hash}", page.display()))
+        .arg(format!("{address}{hash}"))
         .stderr(Stdio::null())
         .output()
         .expect("the browser runs");
@@ -50,13 +55,13 @@ fn dom(page: &Path, hash: &str) -> Option<String> {
 }
 
 /// The text between two others, from a place on.
-fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+pub fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(open)?;
     Some(rest.split_once(close)?.0)
 }
 
 /// The blocks of a page in their order: what each is, and its name.
-fn blocks(dom: &str) -> Vec<(String, Option<u64>)> {
+pub fn blocks(dom: &str) -> Vec<(String, Option<u64>)> {
     let main = between(dom, "<main>", "</main>").expect("a main part");
     let heads = main.split(" class=\"b ").skip(1);
     let heads = heads.map(|rest| {
@@ -86,7 +91,7 @@ fn of_tree(items: &Value, found: &mut Vec<(String, Option<u64>)>) {
     }
 }
 
-fn tree_blocks(tree: &str) -> Vec<(String, Option<u64>)> {
+pub fn tree_blocks(tree: &str) -> Vec<(String, Option<u64>)> {
     let tree: Value = serde_json::from_str(tree).expect("JSON");
     let mut found = Vec::new();
     of_tree(&tree["items"], &mut found);
@@ -130,13 +135,34 @@ fn a_page_says_what_the_tree_says_in_its_order() {
     // Every visible message has a name by its number.
     let visible = sandbox.ok(&["log", "-n", "0", "--op", "append", "--format", "%i"]);
     for number in visible.lines().filter(|number| !number.is_empty()) {
-        assert!(page.contains(&format!(" id=\"m{number}\"")), "{number}");
-        assert!(page.contains(&format!(" href=\"#m{number}\"")), "{number}");
+        let link = between(&page, &format!(" id=\"m{number}\" href=\"#"), "\"").expect(number);
+        // It links to the name that stays.
+        assert!(link.len() == 13 && link.starts_with('c'), "{link}");
+        assert_eq!(
+            page.matches(&format!(" id=\"{link}\"")).count(),
+            1,
+            "{link}"
+        );
     }
 }
 
+#[test]
+fn a_message_keeps_its_name_whatever_else_is_on_the_page() {
+    let sandbox = with_demo();
+    let names = |page: &str| -> Vec<String> {
+        let names = page.split(" id=\"c").skip(1);
+        names.map(|rest| rest[..12].to_owned()).collect()
+    };
+    let before = names(&sandbox.ok(&["view", "--all", "--format", "html"]));
+    sandbox.ok(&["commit", "-r", "user", "-m", "Go on"]);
+    sandbox.ok(&["drop", ":2"]);
+    let after = names(&sandbox.ok(&["view", "--all", "--format", "html"]));
+    assert_eq!(after[..before.len()], before);
+    assert_eq!(after.len(), before.len() + 1);
+}
+
 /// A conversation in which everything hostile is said everywhere.
-fn hostile() -> Sandbox {
+pub fn hostile() -> Sandbox {
     let script = "<script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">\
         <!-- \u{202e}\u{2066} </pre></details></main> [x](javascript:document.title='pwned') \
         \"' onmouseover='document.title=1' \u{1b}[31m\0 </title><style>*{display:none}</style>";
@@ -273,7 +299,11 @@ fn a_name_is_one_messages() {
         ids.map(|(id, _)| id.to_owned()).collect()
     };
     let main = between(&page, "<main>", "</main>").expect("a main part");
-    assert_eq!(ids(main), ["m1", "m2", "m3", "m4", "m5", "m6"]);
+    let (numbers, names): (Vec<String>, Vec<String>) =
+        ids(main).into_iter().partition(|id| id.starts_with('m'));
+    assert_eq!(numbers, ["m1", "m2", "m3", "m4", "m5", "m6"]);
+    let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+    assert_eq!((distinct.len(), names.len()), (6, 6));
     // What hides a part of a turn says how much.
     sandbox.ok(&["drop", ":3"]);
     let page = sandbox.ok(&["export", "--format", "html"]);

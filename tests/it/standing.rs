@@ -289,6 +289,7 @@ const TYPED: &[&[&str]] = &[
     &["log"],
     &["show"],
     &["view"],
+    &["web", "--out", "pages"],
     &["find", "fine"],
     &["diff", "HEAD~1"],
     &["cost"],

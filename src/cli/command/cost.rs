@@ -6,12 +6,12 @@ mod shared;
 use std::cmp::Ordering;
 
 use tract::history::{Bill, BilledReply, bills};
-use tract::model::{RefName, Usage};
+use tract::model::Usage;
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
 
 use crate::cli::prices::{cost_of, prices, untiered};
-use crate::cli::{App, Result, listing, moment};
+use crate::cli::{App, Result, billed, moment};
 
 /// Show what the replies of models cost
 ///
@@ -86,9 +86,6 @@ enum By {
     /// A message
     Message,
 }
-
-/// What has no name.
-const NOBODY: &str = "(none)";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
@@ -175,15 +172,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 /// The rows of replies by a word that each has.
 fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Calendar) -> Vec<Row> {
     let word = |reply: &BilledReply| match by {
-        By::Agent => agent(reply),
-        By::Day => day(reply, calendar),
-        By::Model => reply.model.clone().unwrap_or_else(|| NOBODY.to_owned()),
-        By::Directory => reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned()),
-        By::Client => {
-            let named = reply.session.as_ref().and_then(RefName::as_session);
-            named.map_or(NOBODY, |(tool, _)| tool).to_owned()
-        }
-        By::Session | By::Tool | By::Message => session(reply),
+        By::Agent => billed::agent(reply),
+        By::Day => billed::day(reply, calendar),
+        By::Model => billed::model(reply),
+        By::Directory => billed::directory(reply),
+        By::Client => billed::client(reply),
+        By::Session | By::Tool | By::Message => billed::session(reply),
     };
     let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
     if by != By::Day {
@@ -216,41 +210,6 @@ fn shown(limit: Option<usize>, usual: usize) -> usize {
 /// What stands for rows that are not shown.
 fn others_of(count: usize) -> Line {
     Label::Dim.of(format!("({})", plural(count as u64, "other")))
-}
-
-/// The session that a reply counts with.
-fn session(reply: &BilledReply) -> String {
-    // A sub-agent, and what was taken back, stand below the session.
-    named(reply, |_| false)
-}
-
-/// The sub-agent, or else the session, that a reply is of.
-fn agent(reply: &BilledReply) -> String {
-    named(reply, |below| below.starts_with("agent-"))
-}
-
-/// The session of a reply, and what stands below it as long as that is `wanted`.
-fn named(reply: &BilledReply, wanted: impl Fn(&str) -> bool) -> String {
-    let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
-        return "(no session)".to_owned();
-    };
-    let mut below = id.split('/');
-    let root = below.next().unwrap_or(id);
-    let name = format!("{}{tool}/{root}", RefName::SESSIONS);
-    let mut name = name
-        .parse()
-        .map_or(name, |name| listing::shown_name(&name, true));
-    for part in below.take_while(|part| wanted(part)) {
-        name += "/";
-        name += part;
-    }
-    name
-}
-
-fn day(reply: &BilledReply, calendar: &Calendar) -> String {
-    reply
-        .time
-        .map_or_else(|| "(no time)".to_owned(), |time| calendar.date(time))
 }
 
 /// A row of the list.

@@ -68,6 +68,7 @@ mod undo;
 mod unpin;
 mod view;
 mod watch;
+mod web;
 
 use tract::Error;
 
@@ -106,6 +107,7 @@ commands! {
     Log(log),
     Show(show),
     View(view),
+    Web(web),
     #[command(hide = true)]
     Transcript(transcript),
     #[command(hide = true)]

@@ -45,7 +45,12 @@ impl Page<'_> {
             return;
         }
         let after = blocks[at..].iter().take_while(is_of_it);
-        let what = gist(after.filter(is_seen));
+        let taken = self.room() + WHO;
+        let room = self
+            .chat
+            .width_cols
+            .map(|width| width.saturating_sub(taken));
+        let what = gist(after.filter(is_seen), self.chat.directory, room);
         self.closed(node, Label::Assistant.of("assistant"), what);
     }
 
@@ -70,7 +75,11 @@ impl Page<'_> {
 }
 
 /// What blocks of one message come to: what is said in it, or else what it calls, or thinks.
-fn gist<'a>(blocks: impl Iterator<Item = &'a ResponseBlock>) -> Line {
+fn gist<'a>(
+    blocks: impl Iterator<Item = &'a ResponseBlock>,
+    directory: Option<&str>,
+    room: Option<usize>,
+) -> Line {
     let (mut text, mut calls, mut rest) = (None, Vec::new(), None);
     for block in blocks {
         match block {
@@ -80,7 +89,9 @@ fn gist<'a>(blocks: impl Iterator<Item = &'a ResponseBlock>) -> Line {
             ResponseBlock::Tool(tool) => {
                 let edits = Edits::of_tool(tool);
                 let end = edits.as_ref().map(tally).unwrap_or_default();
-                calls.push(Label::Tool.of(Edits::line_of(tool, edits.as_ref())) + end);
+                let brief = Edits::brief_of(tool, edits.as_ref()).from(directory);
+                let room = room.map(|room| room.saturating_sub(end.width_cols()));
+                calls.push(Label::Tool.of(brief.line(room)) + end);
             }
             ResponseBlock::Thinking(thought) => {
                 rest.get_or_insert_with(|| Label::Dim.quote(first_line(&thought.text)));

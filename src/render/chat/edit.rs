@@ -2,6 +2,7 @@
 
 use super::page::{INDENT, Page};
 use crate::diff::{HunkLine, Tag};
+use crate::model::call::relative;
 use crate::render::edit::{Edits, FileEdit};
 use crate::render::{Label, Line};
 use crate::tree::NodeId;
@@ -35,11 +36,11 @@ enum Row<'a> {
 impl Page<'_> {
     /// The edits of a call, folded where they are long.
     pub(super) fn edits(&mut self, id: NodeId, edits: &Edits) {
-        let names = !edits.is_named;
-        let rows: Vec<Row<'_>> = edits
-            .files
-            .iter()
-            .flat_map(|file| rows(file, names))
+        let directory = self.chat.directory;
+        let names = edits.names_files();
+        let files = edits.files.iter();
+        let rows: Vec<Row<'_>> = files
+            .flat_map(|file| rows(file, names, directory))
             .collect();
         let shown = Self::shown(self.limit(id, self.chat.edit_lines), rows.len());
         for row in &rows[..shown] {
@@ -76,9 +77,10 @@ impl Page<'_> {
 }
 
 /// The rows of a file; between stretches that stand apart, where they are.
-fn rows(file: &FileEdit, is_named: bool) -> Vec<Row<'_>> {
+fn rows<'a>(file: &'a FileEdit, is_named: bool, directory: Option<&str>) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let path = file.path.as_deref().filter(|_| is_named);
+    let path = path.map(|path| relative(path, directory));
     let fate = file.fate();
     if path.is_some() || fate.is_some() {
         let head = Label::Strong.of(path.unwrap_or_default());

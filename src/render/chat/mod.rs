@@ -28,6 +28,8 @@ pub struct Chat<'a> {
     pub message_of: &'a dyn Fn(NodeId) -> Option<ChatMessage>,
     /// How much of a node is shown.
     pub detail_of: &'a dyn Fn(NodeId) -> Detail,
+    /// The directory from which on paths are shown.
+    pub directory: Option<&'a str>,
     /// How much of all calls is shown.
     pub tools: Tools,
     /// Whether thoughts are shown.
@@ -97,6 +99,7 @@ impl Chat<'_> {
         Self {
             message_of: &|_| None,
             detail_of: &|_| Detail::Short,
+            directory: None,
             tools: Tools::Short,
             thinking: true,
             prose: false,

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::page::{INDENT, Page};
 use super::{Chat, Pen};
-use crate::model::{Part, call};
+use crate::model::Part;
+use crate::model::call::Brief;
 use crate::render::edit::Edits;
 use crate::render::{Label, Line, part};
 use crate::tree::NodeId;
@@ -94,7 +95,7 @@ impl Page<'_> {
     fn whole_call(&mut self, id: &str, name: &str, arguments: &str) {
         let id = Label::Dim.of(format!("  {id}"));
         if let Some(edits) = Edits::of_call(name, arguments) {
-            let line = Label::Tool.of(edits.line(name)) + super::edit::tally(&edits) + id;
+            let line = Label::Tool.of(edits.brief(name).whole()) + super::edit::tally(&edits) + id;
             self.wrapped(NOWHERE, INDENT, line);
             return self.edits(NOWHERE, &edits);
         }
@@ -107,11 +108,7 @@ impl Page<'_> {
             value => has_lines(value) || value.to_string().len() > ARGUMENT_CHARS,
         };
         let (long, short): (Vec<_>, Vec<_>) = arguments.into_iter().partition(is_long);
-        let line = if short.is_empty() {
-            name.to_owned()
-        } else {
-            call::summary(name, &Value::Object(Map::from_iter(short)).to_string())
-        };
+        let line = Brief::of_object(name, &Map::from_iter(short)).whole();
         self.wrapped(NOWHERE, INDENT, Label::Tool.of(line) + id);
         for (key, value) in long {
             self.line(NOWHERE, INDENT + 2, Label::Dim.of(format!("{key}:")));

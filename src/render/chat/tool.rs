@@ -64,9 +64,8 @@ impl Page<'_> {
             .chat
             .width_cols
             .map(|width| width.saturating_sub(taken));
-        let call = Label::Tool
-            .of(Edits::line_of(tool, edits.as_ref()))
-            .within(room);
+        let brief = Edits::brief_of(tool, edits.as_ref()).from(self.chat.directory);
+        let call = Label::Tool.of(brief.line(room)).within(room);
         self.line(id, INDENT, call + end);
         if let Some(edits) = &edits {
             self.edits(id, edits);

@@ -48,7 +48,7 @@ impl Painter<'_> {
 
     /// Sign, number, hash, what happened, role, tokens, preview. In a list of one kind its head
     /// says what happened, and `verbs` is false.
-    fn rows(
+    pub(super) fn rows(
         &self,
         changes: &[&Change],
         indent: usize,

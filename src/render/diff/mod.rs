@@ -133,6 +133,52 @@ pub fn lines(
     page.lines
 }
 
+/// What a diff says beside what differs in each message, for whoever lays it out otherwise.
+pub(super) struct Words<'a> {
+    /// What is compared; or that nothing differs.
+    pub(super) first: Vec<Line>,
+    /// Each change: what differs in its message is told below the line.
+    pub(super) changes: Vec<(&'a Change, Line)>,
+    /// What all of it comes to, and what a provider's cache can still use.
+    pub(super) last: Vec<Line>,
+}
+
+/// The words of a diff, as the lines of it say them.
+pub(super) fn words<'a>(diff: &'a ContextDiff, frame: &'a Frame) -> Words<'a> {
+    let show = Show::default();
+    let painter = Painter {
+        diff,
+        frame,
+        show: &show,
+        changes: selected(diff, &show),
+        calls: [&diff.before, &diff.after].map(|side| answered(&side.messages)),
+    };
+    let mut first = vec![painter.first_line().into()];
+    let mut last = Page::new(None, true);
+    if diff.is_empty() {
+        first.push(painter.nothing().into());
+    } else {
+        last.push(0, painter.total());
+    }
+    painter.cache(&mut last);
+    let listed: Vec<&Change> = diff.changes.iter().filter(|it| is_listed(it)).collect();
+    let mut rows = painter.rows(&listed, 0, true, None).into_iter();
+    let all = painter.changes.iter().map(|(change, names)| {
+        let row = is_listed(change).then(|| rows.next()).flatten();
+        row.unwrap_or_else(|| painter.heading(change, names))
+    });
+    Words {
+        first,
+        changes: diff.changes.iter().zip(all).collect(),
+        last: last.lines,
+    }
+}
+
+/// Whether a change is a line of a list: its message is as it was, and seen no more, or again.
+const fn is_listed(change: &Change) -> bool {
+    matches!(change.kind, Kind::Hidden | Kind::Returned)
+}
+
 impl Painter<'_> {
     fn first_line(&self) -> String {
         let (before, after) = &self.frame.names;

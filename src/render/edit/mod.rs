@@ -11,12 +11,16 @@ mod shapes;
 use serde_json::{Map, Value};
 
 use crate::diff::{HunkLine, LineDiff, Tag};
-use crate::model::call;
+use crate::model::call::{Brief, Piece};
+use crate::render::plural;
 use crate::tree::Tool;
 
 /// What is compared line by line at most, in bytes of both sides; beyond it all of one side goes
 /// and all of the other comes.
 const COMPARED_MAX_BYTES: usize = 1 << 20;
+
+/// An argument that is longer has lines of its own.
+const LONG_BYTES: usize = 160;
 
 /// How many unchanged lines stand around changed ones.
 const CONTEXT_LINES: usize = 3;
@@ -80,7 +84,7 @@ impl Edits {
     ///
     /// let arguments = r#"{"file_path": "a.txt", "old_string": "one", "new_string": "two"}"#;
     /// let edits = Edits::of_call("Edit", arguments).expect("an edit");
-    /// assert_eq!(edits.line("Edit"), r#"Edit file_path="a.txt""#);
+    /// assert_eq!(edits.brief("Edit").line(None), "Edit a.txt");
     /// assert_eq!(edits.files[0].tally(), (1, 1));
     /// ```
     pub fn of_call(name: &str, arguments: &str) -> Option<Self> {
@@ -93,18 +97,49 @@ impl Edits {
             .then(|| Self::of_call(&tool.name, &tool.arguments))?
     }
 
-    /// That block on one line, without what its edits say. Hostile until escaped.
-    pub(super) fn line_of(tool: &Tool, edits: Option<&Self>) -> String {
-        edits.map_or_else(|| tool.line(), |edits| edits.line(&tool.name))
+    /// What a block of a tree says in brief, without what its edits say; of what is no call of a tool, its line.
+    pub(super) fn brief_of(tool: &Tool, edits: Option<&Self>) -> Brief {
+        match (edits, tool.brief()) {
+            (Some(edits), _) => edits.brief(&tool.name),
+            (None, Some(brief)) => brief,
+            (None, None) => Brief {
+                name: tool.line(),
+                ..Brief::default()
+            },
+        }
     }
 
-    /// The call on one line, without what is drawn as an edit. Hostile until escaped.
-    pub fn line(&self, name: &str) -> String {
-        if self.rest.is_empty() {
-            name.to_owned()
-        } else {
-            call::summary(name, &Value::Object(self.rest.clone()).to_string())
+    /// The call in brief: its files, and what its edits do not say.
+    pub fn brief(&self, name: &str) -> Brief {
+        let mut brief = Brief::of_object(name, &self.rest);
+        if !self.is_named {
+            let mut paths = self.files.iter().filter_map(|file| file.path.as_deref());
+            if let Some(first) = paths.next() {
+                let more = paths.filter(|path| *path != first).count();
+                brief.pieces.insert(0, Piece::Path(first.to_owned()));
+                if more > 0 {
+                    let more = format!("and {}", plural(more as u64, "more file"));
+                    brief.pieces.insert(1, Piece::Words(more));
+                }
+            }
         }
+        brief
+    }
+
+    /// The arguments that the edits do not say and that are too long for a line: the key, and the text.
+    pub(super) fn long_rest(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.rest.iter();
+        let texts = texts.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+        texts.filter(|(_, text)| text.trim_end().contains('\n') || text.len() > LONG_BYTES)
+    }
+
+    /// Whether each file is to be named above what becomes of it: the call's line does not say it.
+    pub fn names_files(&self) -> bool {
+        self.files.len() > 1
+            && self
+                .files
+                .iter()
+                .any(|file| file.path != self.files[0].path)
     }
 
     /// How many lines come and go in all files.

@@ -8,7 +8,7 @@ use super::*;
 /// An edit as a diff writes it, a file after the other.
 fn shown(name: &str, arguments: &str) -> Option<String> {
     let edits = Edits::of_call(name, arguments)?;
-    let mut text = edits.line(name) + "\n";
+    let mut text = edits.brief(name).whole() + "\n";
     for file in &edits.files {
         let path = file.path.as_deref().unwrap_or("-");
         text += &format!("{path} {:?} {:?}\n", file.kind, file.tally());

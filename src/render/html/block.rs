@@ -1,32 +1,22 @@
 //! What is said and done, as parts of a page.
 
-use serde_json::Value;
-
 use std::collections::HashSet;
 
 use super::markup::{Markup, is_address, is_raster};
 use super::prose;
-use crate::diff::{HunkLine, Tag};
 use crate::model::{HideKind, Media, MediaSource, Part, own_words};
 use crate::render::chat::first_line;
-use crate::render::edit::{Edits, FileEdit};
 use crate::render::page::{
-    ConversationPage, Stretch, apart, hidden_words, name_and_rest, stretches,
+    ConversationPage, Stretch, apart, hidden_words, node_of, number_name, stretches,
 };
-use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
-    Mark, Node, NodeId, Notation, Response, ResponseBlock, State, Tool, Tree, TreeItem, TurnItem,
-    User,
+    Mark, Node, NodeId, Notation, Response, ResponseBlock, TreeItem, TurnItem, User,
 };
 
 /// How many bytes of a text stand beside what can be opened.
-const PEEK_BYTES: usize = 200;
-/// An argument that is longer has lines of its own.
-const ARGUMENT_BYTES: usize = 160;
-/// An edit of at most so many lines is open.
-const OPEN_LINES: usize = 16;
+pub(super) const PEEK_BYTES: usize = 200;
 
 /// Parts of a page in the making.
 pub(super) struct Blocks<'a> {
@@ -35,11 +25,11 @@ pub(super) struct Blocks<'a> {
     /// The messages that have a name.
     named: HashSet<usize>,
     /// What hides the messages around.
-    inside: Option<&'static str>,
+    pub(super) inside: Option<&'static str>,
     /// What the user said: where, its beginning, and whether it is hidden.
     pub(super) prompts: Vec<(String, String, bool)>,
     /// How deep in sub-agents.
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 impl<'a> Blocks<'a> {
@@ -133,13 +123,53 @@ impl<'a> Blocks<'a> {
             None => self.markup.raw("user"),
         };
         self.badge(&user.node);
+        self.told(user.node.id);
         self.markup.raw("</h2>\n");
-        self.parts(&user.parts);
+        for part in &user.parts {
+            match part {
+                Part::Text { text } => self.prose(text),
+                part => self.parts(std::slice::from_ref(part)),
+            }
+        }
         self.markup.raw("</section>\n");
     }
 
+    /// What Markdown says.
+    pub(super) fn prose(&mut self, text: &str) {
+        self.markup.raw("<div class=\"prose\">\n");
+        prose::write(&mut self.markup, text);
+        self.markup.raw("</div>\n");
+    }
+
+    /// When a message was said, and what else is known of it.
+    fn told(&mut self, id: NodeId) {
+        let page = self.page;
+        let message = (page.message_of)(id);
+        let Some(message) = message.and_then(|message| page.message(message.at)) else {
+            return;
+        };
+        if message.time.is_none() && message.facts.is_empty() && message.request.is_none() {
+            return;
+        }
+        self.markup.raw(" <span class=\"told\">");
+        for fact in &message.facts {
+            self.markup.element("span", "fact", fact).raw(" ");
+        }
+        if let Some(address) = &message.request {
+            let attributes = [("class", Some("sent")), ("href", Some(address.as_str()))];
+            self.markup.open("a", &attributes).raw("request</a> ");
+        }
+        if let Some(time) = &message.time {
+            self.markup
+                .open("time", &[("datetime", Some(&time.machine))])
+                .text(&time.shown)
+                .raw("</time>");
+        }
+        self.markup.raw("</span>");
+    }
+
     /// Parts as they were written.
-    fn parts(&mut self, parts: &[Part]) {
+    pub(super) fn parts(&mut self, parts: &[Part]) {
         for part in parts {
             match part {
                 Part::Image(media) | Part::File(media) => self.media(part, media),
@@ -153,7 +183,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn media(&mut self, part: &Part, media: &Media) {
+    pub(super) fn media(&mut self, part: &Part, media: &Media) {
         let media_type = media.media_type.as_deref().unwrap_or_default();
         let name = word(part);
         match &media.source {
@@ -224,6 +254,12 @@ impl<'a> Blocks<'a> {
         let page = self.page;
         let at = (page.message_of)(mark.node.id).map(|message| message.at);
         let lost = page.lost.iter().find(|lost| Some(lost.message.at) == at);
+        if let Some(address) = lost.and_then(|lost| lost.address.as_deref()) {
+            self.markup
+                .raw("<p class=\"beside\">")
+                .open("a", &[("href", Some(address))])
+                .raw("beside what it hid</a></p>\n");
+        }
         let Some(lost) = lost.filter(|lost| lost.count > 0) else {
             return;
         };
@@ -234,7 +270,8 @@ impl<'a> Blocks<'a> {
         for fact in &lost.facts {
             self.markup.raw("<li>").element("b", "class", fact.class);
             let link = fact.message;
-            let link = link.map(|message| format!("#{}", anchor(message.at, message.number)));
+            let link = link.map(|message| page.link(message));
+            let link = link.or_else(|| fact.address.clone());
             match &link {
                 Some(link) => self.markup.open("a", &[("href", Some(link))]),
                 None => self.markup.raw("<span>"),
@@ -265,7 +302,9 @@ impl<'a> Blocks<'a> {
             return;
         }
         self.markup
-            .raw("<section class=\"response\">\n<h2>assistant</h2>\n");
+            .raw("<section class=\"response\">\n<h2>assistant");
+        self.told(node_of(&sections[0]).id);
+        self.markup.raw("</h2>\n");
         for (by, sections) in apart(&sections, self.inside.is_none()) {
             let write = |blocks: &mut Self| {
                 sections.iter().for_each(|section| blocks.section(section));
@@ -308,9 +347,7 @@ impl<'a> Blocks<'a> {
             ResponseBlock::Text(text) => {
                 self.begin("div", "b text", node);
                 self.badge(node);
-                self.markup.raw("<div class=\"prose\">\n");
-                prose::write(&mut self.markup, &text.text);
-                self.markup.raw("</div>");
+                self.prose(&text.text);
                 self.cut(text.interrupted);
                 self.markup.raw("</div>\n");
             }
@@ -340,187 +377,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A call: closed, one line; open, all that it was told and gave back.
-    fn tool(&mut self, tool: &Tool) {
-        let edits = Edits::of_tool(tool);
-        let line = Edits::line_of(tool, edits.as_ref());
-        let rows = edits.as_ref().map_or(usize::MAX, |edits| {
-            let hunks = edits.files.iter().flat_map(|file| &file.hunks);
-            hunks.map(|hunk| hunk.lines.len()).sum()
-        });
-        let class = format!("b tool is-{}", tool.state.as_str());
-        let anchor = self.name(tool.node.id);
-        let open = (rows <= OPEN_LINES).then_some("");
-        let attributes = [
-            ("class", Some(class.as_str())),
-            ("id", anchor.as_deref()),
-            ("open", open),
-        ];
-        self.markup.open("details", &attributes).raw("<summary>");
-        self.number(tool.node.id, anchor.is_some());
-        let (name, rest) = name_and_rest(tool, &line);
-        self.markup.raw("<b>").text(name).raw("</b> ");
-        self.markup
-            .element("code", "peek", head(rest, 2 * PEEK_BYTES));
-        if let Some(edits) = &edits {
-            self.tally(edits.tally());
-        }
-        if tool.state != State::Success {
-            self.markup.raw(" ");
-            self.markup.element("span", "state", tool.state.as_str());
-        }
-        self.badge(&tool.node);
-        self.markup.raw("</summary>\n");
-        if tool.is_call() {
-            match &edits {
-                Some(edits) => edits
-                    .files
-                    .iter()
-                    .for_each(|file| self.file(file, !edits.is_named)),
-                None => self.arguments(&tool.arguments),
-            }
-        }
-        if let Some(agent) = &tool.agent {
-            self.agent(agent);
-        }
-        if let Some((id, content)) = &tool.queued {
-            self.output(*id, content);
-        }
-        match &tool.answer {
-            Some((id, content)) => self.output(*id, content),
-            None if tool.output.is_empty() => {}
-            None => {
-                let id = tool.cancelled.unwrap_or(tool.node.id);
-                self.output(id, &[Part::text(tool.output.clone())]);
-            }
-        }
-        self.markup.raw("</details>\n");
-    }
-
-    /// Arguments that say more than a line can.
-    fn arguments(&mut self, arguments: &str) {
-        let object = serde_json::from_str::<Value>(arguments).ok();
-        let Some(Value::Object(object)) = object else {
-            if arguments.len() > ARGUMENT_BYTES {
-                self.argument(arguments);
-            }
-            return;
-        };
-        for (key, value) in object {
-            let text = match value {
-                Value::String(text) => text,
-                value => serde_json::to_string_pretty(&value).unwrap_or_default(),
-            };
-            if text.len() > ARGUMENT_BYTES || text.trim_end().contains('\n') {
-                self.markup.element("h4", "key", &key);
-                self.argument(&text);
-            }
-        }
-    }
-
-    fn argument(&mut self, text: &str) {
-        self.markup.element("pre", "argument", text).raw("\n");
-    }
-
-    fn tally(&mut self, (added, removed): (usize, usize)) {
-        self.markup.raw(" <span class=\"tally\">");
-        if added > 0 {
-            self.markup.raw("<ins>+").number(added as u64).raw("</ins>");
-        }
-        if removed > 0 {
-            self.markup
-                .raw("<del>-")
-                .number(removed as u64)
-                .raw("</del>");
-        }
-        self.markup.raw("</span>");
-    }
-
-    fn file(&mut self, file: &FileEdit, is_named: bool) {
-        let path = file.path.as_deref().filter(|_| is_named);
-        let fate = file.fate();
-        if path.is_some() || fate.is_some() {
-            self.markup
-                .raw("<h4 class=\"key\">")
-                .text(path.unwrap_or_default());
-            self.markup.raw(" ").text(&fate.unwrap_or_default());
-            self.tally(file.tally());
-            self.markup.raw("</h4>\n");
-        }
-        if file.hunks.is_empty() {
-            return;
-        }
-        self.markup.raw("<pre class=\"diff\">");
-        for (place, hunk) in file.placed() {
-            if let Some(place) = place {
-                self.markup.raw("<i>").text(&place).raw("</i>");
-            }
-            hunk.lines.iter().for_each(|line| self.diff_line(line));
-        }
-        self.markup.raw("</pre>\n");
-    }
-
-    fn diff_line(&mut self, line: &HunkLine) {
-        let (open, close) = match line.tag {
-            Tag::Equal => ("<span>  ", "\n</span>"),
-            Tag::Removed => ("<del>- ", "\n</del>"),
-            Tag::Added => ("<ins>+ ", "\n</ins>"),
-        };
-        self.markup.raw(open);
-        for piece in &line.pieces {
-            if piece.changed && line.tag != Tag::Equal {
-                self.markup.raw("<em>").text(&piece.text).raw("</em>")
-            } else {
-                self.markup.text(&piece.text)
-            };
-        }
-        self.markup.raw(close);
-    }
-
-    fn output(&mut self, id: NodeId, content: &[Part]) {
-        let anchor = self.name(id);
-        let attributes = [("class", Some("output")), ("id", anchor.as_deref())];
-        self.markup.open("div", &attributes);
-        self.number(id, anchor.is_some());
-        let mut is_empty = true;
-        for part in content {
-            match part {
-                Part::Image(media) | Part::File(media) => self.media(part, media),
-                part => {
-                    let text = word(part);
-                    if text.trim().is_empty() {
-                        continue;
-                    }
-                    self.markup
-                        .raw("<pre>")
-                        .text(text.trim_end())
-                        .raw("</pre>\n");
-                }
-            }
-            is_empty = false;
-        }
-        if is_empty {
-            self.markup.raw("<p class=\"away\">(nothing)</p>\n");
-        }
-        if let Some(more) = omitted_lines(content) {
-            self.markup.element("p", "away", &more_lines(more));
-        }
-        self.markup.raw("</div>\n");
-    }
-
-    fn agent(&mut self, agent: &Tree) {
-        self.markup
-            .raw("<details class=\"agent\"><summary>what the sub-agent did</summary>\n");
-        self.depth += 1;
-        let around = self.inside.take();
-        self.items(&agent.items);
-        self.inside = around;
-        self.depth -= 1;
-        self.markup.raw("</details>\n");
-    }
-
     /// What hides a node, unless that is said of all around it.
-    fn badge(&mut self, node: &Node) {
+    pub(super) fn badge(&mut self, node: &Node) {
         if let Some(by) = node.hidden.filter(|_| self.inside.is_none()) {
             self.markup
                 .raw(" <span class=\"badge\">hidden: ")
@@ -541,23 +399,44 @@ impl<'a> Blocks<'a> {
     }
 
     /// A message's number, as a link to it.
-    fn number(&mut self, id: NodeId, is_first: bool) {
+    pub(super) fn number(&mut self, id: NodeId, is_first: bool) {
         if !is_first {
             return;
         }
         let link = format!("#{}", self.anchor(id));
-        let number = (self.page.message_of)(id).and_then(|message| message.number);
-        self.markup
-            .open("a", &[("class", Some("no")), ("href", Some(&link))]);
+        let message = (self.page.message_of)(id);
+        // Its number is a name, too: as it is now, where the other one stays.
+        let alias = message.map(number_name);
+        let alias = alias.filter(|alias| link[1..] != **alias);
+        let number = message.and_then(|message| message.number);
+        self.markup.open(
+            "a",
+            &[
+                ("class", Some("no")),
+                ("id", alias.as_deref()),
+                ("href", Some(&link)),
+            ],
+        );
         match number {
             Some(number) => self.markup.raw(":").number(number as u64),
             None => self.markup.raw("#"),
         };
         self.markup.raw("</a>");
+        let known = message.and_then(|message| self.page.message(message.at));
+        if let Some(act) = known.and_then(|known| known.act.as_deref()) {
+            let name = number.map_or_else(|| "this message".to_owned(), |it| format!(":{it}"));
+            let label = format!("act on {name}");
+            let attributes = [
+                ("class", Some("act")),
+                ("href", Some(act)),
+                ("aria-label", Some(label.as_str())),
+            ];
+            self.markup.open("a", &attributes).raw("⋯</a>");
+        }
     }
 
     /// The name of a node's message, if nothing of it was written yet.
-    fn name(&mut self, id: NodeId) -> Option<String> {
+    pub(super) fn name(&mut self, id: NodeId) -> Option<String> {
         let message = (self.page.message_of)(id);
         let is_first = message.is_none_or(|message| self.named.insert(message.at));
         is_first.then(|| self.anchor(id))
@@ -565,17 +444,9 @@ impl<'a> Blocks<'a> {
 
     fn anchor(&self, id: NodeId) -> String {
         match (self.page.message_of)(id) {
-            Some(message) => anchor(message.at, message.number),
+            Some(message) => self.page.name(message),
             None => format!("n{}", id.0),
         }
-    }
-}
-
-/// The name of a message: by its number, or by its place if it is hidden.
-pub(super) fn anchor(at: usize, number: Option<usize>) -> String {
-    match number {
-        Some(number) => format!("m{number}"),
-        None => format!("h{}", at + 1),
     }
 }
 
@@ -584,6 +455,6 @@ fn peek(text: &str) -> &str {
     head(first_line(text), PEEK_BYTES)
 }
 
-fn head(text: &str, bytes: usize) -> &str {
+pub(super) fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

@@ -1,9 +1,8 @@
 //! How large the context was over the conversation, and where it was made smaller; what a provider's cache had of it.
 
-use super::block::anchor;
 use super::markup::Markup;
 use crate::render::chat::ChatMessage;
-use crate::render::page::{CachedSize, ContextSize};
+use crate::render::page::{CachedSize, ContextSize, ConversationPage};
 use crate::render::{grouped, rounded, tokens};
 
 /// How many bars there are at most.
@@ -14,7 +13,8 @@ const HEIGHT: u64 = 56;
 const WIDTH: u64 = 1200;
 
 /// Writes the chart of these steps, oldest first.
-pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
+pub(super) fn write(page: &ConversationPage<'_>, markup: &mut Markup) {
+    let sizes = page.sizes;
     let highest = |sizes: &[ContextSize]| sizes.iter().map(|size| size.tokens.tokens).max();
     let peak = highest(sizes).unwrap_or(0);
     if peak == 0 || sizes.len() < 2 {
@@ -28,7 +28,17 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
         let hide = steps.iter().find_map(|size| size.hides);
         let height = (high * HEIGHT).div_ceil(peak).max(1);
         let message = steps.iter().rev().find_map(|size| size.message);
-        let is_linked = link(markup, message);
+        let hiding = steps.iter().find(|size| size.hides.is_some());
+        let address = hiding
+            .or(Some(last))
+            .and_then(|size| size.address.as_deref());
+        let is_linked = match address {
+            Some(address) => {
+                markup.open("a", &[("href", Some(address))]);
+                true
+            }
+            None => link(page, markup, message),
+        };
         let class = hide.map(|_| "hide");
         rect(markup, class, [left, right], [60 - height, height]);
         title(markup, message);
@@ -69,7 +79,8 @@ pub(super) fn write(markup: &mut Markup, sizes: &[ContextSize]) {
 
 /// Writes what a cache had of each request, oldest first: of a bar the foot is what was read from it, and what was
 /// missed stands on that.
-pub(super) fn cached(markup: &mut Markup, sizes: &[CachedSize]) {
+pub(super) fn cached(page: &ConversationPage<'_>, markup: &mut Markup) {
+    let sizes = page.cached;
     let sum = |number: fn(&CachedSize) -> u64| {
         let all = sizes.iter().map(number);
         all.fold(0, u64::saturating_add)
@@ -89,7 +100,7 @@ pub(super) fn cached(markup: &mut Markup, sizes: &[CachedSize]) {
         let Some(one) = requests.iter().max_by_key(|it| (it.missed, it.input)) else {
             continue;
         };
-        let is_linked = link(markup, one.message);
+        let is_linked = link(page, markup, one.message);
         let height = |tokens: u64| (tokens.min(one.input) * HEIGHT).div_ceil(peak);
         let (all, foot) = (height(one.input), height(one.cached));
         let lost = height(one.missed).min(all - foot);
@@ -123,7 +134,7 @@ pub(super) fn cached(markup: &mut Markup, sizes: &[CachedSize]) {
 }
 
 /// What each bar stands for, and its left and right edge.
-fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
+pub(super) fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
     let count = all.len().min(BARS);
     let edge = move |bar: usize| bar * all.len() / count;
     let left_of = move |bar: usize| bar as u64 * WIDTH / count as u64;
@@ -134,15 +145,15 @@ fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
 }
 
 /// Begins a chart, up to what it says to whoever does not see it.
-fn begin(markup: &mut Markup) -> &mut Markup {
+pub(super) fn begin(markup: &mut Markup) -> &mut Markup {
     markup
         .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ")
         .raw("role=\"img\" aria-label=\"")
 }
 
 /// Begins a link to a message that the page shows; whether there is one.
-fn link(markup: &mut Markup, message: Option<ChatMessage>) -> bool {
-    let link = message.map(|message| format!("#{}", anchor(message.at, message.number)));
+fn link(page: &ConversationPage<'_>, markup: &mut Markup, message: Option<ChatMessage>) -> bool {
+    let link = message.map(|message| page.link(message));
     if let Some(link) = &link {
         markup.open("a", &[("href", Some(link))]);
     }
@@ -150,7 +161,7 @@ fn link(markup: &mut Markup, message: Option<ChatMessage>) -> bool {
 }
 
 /// Begins a bar between these edges, from this height down.
-fn rect(
+pub(super) fn rect(
     markup: &mut Markup,
     class: Option<&str>,
     [left, right]: [u64; 2],

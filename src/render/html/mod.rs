@@ -4,26 +4,54 @@
 //! says so to the browser, and all text passes the one door of `markup`. Deliberately absent: which
 //! messages there are, and their numbers; whoever exports knows.
 
+mod beside;
 mod block;
+mod call;
 mod chart;
+mod code;
+mod comparison;
+mod costs;
+mod deed;
+mod document;
+mod form;
 mod markup;
+mod moment;
+mod notice;
+mod operations;
 mod prose;
+mod request;
+mod session_list;
+mod sides;
+mod splice;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::io::{self, Write};
 
-use crate::hash::fingerprint;
-use crate::model::base64;
-use crate::render::page::ConversationPage;
+use crate::hash::{Fingerprint, HashBytes, fingerprint, hex};
+use crate::render::page::{ConversationPage, PartLink};
 use crate::render::plural;
 use crate::tree::TreeItem;
+pub use beside::beside;
 use block::Blocks;
+pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
+pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
+pub use deed::{DeedPage, Standing, deed};
+pub use document::{Frame, Setting, policy};
+pub use form::{Form, Input, InputKind};
+#[cfg(test)]
+use document::{SCRIPT, STYLE, digest};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
-
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub use notice::notice;
+pub use operations::{MovedLine, OperationLine, OperationsPage, operations};
+pub use request::request;
+pub use session_list::{
+    Choice, ListedDay, ListedHit, ListedSession, SearchScripts, SessionFilter, SessionList,
+    session_list,
+};
+pub use splice::{Fragment, Splice};
 
 /// Writes the page of these items, one after the other.
 ///
@@ -31,19 +59,73 @@ const SCRIPT: &str = include_str!("page.js");
 ///
 /// The output's.
 pub fn write(
+    frame: &Frame<'_>,
     page: &ConversationPage<'_>,
     items: &[TreeItem],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut blocks = Blocks::new(page);
-    head(page, &mut blocks.markup);
+    head(frame, page, &mut blocks.markup);
     blocks.markup.raw("<main>\n");
+    part_link(&mut blocks.markup, page.around.before.as_ref(), "prev");
     if page.earlier > 0 {
         let earlier = plural(page.earlier as u64, "earlier message");
         blocks
             .markup
             .element("p", "earlier", &format!("↑ {earlier}"));
     }
+    if let Some(from) = frame.live {
+        let from = from.to_string();
+        let attributes = [("class", Some("live")), ("data-from", Some(from.as_str()))];
+        blocks.markup.open("div", &attributes).raw("\n");
+        out.write_all(blocks.markup.take().as_bytes())?;
+    }
+    let mut written = Fingerprint::default();
+    pieces(&mut blocks, items, |piece| {
+        if frame.live.is_some() {
+            written.update(piece.as_bytes());
+        }
+        out.write_all(piece.as_bytes())
+    })?;
+    if frame.live.is_some() {
+        let have = state_of(&written.value());
+        let attributes = [("class", Some("live-end")), ("data-have", Some(have.as_str()))];
+        blocks.markup.raw("</div>\n");
+        blocks.markup.open("span", &attributes).raw("</span>\n");
+    }
+    part_link(&mut blocks.markup, page.around.after.as_ref(), "next");
+    if items.is_empty() {
+        blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
+    }
+    blocks.markup.raw("</main>\n");
+    foot(frame, &mut blocks);
+    out.write_all(blocks.markup.take().as_bytes())
+}
+
+/// The items of a page alone, as they stand on it.
+pub fn part(page: &ConversationPage<'_>, items: &[TreeItem]) -> Fragment {
+    let mut html = String::new();
+    let mut blocks = Blocks::new(page);
+    let written = pieces(&mut blocks, items, |piece| {
+        html += piece;
+        Ok(())
+    });
+    debug_assert!(written.is_ok(), "a text takes all that is written");
+    let state = state_of(&fingerprint(html.as_bytes()));
+    Fragment::with_state(html, state)
+}
+
+/// What a page calls what stands on it, to tell it from what stood there before.
+fn state_of(hash: &HashBytes) -> String {
+    hex(hash)[..24].to_owned()
+}
+
+/// Paints items, and gives them away piece by piece.
+fn pieces(
+    blocks: &mut Blocks<'_>,
+    items: &[TreeItem],
+    mut give: impl FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
     let mut at = 0;
     while at < items.len() {
         // What is hidden stands with its marker, so a piece ends where something is seen.
@@ -54,39 +136,30 @@ pub fn write(
         let rest = items[at + 1..].iter().position(seen);
         let end = rest.map_or(items.len(), |rest| at + 1 + rest);
         blocks.items(&items[at..end]);
-        out.write_all(blocks.markup.take().as_bytes())?;
+        give(&blocks.markup.take())?;
         at = end;
     }
-    if items.is_empty() {
-        blocks.markup.raw("<p class=\"earlier\">No messages.</p>\n");
-    }
-    blocks.markup.raw("</main>\n");
-    foot(&mut blocks);
-    out.write_all(blocks.markup.take().as_bytes())
+    Ok(())
 }
 
-fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
-    let policy = format!(
-        "default-src 'none'; img-src data:; style-src '{}'; script-src '{}'; base-uri 'none'; \
-         form-action 'none'",
-        digest(STYLE),
-        digest(SCRIPT),
-    );
-    markup.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    let policy = [
-        ("http-equiv", Some("Content-Security-Policy")),
-        ("content", Some(policy.as_str())),
-    ];
-    markup.open("meta", &policy).raw("\n");
-    markup.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    markup.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
-    markup.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    markup.raw("<meta name=\"generator\" content=\"tract\">\n");
-    markup.raw("<title>").text(page.title).raw("</title>\n");
+/// The way to another part.
+fn part_link(markup: &mut Markup, link: Option<&PartLink>, rel: &'static str) {
+    let Some(link) = link else { return };
+    let (before, behind) = match rel {
+        "prev" => ("↑ ", " before these"),
+        _ => ("↓ ", " behind these"),
+    };
+    let attributes = [("rel", Some(rel)), ("href", Some(link.address.as_str()))];
+    markup.raw("<p class=\"more\">").open("a", &attributes);
     markup
-        .raw("<style>")
-        .raw(STYLE)
-        .raw("</style>\n</head>\n<body>\n<header>\n");
+        .raw(before)
+        .text(&plural(link.messages as u64, "message"));
+    markup.raw(behind).raw("</a></p>\n");
+}
+
+fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
+    frame.begin(page.title, markup);
+    markup.raw("<header>\n");
     markup.element("h1", "title", page.title);
     if !page.facts.is_empty() {
         markup.raw("\n<ul class=\"facts\">");
@@ -95,8 +168,23 @@ fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
         }
         markup.raw("</ul>\n");
     }
-    chart::write(markup, page.sizes);
-    chart::cached(markup, page.cached);
+    if !page.links.is_empty() {
+        markup.raw("<p class=\"views\">");
+        for (address, word) in page.links {
+            markup.open("a", &[("href", Some(address))]);
+            markup.text(word).raw("</a> ");
+        }
+        markup.raw("</p>\n");
+    }
+    chart::write(page, markup);
+    moment::write(page, markup);
+    chart::cached(page, markup);
+    if let Some(address) = page.curve {
+        markup
+            .raw("<p class=\"curve\">")
+            .open("a", &[("href", Some(address))])
+            .raw("the context over time</a></p>\n");
+    }
     markup.raw(
         "</header>\n<div class=\"tools\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
@@ -105,12 +193,13 @@ fn head(page: &ConversationPage<'_>, markup: &mut Markup) {
          <button id=\"before\" title=\"the one before\">↑</button>\
          <button id=\"next\" title=\"the next one\">↓</button>\
          <button id=\"fold\" title=\"open or close all\">±</button>\
+         <button id=\"keys\" title=\"keys\">?</button>\
          <button id=\"theme\" title=\"light or dark\">◐</button></div>\n",
     );
 }
 
 /// The list of prompts, which is complete at the end, and what makes it all move.
-fn foot(blocks: &mut Blocks<'_>) {
+fn foot(frame: &Frame<'_>, blocks: &mut Blocks<'_>) {
     let prompts = std::mem::take(&mut blocks.prompts);
     let markup = &mut blocks.markup;
     markup.raw("<nav id=\"prompts\"><h2>Prompts</h2>\n<ol>\n");
@@ -128,13 +217,6 @@ fn foot(blocks: &mut Blocks<'_>) {
             .text(said)
             .raw("</a></li>\n");
     }
-    markup
-        .raw("</ol></nav>\n<footer>Written by tract</footer>\n<script>")
-        .raw(SCRIPT);
-    markup.raw("</script>\n</body>\n</html>\n");
-}
-
-/// What a policy calls a text that it allows.
-fn digest(text: &str) -> String {
-    format!("sha256-{}", base64::encode(&fingerprint(text.as_bytes())))
+    markup.raw("</ol></nav>\n");
+    frame.end(markup);
 }

@@ -5,16 +5,20 @@
   const root = document.documentElement;
   const main = document.querySelector('main');
   const [search, found, theme] = [get('search'), get('found'), get('theme')];
-  document.querySelector('.tools').hidden = false;
 
   // Light and dark: as the system has it, until someone says else.
   const keep = (value) => { try { localStorage.setItem('tract-theme', value); } catch { /* not kept */ } };
   try { root.dataset.theme = localStorage.getItem('tract-theme') || ''; } catch { /* none is kept */ }
-  theme.addEventListener('click', () => {
+  if (theme) theme.addEventListener('click', () => {
     const dark = getComputedStyle(root).colorScheme === 'dark';
     root.dataset.theme = dark ? 'light' : 'dark';
     keep(root.dataset.theme);
   });
+
+  // The rest is for a conversation.
+  const tools = document.querySelector('.tools');
+  if (!tools) return;
+  tools.hidden = false;
 
   // All folds around something.
   const reveal = (node) => {

@@ -5,7 +5,9 @@
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag};
 
+use super::code;
 use super::markup::{Markup, is_address, is_raster_address};
+use crate::render::code::Language;
 
 /// Writes a text as what its Markdown says.
 pub(super) fn write(markup: &mut Markup, text: &str) {
@@ -15,6 +17,7 @@ pub(super) fn write(markup: &mut Markup, text: &str) {
         markup,
         open: Vec::new(),
         in_head: false,
+        code: None,
     };
     for event in Parser::new_ext(text, options) {
         prose.event(event);
@@ -26,6 +29,8 @@ struct Prose<'a> {
     /// What closes each element that is open, and an address that is shown as text before that.
     open: Vec<(Option<String>, &'static str)>,
     in_head: bool,
+    /// The code in the making, and its language.
+    code: Option<(Option<Language>, String)>,
 }
 
 impl Prose<'_> {
@@ -38,9 +43,10 @@ impl Prose<'_> {
             | Event::InlineHtml(text)
             | Event::InlineMath(text)
             | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => {
-                self.markup.text(&text);
-            }
+            | Event::FootnoteReference(text) => match &mut self.code {
+                Some((_, code)) => *code += &text,
+                None => drop(self.markup.text(&text)),
+            },
             Event::Code(text) => {
                 self.markup.raw("<code>").text(&text).raw("</code>");
             }
@@ -74,6 +80,7 @@ impl Prose<'_> {
                     CodeBlockKind::Indented => None,
                 };
                 self.markup.open("pre", &[("data-language", language)]);
+                self.code = Some((language.and_then(Language::named), String::new()));
                 ("<code>", "</code></pre>\n")
             }
             Tag::List(None) => ("<ul>\n", "</ul>\n"),
@@ -137,6 +144,9 @@ impl Prose<'_> {
     }
 
     fn end(&mut self) {
+        if let Some((language, text)) = self.code.take() {
+            code::write(self.markup, &text, language.as_ref());
+        }
         let Some((address, close)) = self.open.pop() else {
             return;
         };

@@ -16,17 +16,11 @@ fn tree(messages: &[(Message, Option<HideKind>)]) -> Tree {
 
 fn page(tree: &Tree) -> String {
     let page = ConversationPage {
-        title: "A <title>",
         facts: &["2 messages".into()],
-        earlier: 0,
-        sizes: &[],
-        cached: &[],
-        message_of: &|_| None,
-        hidden: &[],
-        lost: &[],
+        ..ConversationPage::bare("A <title>")
     };
     let mut bytes = Vec::new();
-    write(&page, &tree.items, &mut bytes).expect("written");
+    write(&Frame::ALONE, &page, &tree.items, &mut bytes).expect("written");
     String::from_utf8(bytes).expect("UTF-8")
 }
 

@@ -11,13 +11,15 @@ mod tests;
 
 use std::io::{self, Write};
 
+use serde_json::Value;
+
 use crate::diff::Tag;
+use crate::model::call::{self, Piece, relative};
 use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
-use crate::render::page::{
-    ConversationPage, Stretch, apart, hidden_words, name_and_rest, node_of, stretches,
-};
+use crate::render::outcome::Outcome;
+use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, node_of, stretches};
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::group::{Section, sections};
@@ -54,6 +56,22 @@ pub fn write(
         out.write_all(std::mem::take(&mut sheet.text).as_bytes())?;
     }
     out.write_all(sheet.text.as_bytes())
+}
+
+/// An object with one member.
+fn one(key: &str, value: &Value) -> String {
+    format!("{{{}:{value}}}", Value::from(key))
+}
+
+/// The letters of a key, which may stand in markup of our own.
+fn letters(key: &str) -> String {
+    let letters = key.chars().filter(|c| c.is_alphanumeric()).take(40);
+    let letters: String = letters.collect();
+    if letters.is_empty() {
+        "arguments".to_owned()
+    } else {
+        letters
+    }
 }
 
 struct Sheet<'a> {
@@ -256,14 +274,20 @@ impl Sheet<'_> {
 
     fn tool(&mut self, tool: &Tool) {
         let edits = Edits::of_tool(tool);
-        let line = Edits::line_of(tool, edits.as_ref());
-        let (name, rest) = name_and_rest(tool, &line);
-        let (rest, is_cut) = match rest.char_indices().nth(LINE_CHARS) {
-            Some((at, _)) => (format!("{}…", &rest[..at]), edits.is_none()),
-            None => (rest.to_owned(), false),
-        };
+        let mut brief = Edits::brief_of(tool, edits.as_ref()).from(self.page.directory);
+        let is_reason = |piece: &Piece| matches!(piece, Piece::Reason(_));
+        let (reasons, pieces) = brief.pieces.into_iter().partition(is_reason);
+        brief.pieces = pieces;
+        let reasons: Vec<Piece> = reasons;
         let number = self.number(tool.node.id);
-        let mut head = format!("{number}**{}** {}", plain(name), code(&rest));
+        let whole = brief.said(None);
+        let said = brief.said(Some(LINE_CHARS));
+        let mut head = format!("{number}**{}** {}", plain(&brief.name), code(&said));
+        for reason in reasons {
+            if let Piece::Reason(reason) = reason {
+                head = format!("{} ({})", head.trim_end(), plain(&reason));
+            }
+        }
         if let Some(edits) = &edits {
             let (added, removed) = edits.tally();
             head = format!("{} +{added} -{removed}", head.trim_end());
@@ -274,13 +298,10 @@ impl Sheet<'_> {
         self.block(head.trim_end());
         if let Some(edits) = &edits {
             for file in &edits.files {
-                self.file(file, !edits.is_named);
+                self.file(file, edits.names_files());
             }
-        }
-        if is_cut {
-            self.folded("arguments", |sheet| {
-                sheet.block(&fence("json", &tool.arguments))
-            });
+        } else if tool.is_call() {
+            self.arguments(tool, brief.is_cut || said != whole);
         }
         if let Some(agent) = &tool.agent {
             self.folded("what the sub-agent did", |sheet| sheet.items(&agent.items));
@@ -295,8 +316,36 @@ impl Sheet<'_> {
         }
     }
 
+    /// Arguments that say more than a line can: a command is a block of its own.
+    fn arguments(&mut self, tool: &Tool, is_cut: bool) {
+        let command = call::command(&tool.arguments).filter(|_| is_cut);
+        if let Some(command) = &command {
+            self.block(&fence("sh", command.trim_end()));
+        }
+        let Ok(Value::Object(arguments)) = serde_json::from_str(&tool.arguments) else {
+            if is_cut {
+                self.block(&fence("", &tool.arguments));
+            }
+            return;
+        };
+        for (key, value) in arguments {
+            let text = match &value {
+                Value::String(text) => text.clone(),
+                value => serde_json::to_string_pretty(value).unwrap_or_default(),
+            };
+            let is_long = text.len() > LINE_CHARS || text.trim_end().contains('\n');
+            let is_said = command.is_some() && call::command(&one(&key, &value)).is_some();
+            if is_long && !is_said {
+                let language = if value.is_string() { "" } else { "json" };
+                let words = letters(&key);
+                self.folded(&words, |sheet| sheet.block(&fence(language, &text)));
+            }
+        }
+    }
+
     fn file(&mut self, file: &FileEdit, is_named: bool) {
-        let path = file.path.as_deref().filter(|_| is_named).map(code);
+        let path = file.path.as_deref().filter(|_| is_named);
+        let path = path.map(|path| code(relative(path, self.page.directory)));
         let fate = match &file.kind {
             EditKind::Changed | EditKind::Written => String::new(),
             EditKind::Deleted => "deleted".to_owned(),
@@ -326,7 +375,8 @@ impl Sheet<'_> {
         let is_text = |part: &&Part| !matches!(part, Part::Image(_) | Part::File(_));
         let texts: Vec<String> = content.iter().filter(is_text).map(word).collect();
         let text = texts.join("\n");
-        let text = text.trim_end();
+        let outcome = Outcome::of(&text);
+        let text = outcome.text.trim_end();
         let more = omitted_lines(content).map(more_lines);
         match text.lines().count() {
             0 if content.iter().all(|part| is_text(&part)) => {
@@ -341,6 +391,14 @@ impl Sheet<'_> {
                 let words = format!("{number}output, {count} lines");
                 self.folded(&words, |sheet| sheet.block(&fence("", text)));
             }
+        }
+        if !outcome.facts.is_empty() {
+            self.block(&format!("*{}*", plain(&outcome.facts())));
+        }
+        if let Some(aside) = outcome.aside {
+            self.folded("what the client put behind it", |sheet| {
+                sheet.block(&fence("", aside))
+            });
         }
         self.block(&more.unwrap_or_default());
         let media = content.iter().filter(|part| !is_text(part));

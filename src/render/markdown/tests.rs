@@ -58,14 +58,8 @@ fn a_conversation_is_markdown() {
     }
     let tree = fold.settle();
     let page = ConversationPage {
-        title: "A <title> of *ours*",
         facts: &["9 messages".into(), "2026-01-01".into()],
-        earlier: 0,
-        sizes: &[],
-        cached: &[],
-        message_of: &|_| None,
-        hidden: &[],
-        lost: &[],
+        ..ConversationPage::bare("A <title> of *ours*")
     };
     let mut bytes = Vec::new();
     write(&page, &tree.items, &mut bytes).expect("written");

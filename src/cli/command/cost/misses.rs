@@ -4,8 +4,7 @@ use tract::ingest::{CachedReply, MissCause, Misses};
 use tract::model::price::Prices;
 use tract::render::{Calendar, Label, Line, plot, plural, rounded, table};
 
-use super::session;
-use crate::cli::cache::duration;
+use crate::cli::billed::{cause, session};
 use crate::cli::prices::{money, untiered};
 use crate::cli::{App, Result};
 
@@ -125,33 +124,6 @@ fn total(found: &Misses) -> Vec<Line> {
         Line::from(money(dollars)),
         Line::from(plural(missed.count() as u64, "miss")),
     ]
-}
-
-fn cause(cause: &MissCause) -> Line {
-    match cause {
-        MissCause::Said { said, differs } => {
-            let mut line = Line::from("provider: ") + Label::Text.quote(&said.reason);
-            if let Some(tokens) = said.tokens {
-                line += format!(", {}", plural(tokens, "token"));
-            }
-            match differs {
-                Some(differs) => line + "; " + Label::Text.quote(differs),
-                None => line,
-            }
-        }
-        MissCause::Sent(differs) => Label::Text.quote(differs),
-        MissCause::Model([old, new]) => {
-            Line::from("model ") + Label::Text.quote(old) + " became " + Label::Text.quote(new)
-        }
-        MissCause::Changed { commit, verb } => {
-            Label::Hide.of(*verb) + " " + Label::Hash.of(commit.short())
-        }
-        MissCause::Age { age_ms, life_ms } => {
-            let (age, life) = (duration(*age_ms), duration(*life_ms));
-            format!("{age} after the request before; kept for {life}").into()
-        }
-        MissCause::Unknown => "unknown".into(),
-    }
 }
 
 /// A line of blocks for the context, and one for what of it the cache had.

@@ -6,12 +6,11 @@ use tract::render::{Label, Line, row};
 
 use super::{Row, others_of, shown};
 use crate::cli::Result;
+use crate::cli::billed::REST;
 use crate::cli::prices::cost_of;
 
 /// How many messages are shown where nobody says how many.
 const MESSAGES: usize = 20;
-/// What is no message.
-const REST: &str = "(system prompt and tools)";
 
 /// The most expensive messages, as they are listed.
 pub fn by_message(repo: &Repo, shares: &Shares, limit: Option<usize>) -> Result<Vec<Row>> {

@@ -1,4 +1,14 @@
-//! A tool call summed up on one line.
+//! What a tool call says.
+//!
+//! [`Brief`] is the one rule for what a line says of a call; every painter takes it. What is kept of a message in a
+//! line (`model::preview`) is a [`summary`], whose words the format of a repository fixes.
+
+mod brief;
+mod command;
+mod path;
+
+pub use brief::{Brief, Piece};
+pub use path::{relative, within};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -7,7 +17,7 @@ use serde_json::value::RawValue;
 /// How many characters of arguments that don't parse are shown.
 const RAW_CHARS: usize = 80;
 
-/// `name key="value", key=value` from the parsed arguments; if they are no JSON object, `name` and
+/// All arguments of a call: `name key="value", key=value`; if they are no JSON object, `name` and
 /// the raw text, cut at 80 characters with a `…`. Control characters are kept.
 pub fn summary(name: &str, arguments: &str) -> String {
     let mut line = name.to_owned();
@@ -99,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_reads_like_one() {
+    fn all_of_a_call_reads_like_one() {
         let summed = |arguments| summary("read_file", arguments);
         assert_eq!(
             summed(r#"{"path": "src/lib.rs", "lines": [1, 20], "n": 1.0}"#),

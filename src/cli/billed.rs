@@ -1,0 +1,94 @@
+//! What replies have in common with others that are billed, and why a cache did not have a request, for people.
+
+use tract::history::BilledReply;
+use tract::ingest::MissCause;
+use tract::model::RefName;
+use tract::render::{Calendar, Label, Line, plural};
+
+use super::cache::duration;
+use super::listing;
+
+/// What has no name.
+pub const NOBODY: &str = "(none)";
+/// What is no message, among messages and tools.
+pub const REST: &str = "(system prompt and tools)";
+
+/// The session that a reply counts with.
+pub fn session(reply: &BilledReply) -> String {
+    // A sub-agent, and what was taken back, stand below the session.
+    named(reply, |_| false)
+}
+
+/// The sub-agent, or else the session, that a reply is of.
+pub fn agent(reply: &BilledReply) -> String {
+    named(reply, |below| below.starts_with("agent-"))
+}
+
+/// The session of a reply, and what stands below it as long as that is `wanted`.
+fn named(reply: &BilledReply, wanted: impl Fn(&str) -> bool) -> String {
+    let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
+        return "(no session)".to_owned();
+    };
+    let mut below = id.split('/');
+    let root = below.next().unwrap_or(id);
+    let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+    let mut name = name
+        .parse()
+        .map_or(name, |name| listing::shown_name(&name, true));
+    for part in below.take_while(|part| wanted(part)) {
+        name += "/";
+        name += part;
+    }
+    name
+}
+
+/// The day of a reply.
+pub fn day(reply: &BilledReply, calendar: &Calendar) -> String {
+    reply
+        .time
+        .map_or_else(|| "(no time)".to_owned(), |time| calendar.date(time))
+}
+
+/// The model that made a reply.
+pub fn model(reply: &BilledReply) -> String {
+    reply.model.clone().unwrap_or_else(|| NOBODY.to_owned())
+}
+
+/// The directory that a reply's session ran in.
+pub fn directory(reply: &BilledReply) -> String {
+    reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned())
+}
+
+/// The program whose session a reply is of.
+pub fn client(reply: &BilledReply) -> String {
+    let named = reply.session.as_ref().and_then(RefName::as_session);
+    named.map_or(NOBODY, |(tool, _)| tool).to_owned()
+}
+
+/// Why a cache did not have what it was given before.
+pub fn cause(cause: &MissCause) -> Line {
+    match cause {
+        MissCause::Said { said, differs } => {
+            let mut line = Line::from("provider: ") + Label::Text.quote(&said.reason);
+            if let Some(tokens) = said.tokens {
+                line += format!(", {}", plural(tokens, "token"));
+            }
+            match differs {
+                Some(differs) => line + "; " + Label::Text.quote(differs),
+                None => line,
+            }
+        }
+        MissCause::Sent(differs) => Label::Text.quote(differs),
+        MissCause::Model([old, new]) => {
+            Line::from("model ") + Label::Text.quote(old) + " became " + Label::Text.quote(new)
+        }
+        MissCause::Changed { commit, verb } => {
+            Label::Hide.of(*verb) + " " + Label::Hash.of(commit.short())
+        }
+        MissCause::Age { age_ms, life_ms } => {
+            let (age, life) = (duration(*age_ms), duration(*life_ms));
+            format!("{age} after the request before; kept for {life}").into()
+        }
+        MissCause::Unknown => "unknown".into(),
+    }
+}

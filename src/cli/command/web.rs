@@ -1,0 +1,87 @@
+//! `tract web`: all there is, in a browser.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::cli::web::{self, Door, Site};
+use crate::cli::{App, Failure, Result, leaks};
+
+/// Look at everything in a browser
+///
+/// Serves pages to browsers on this machine, and to nobody else: all sessions, each conversation, a search over all of
+/// them. Their address, which nobody else knows, is written to standard output. Sessions that tools have left and that
+/// are not imported are listed, too; they are read into memory when they are opened. Outside of any repository, the
+/// home's is served, or else what tools have left. Nothing is sent anywhere. Ctrl-C ends it.
+///
+/// --out DIR writes the pages of all imported sessions as files, with a search that needs no server. Where secrets are
+/// found, nothing is written unless --redact or --allow-secrets is given.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  tract web                    opens a browser
+  tract web --no-open          only says the address
+  tract web --port 9000        always the same port
+  tract web --out pages        the same as files, to publish
+  tract web --out pages --redact    without the secrets in them")]
+pub struct Args {
+    /// The port, instead of 8722 or the next that is free
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// Let the pages change the repository
+    #[arg(long)]
+    write: bool,
+    /// Write the pages into a directory instead, to publish them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["port", "no_open", "write"])]
+    out: Option<PathBuf>,
+    /// Write over files of others in DIR
+    #[arg(long, requires = "out")]
+    force: bool,
+    #[command(flatten)]
+    secrets: leaks::Flags,
+}
+
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    if app.is_ephemeral() {
+        let failure = Failure::usage("a repository in memory has nothing to look at");
+        return Err(failure.with_hint("leave --ephemeral out"));
+    }
+    if let Some(folder) = &args.out {
+        let folder = app.path(folder)?;
+        return web::publish(&folder, args.force, &args.secrets, app);
+    }
+    if args.secrets.is_given() {
+        let failure = Failure::usage("pages for this machine leave nothing out");
+        return Err(
+            failure.with_hint("tract web --out DIR --redact publishes them without secrets")
+        );
+    }
+    let site = Site::of(app, args.write)?;
+    let listener = web::listen(args.port)?;
+    let port = listener.local_addr()?.port();
+    let door = Door::of(site, port)?;
+    app.ui.print(door.address())?;
+    app.ui.flush()?;
+    if app.ui.is_terminal() && !args.no_open {
+        open(&door.entry());
+        app.ui.hint("Ctrl-C ends it");
+    }
+    web::serve(listener, door)
+}
+
+/// Opens a browser, if there is one: the address was said anyway.
+fn open(address: &str) {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let mut command = Command::new(program);
+    command.arg(address);
+    for stream in [Command::stdin, Command::stdout, Command::stderr] {
+        stream(&mut command, Stdio::null());
+    }
+    let _ = command.spawn();
+}

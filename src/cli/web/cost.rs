@@ -1,0 +1,494 @@
+//! What replies have cost, and what caches had of their requests: all of them, or those of one conversation.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use tract::history::{Bearer, Bill, BilledReply, Repo, bills};
+use tract::ingest::{CachedReply, Misses};
+use tract::model::price::Prices;
+use tract::model::{Millis, RefName};
+use tract::render::calendar::Edge;
+use tract::render::html::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow};
+use tract::render::{Calendar, grouped, plural, rounded};
+
+use super::site::Opened;
+use super::{Answer, Asked, Site, segment, session_address};
+use crate::cli::billed::{self, NOBODY, REST};
+use crate::cli::prices::{cost_of, money, prices, untiered};
+use crate::cli::{App, Failure, Result, moment};
+
+/// How many rows a table has; others are one row.
+const ROWS: usize = 20;
+/// How many days may be empty among the others.
+const DAYS: usize = 1_100;
+/// How many requests stand in the table of one conversation.
+const REQUESTS: usize = 2_000;
+/// The views of costs: the word in the address, and what it is called.
+const VIEWS: [(&str, &str); 3] = [("", "Cost"), ("tool", "By tool"), ("cache", "Cache")];
+/// From when on: the word in the address, and what it is called.
+const TIMES: [(&str, &str); 4] = [
+    ("", "All"),
+    ("30d", "30 days"),
+    ("7d", "7 days"),
+    ("1d", "One day"),
+];
+
+/// What is looked at.
+struct Costs<'a> {
+    repo: &'a Repo,
+    app: &'a App,
+    calendar: Calendar,
+    prices: Prices,
+    /// Whose prices.
+    list: String,
+    /// Where it ends, where only one conversation is looked at.
+    opened: Option<&'a Opened<'a>>,
+    since: Option<Millis>,
+}
+
+/// The page of what replies cost.
+pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
+    if let Some(id) = asked.value("id") {
+        return site.open(id, |opened| {
+            page(site, asked, opened.repo, opened.app, Some(opened))
+        });
+    }
+    let app = site.app();
+    match site.repo(&app)? {
+        Some(repo) => page(site, asked, &repo, &app, None),
+        None => Err(Failure::refused("there is no repository here")),
+    }
+}
+
+fn page(
+    site: &Site,
+    asked: &Asked,
+    repo: &Repo,
+    app: &App,
+    opened: Option<&Opened<'_>>,
+) -> Result<Answer> {
+    let (prices, list) = prices(repo, app)?;
+    let calendar = app.calendar();
+    let costs = Costs {
+        repo,
+        app,
+        since: moment::read(&calendar, asked.value("since"), Edge::Start)?,
+        calendar,
+        prices,
+        list,
+        opened,
+    };
+    let shown = match asked.value("by") {
+        None => costs.overview(site, asked)?,
+        Some("tool") => costs.tools()?,
+        Some("cache") => costs.cache(site, asked)?,
+        Some(other) => return Err(Failure::usage(format!("there is no view '{other}' of costs"))),
+    };
+    let title = match opened {
+        Some(opened) => format!("Cost of {}", opened.id),
+        None => "Cost".to_owned(),
+    };
+    let views = [views(asked, "by", &VIEWS), views(asked, "since", &TIMES)];
+    let page = CostPage {
+        title: &title,
+        facts: &shown.facts,
+        views: &views,
+        over_time: &shown.over_time,
+        tables: &shown.tables,
+        notes: &shown.notes,
+    };
+    Ok(Answer::page(tract::render::html::costs(&site.frame(asked), &page)))
+}
+
+/// The other values that something in the address may have.
+fn views(asked: &Asked, name: &str, all: &[(&str, &str)]) -> Vec<CostView> {
+    let view = |(value, word): &(&str, &str)| {
+        let kept = ["id", "by", "since"].into_iter();
+        let pairs = kept.filter_map(|key| {
+            let value = if key == name {
+                Some(*value)
+            } else {
+                asked.value(key)
+            };
+            let value = value.filter(|value| !value.is_empty())?;
+            Some(format!("{key}={}", segment(value)))
+        });
+        let pairs: Vec<String> = pairs.collect();
+        CostView {
+            word: (*word).to_owned(),
+            address: format!("cost?{}", pairs.join("&")),
+            is_here: asked.value(name).unwrap_or_default() == *value,
+        }
+    };
+    all.iter().map(view).collect()
+}
+
+/// What stands on the page.
+#[derive(Default)]
+struct Told {
+    facts: Vec<String>,
+    over_time: Vec<CostPlot>,
+    tables: Vec<CostTable>,
+    notes: Vec<String>,
+}
+
+impl Costs<'_> {
+    fn is_wanted(&self, reply: &BilledReply) -> bool {
+        let is_after = |since: Millis| reply.time.is_some_and(|time| time >= since);
+        self.since.is_none_or(is_after)
+    }
+
+    /// By day, session, model, directory and program.
+    fn overview(&self, site: &Site, asked: &Asked) -> Result<Told> {
+        let mut replies = match self.opened {
+            Some(opened) => self.repo.billed_session(&opened.tip, &self.prices)?,
+            None => self.repo.billed(None, &self.prices)?,
+        };
+        replies.retain(|reply| self.is_wanted(reply));
+        let mut told = self.sums(&replies);
+        told.over_time.extend(self.days(&replies));
+        let frame = site.frame(asked);
+        let sessions = addresses(&replies);
+        let link = |word: &str| Some(frame.address(&session_address(sessions.get(word)?, "")));
+        let none = |_: &str| None;
+        let agents = self.opened.is_some();
+        let of = if agents { billed::agent } else { billed::session };
+        let title = if agents { "By sub-agent" } else { "By session" };
+        told.tables = vec![
+            table(title, &replies, of, link),
+            table("By model", &replies, billed::model, none),
+        ];
+        if !agents {
+            told.tables.extend([
+                table("By directory", &replies, billed::directory, none),
+                table("By program", &replies, billed::client, none),
+            ]);
+        }
+        told.tables.retain(|table| table.rows.len() > 1 || !agents);
+        Ok(told)
+    }
+
+    /// What all of these replies come to, and what is to be said of their prices.
+    fn sums(&self, replies: &[BilledReply]) -> Told {
+        let bill = Bill::of(replies);
+        let usage = bill.usage;
+        let mut told = Told::default();
+        if replies.is_empty() {
+            told.notes.push("No reply here was counted by its provider.".to_owned());
+            return told;
+        }
+        told.facts = vec![
+            cost_of(bill.dollars, bill.unpriced, bill.replies),
+            plural(bill.replies, "reply"),
+            format!("{} input, {}", rounded(usage.input_tokens), cached(bill.usage)),
+            format!("{} output", rounded(usage.output_tokens)),
+        ];
+        told.notes.push(format!("List prices of {}.", self.list));
+        told.notes.extend(untiered(replies, &self.prices));
+        let unpriced = replies.iter().filter(|reply| reply.dollars.is_none());
+        let unpriced: BTreeMap<String, u64> = unpriced.fold(BTreeMap::new(), |mut all, reply| {
+            *all.entry(billed::model(reply)).or_default() += 1;
+            all
+        });
+        for (model, count) in unpriced {
+            let count = plural(count, "reply");
+            told.notes.push(format!("{count} without a price, of {model}."));
+        }
+        told
+    }
+
+    /// What each day cost, days without replies among them.
+    fn days(&self, replies: &[BilledReply]) -> Option<CostPlot> {
+        let timed = replies.iter().filter(|reply| reply.time.is_some());
+        let timed: Vec<BilledReply> = timed.cloned().collect();
+        let bills = bills(&timed, |reply| billed::day(reply, &self.calendar));
+        let days = between(bills.keys().map(String::as_str));
+        let nothing = Bill::default();
+        let bar = |day: String| {
+            let bill = bills.get(&day).unwrap_or(&nothing);
+            PlotBar {
+                heights: vec![bill.dollars],
+                words: vec![cost_of(bill.dollars, bill.unpriced, bill.replies)],
+                more: vec![
+                    plural(bill.replies, "reply"),
+                    format!("{} input", rounded(bill.usage.input_tokens)),
+                ],
+                link: None,
+                name: day,
+            }
+        };
+        let bars: Vec<PlotBar> = days.into_iter().map(bar).collect();
+        (!bars.is_empty()).then(|| CostPlot {
+            title: "Cost by day".to_owned(),
+            parts: vec![("list prices", "cached")],
+            heading: "day",
+            bars,
+        })
+    }
+
+    /// What the results of each tool have cost in the requests that sent them.
+    fn tools(&self) -> Result<Told> {
+        let encoding = self.app.encoding(self.repo)?;
+        let tip = self.opened.map(|opened| &opened.tip);
+        let is_wanted = |reply: &BilledReply| self.is_wanted(reply);
+        let shares = self.repo.shares(tip, &self.prices, encoding, &is_wanted)?;
+        let mut told = self.sums(&shares.replies);
+        let found = self.repo.shares_by_tool(&shares, encoding)?;
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_by(|(_, (_, a)), (_, (_, b))| b.dollars().total_cmp(&a.dollars()));
+        let row = |(bearer, (messages, share)): &(Bearer, _)| {
+            let share: &tract::history::BillShare = share;
+            let messages: &u64 = messages;
+            let name = match bearer {
+                Bearer::Tool(name) if name.is_empty() => "(results without a call)".to_owned(),
+                Bearer::Tool(name) => name.clone(),
+                Bearer::Messages => "(other messages)".to_owned(),
+                Bearer::Rest => REST.to_owned(),
+            };
+            TableRow {
+                name,
+                link: None,
+                length: share.dollars(),
+                cells: vec![
+                    cost_of(share.dollars(), share.unpriced(), share.requests()),
+                    grouped(*messages),
+                    rounded(share.usage().input_tokens),
+                    cached(share.usage()),
+                ],
+            }
+        };
+        told.tables.push(CostTable {
+            title: "What the results of each tool cost in the requests that sent them".to_owned(),
+            heading: vec!["cost", "messages", "input", ""],
+            rows: found.iter().map(row).collect(),
+        });
+        Ok(told)
+    }
+
+    /// What caches had of each request, what they missed, and why.
+    fn cache(&self, site: &Site, asked: &Asked) -> Result<Told> {
+        let tip = self.opened.map(|opened| &opened.tip);
+        let mut found = tract::ingest::misses(self.repo, tip, &self.prices)?;
+        found.replies.retain(|row| self.is_wanted(&row.reply));
+        let replies: Vec<BilledReply> = found.replies.iter().map(|it| it.reply.clone()).collect();
+        let mut told = self.sums(&replies);
+        if found.replies.is_empty() {
+            return Ok(told);
+        }
+        let missed = found.replies.iter().filter(|row| row.missed_tokens > 0);
+        let (count, tokens) = missed.fold((0, 0_u64), |(count, sum), row| {
+            (count + 1, sum.saturating_add(row.missed_tokens))
+        });
+        let dollars: f64 = found.replies.iter().filter_map(|row| row.missed_dollars).sum();
+        told.facts.push(format!(
+            "{}, {} tokens, {}",
+            plural(count, "miss"),
+            rounded(tokens),
+            money(dollars)
+        ));
+        told.over_time.push(match self.opened {
+            Some(opened) => {
+                let frame = site.frame(asked);
+                self.requests(&found, &frame.address(&session_address(opened.id, "")))
+            }
+            None => self.cached_days(&found),
+        });
+        told.tables.push(causes(&found.replies));
+        if found.uncounted > 0 {
+            let replies = plural(found.uncounted, "reply");
+            told.notes.push(format!("{replies} left out: no request has such counts."));
+        }
+        for lack in &found.lacks {
+            told.notes.push(format!("a recorded request: {lack}"));
+        }
+        Ok(told)
+    }
+
+    /// A bar for each request of a conversation.
+    fn requests(&self, found: &Misses, _: &str) -> CostPlot {
+        let rows = &found.replies[found.replies.len().saturating_sub(REQUESTS)..];
+        let bar = |row: &CachedReply| {
+            let cause = row.cause.as_ref().map(billed::cause);
+            PlotBar {
+                name: format!(
+                    "{} {}",
+                    row.reply.commit.short(),
+                    self.calendar.listed(row.reply.time)
+                ),
+                more: vec![
+                    row.missed_dollars.filter(|_| row.missed_tokens > 0).map_or_else(String::new, money),
+                    cause.map_or_else(String::new, |cause| cause.text()),
+                ],
+                ..cached_bar(std::slice::from_ref(row))
+            }
+        };
+        CostPlot {
+            title: "What the cache had of each request".to_owned(),
+            parts: PARTS.to_vec(),
+            heading: "request",
+            bars: rows.iter().map(bar).collect(),
+        }
+    }
+
+    /// A bar for each day.
+    fn cached_days(&self, found: &Misses) -> CostPlot {
+        let mut days: BTreeMap<String, Vec<CachedReply>> = BTreeMap::new();
+        for row in found.replies.iter().filter(|row| row.reply.time.is_some()) {
+            let day = billed::day(&row.reply, &self.calendar);
+            days.entry(day).or_default().push(row.clone());
+        }
+        let all = between(days.keys().map(String::as_str));
+        let bar = |day: String| {
+            let rows = days.get(&day).map_or(&[][..], Vec::as_slice);
+            PlotBar {
+                more: vec![plural(rows.len() as u64, "request")],
+                name: day,
+                ..cached_bar(rows)
+            }
+        };
+        CostPlot {
+            title: "What caches had of the requests of each day".to_owned(),
+            parts: PARTS.to_vec(),
+            heading: "day",
+            bars: all.into_iter().map(bar).collect(),
+        }
+    }
+}
+
+/// What a request is made of, to a cache.
+const PARTS: [(&str, &str); 3] = [
+    ("read from the cache", "cached"),
+    ("missed", "missed"),
+    ("new", "rest"),
+];
+
+/// A bar without a name of what caches had of these requests.
+fn cached_bar(rows: &[CachedReply]) -> PlotBar {
+    let sum = |number: fn(&CachedReply) -> u64| {
+        let all = rows.iter().map(number);
+        all.fold(0, u64::saturating_add)
+    };
+    let (input, read) = (
+        sum(|row| row.reply.usage.input_tokens),
+        sum(|row| row.reply.usage.cached_tokens),
+    );
+    let missed = sum(|row| row.missed_tokens).min(input.saturating_sub(read));
+    let parts = [read, missed, input.saturating_sub(read + missed)];
+    PlotBar {
+        name: String::new(),
+        link: None,
+        heights: parts.map(|tokens| tokens as f64).to_vec(),
+        words: parts.map(rounded).to_vec(),
+        more: Vec::new(),
+    }
+}
+
+/// Why caches missed what they missed, the most expensive reason first.
+fn causes(replies: &[CachedReply]) -> CostTable {
+    let mut causes: BTreeMap<String, (u64, u64, f64)> = BTreeMap::new();
+    for row in replies.iter().filter(|row| row.missed_tokens > 0) {
+        let (count, tokens, dollars) = causes.entry(kind(row)).or_default();
+        *count += 1;
+        *tokens = tokens.saturating_add(row.missed_tokens);
+        *dollars += row.missed_dollars.unwrap_or(0.0);
+    }
+    let mut causes: Vec<_> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, (_, tokens, _))| std::cmp::Reverse(*tokens));
+    let row = |(name, (count, tokens, dollars)): (String, (u64, u64, f64))| TableRow {
+        name,
+        link: None,
+        length: tokens as f64,
+        cells: vec![rounded(tokens), money(dollars), grouped(count)],
+    };
+    CostTable {
+        title: "Why caches missed what they were given before".to_owned(),
+        heading: vec!["missed", "cost", "requests"],
+        rows: causes.into_iter().map(row).collect(),
+    }
+}
+
+/// A reason without what is only of one request.
+fn kind(row: &CachedReply) -> String {
+    use tract::ingest::MissCause as Cause;
+    match &row.cause {
+        Some(Cause::Said { said, .. }) => format!("provider: {}", said.reason),
+        Some(Cause::Sent(_)) => "the request differs".to_owned(),
+        Some(Cause::Model(_)) => "another model".to_owned(),
+        Some(Cause::Changed { verb, .. }) => format!("the context was changed: {verb}"),
+        Some(Cause::Age { .. }) => "too long after the request before".to_owned(),
+        Some(Cause::Unknown) | None => "unknown".to_owned(),
+    }
+}
+
+/// The rows of replies by a word that each has, the most expensive first.
+fn table(
+    title: &str,
+    replies: &[BilledReply],
+    word: impl Fn(&BilledReply) -> String,
+    link: impl Fn(&str) -> Option<String>,
+) -> CostTable {
+    let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
+    rows.sort_by(|(_, a), (_, b)| b.dollars.total_cmp(&a.dollars));
+    let others = rows.split_off(rows.len().min(ROWS));
+    let row = |(name, bill): &(String, Bill)| TableRow {
+        link: link(name),
+        name: if name.is_empty() { NOBODY } else { name }.to_owned(),
+        length: bill.dollars,
+        cells: vec![
+            cost_of(bill.dollars, bill.unpriced, bill.replies),
+            grouped(bill.replies),
+            rounded(bill.usage.input_tokens),
+            cached(bill.usage),
+            rounded(bill.usage.output_tokens),
+        ],
+    };
+    let mut table = CostTable {
+        title: title.to_owned(),
+        heading: vec!["cost", "replies", "input", "", "output"],
+        rows: rows.iter().map(row).collect(),
+    };
+    if !others.is_empty() {
+        let mut sum = Bill::default();
+        others.iter().for_each(|(_, bill)| sum.plus(bill));
+        let name = format!("({})", plural(others.len() as u64, "other"));
+        table.rows.push(TableRow {
+            link: None,
+            ..row(&(name, sum))
+        });
+    }
+    table
+}
+
+/// How much of the input came from a cache.
+fn cached(usage: tract::model::Usage) -> String {
+    let share = (usage.cached_tokens.saturating_mul(100)).checked_div(usage.input_tokens);
+    format!("{}% cached", share.unwrap_or(0))
+}
+
+/// What sessions are called in addresses, by what they are called here.
+fn addresses(replies: &[BilledReply]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for reply in replies {
+        let named = reply.session.as_ref().and_then(RefName::as_session);
+        let Some((tool, id)) = named else { continue };
+        let root = id.split('/').next().unwrap_or(id);
+        found
+            .entry(billed::session(reply))
+            .or_insert_with(|| format!("{tool}/{root}"));
+    }
+    found
+}
+
+/// All days from the first to the last, where there are not too many without any.
+fn between<'d>(days: impl Iterator<Item = &'d str> + Clone) -> Vec<String> {
+    let date = |day: Option<&str>| day.and_then(|day| day.parse::<Date>().ok());
+    let ends = date(days.clone().min()).zip(date(days.clone().max()));
+    if let Some((first, last)) = ends {
+        let all = first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last);
+        let all: Vec<String> = all.take(DAYS + 1).map(|day| day.to_string()).collect();
+        if all.len() <= DAYS {
+            return all;
+        }
+    }
+    days.map(str::to_owned).collect()
+}

@@ -1,0 +1,141 @@
+//! A search over all messages: the best answers to some words, or a text as it is where they are no words.
+
+use std::path::PathBuf;
+
+use tract::Error;
+use tract::history::{Found, HiddenBy, On, Pattern, RankedQuery, Repo, SearchOptions};
+use tract::model::query::Query;
+use tract::model::{HideKind, Millis};
+use tract::render::html::ListedHit;
+use tract::render::{Calendar, excerpt, plural};
+
+use super::listing::id_of;
+use super::{Site, message_address};
+use crate::cli::Result;
+
+/// How many columns of a line are shown.
+const LINE_COLS: usize = 240;
+/// How many lines of a message.
+const LINES: usize = 3;
+
+/// What is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Sought<'a> {
+    /// The words.
+    pub words: &'a str,
+    /// Only in sessions of this tool.
+    pub tool: Option<&'a str>,
+    /// Only in sessions that ran there or below.
+    pub directory: Option<&'a str>,
+    /// Only from then on.
+    pub since: Option<Millis>,
+    /// Only up to then.
+    pub until: Option<Millis>,
+    /// How many of the best are passed over.
+    pub offset: usize,
+    /// How many are wanted.
+    pub limit: usize,
+}
+
+/// The best messages, and whether there are more.
+pub fn hits(
+    site: &Site,
+    repo: &Repo,
+    sought: &Sought<'_>,
+    calendar: &Calendar,
+) -> Result<(Vec<ListedHit>, bool)> {
+    let options = SearchOptions {
+        directory: sought.directory.map(PathBuf::from),
+        since: sought.since,
+        until: sought.until,
+        // Those of another tool are left out afterwards.
+        limit: match sought.tool {
+            Some(_) => (sought.limit + 1) * 4,
+            None => sought.limit + 1,
+        },
+        ..SearchOptions::of(())
+    };
+    let mut goes_on = |_| match site.is_over() {
+        true => Err(Error::Cancelled),
+        false => Ok(()),
+    };
+    let mut found = match Query::parse(sought.words) {
+        Ok(query) => {
+            let asked = RankedQuery {
+                lines: LINES,
+                offset: sought.offset,
+                ..RankedQuery::new(query)
+            };
+            repo.find_ranked(&On::Head, &options.asking(asked), &mut goes_on)?
+        }
+        // Signs, or words that stand in nearly every text.
+        Err(_) => {
+            let pattern = Pattern::text(sought.words)?;
+            let mut options = options.asking(pattern);
+            options.limit += sought.offset;
+            let mut found = repo.find_messages(&On::Head, &options, &mut goes_on)?;
+            found.drain(..sought.offset.min(found.len()));
+            found
+        }
+    };
+    if let Some(tool) = sought.tool {
+        found.retain(|one| {
+            let session = one.session.name.as_ref().and_then(|name| name.as_session());
+            session.is_some_and(|(own, _)| own == tool)
+        });
+    }
+    let is_more = found.len() > sought.limit;
+    found.truncate(sought.limit);
+    let hits = found.iter().map(|one| hit(one, calendar)).collect();
+    Ok((hits, is_more))
+}
+
+fn hit(found: &Found, calendar: &Calendar) -> ListedHit {
+    let name = match (&found.branch, &found.session.name) {
+        (Some(branch), _) if branch.as_session().is_some() => Some(branch),
+        (_, Some(session)) if found.branch.is_none() => Some(session),
+        (Some(branch), _) => Some(branch),
+        (None, None) => None,
+        (None, Some(session)) => Some(session),
+    };
+    let id = name.map_or_else(|| found.hash.short(), id_of);
+    let title = found.session.title.clone();
+    let lines = found.lines.iter().take(LINES);
+    let lines = lines.map(|line| excerpt::of(&line.text, &line.matches, Some(LINE_COLS)));
+    let place = match (found.number, found.hidden_by) {
+        (Some(number), None) => format!("message {number}"),
+        (_, Some(why)) => hidden(why).to_owned(),
+        (None, None) => "hidden".to_owned(),
+    };
+    let more = found.lines.len().saturating_sub(LINES);
+    ListedHit {
+        address: message_address(&id, &found.entry),
+        title: title.unwrap_or_else(|| id.clone()),
+        role: found.role.to_string(),
+        time: found
+            .commit
+            .time
+            .map(|time| (time.to_iso(), calendar.absolute(time)[..16].to_owned())),
+        place,
+        is_hidden: found.hidden_by.is_some(),
+        lines: lines.collect(),
+        more: (more > 0).then(|| plural(more as u64, "more line")),
+    }
+}
+
+/// Why a text is not in the context.
+fn hidden(why: HiddenBy) -> &'static str {
+    match why {
+        HiddenBy::Hide { kind, .. } => match kind {
+            HideKind::Truncation => "truncated",
+            HideKind::Compaction => "compacted",
+            HideKind::Clear => "cleared",
+            HideKind::Drop => "dropped",
+            HideKind::Prune => "pruned",
+        },
+        HiddenBy::Part => "this part is hidden",
+        HiddenBy::Edit => "another text now",
+        HiddenBy::Skip => "skipped",
+        HiddenBy::Restore => "taken back",
+    }
+}

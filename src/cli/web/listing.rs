@@ -1,0 +1,200 @@
+//! All conversations as a list says them: those of the repository, and those that tools have left and nobody imported.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use tract::history::Repo;
+use tract::model::{Millis, RefName};
+
+use super::Site;
+use crate::cli::{App, Result};
+
+/// A conversation in a list.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// What it is called in addresses.
+    pub id: String,
+    /// Its title, or how its first prompt begins; none while that is not known. Hostile until escaped.
+    pub title: Option<String>,
+    /// The tool that wrote it.
+    pub tool: Option<String>,
+    /// The model in force at its end. Hostile until escaped.
+    pub model: Option<String>,
+    /// The directory that it ran in. Hostile until escaped.
+    pub directory: Option<String>,
+    /// How many messages a model would be sent, and how many are hidden from it; none while that is not known.
+    pub messages: Option<(usize, usize)>,
+    /// The tokens of its context, as people read them.
+    pub tokens: Option<String>,
+    /// What it cost, as people read it.
+    pub cost: Option<String>,
+    /// The compactions that are active.
+    pub compactions: u64,
+    /// When it went on last.
+    pub last: Option<Millis>,
+    /// The id of what it belongs to, or was forked from.
+    pub parent: Option<String>,
+    /// What kind of a part of that it is.
+    pub kind: Kind,
+    /// The branch that ends there, where it has another name.
+    pub branch: Option<String>,
+    /// Whether HEAD is there.
+    pub is_head: bool,
+    /// Whether its file holds more than the repository.
+    pub has_grown: bool,
+}
+
+/// What a conversation is beside others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A session.
+    #[default]
+    Session,
+    /// A part of a session: a sub-agent, or a path that was left.
+    Part,
+    /// A branch with commits of its own.
+    Branch,
+    /// A session that nobody imported.
+    File,
+}
+
+/// All of them, and whether something of it is still being worked out.
+pub struct Rows {
+    /// The newest first.
+    pub rows: Vec<Row>,
+    /// Whether it will say more soon.
+    pub is_pending: bool,
+}
+
+/// What a ref is called in addresses.
+pub fn id_of(name: &RefName) -> String {
+    match name.as_session() {
+        Some((tool, id)) => format!("{tool}/{id}"),
+        None => name.short().to_owned(),
+    }
+}
+
+/// Gathers them.
+pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
+    let mut all = Rows {
+        rows: Vec::new(),
+        is_pending: false,
+    };
+    let stock = site.ledger().stock(site, app, repo)?;
+    if let Some(repo) = repo {
+        kept(site, app, repo, &stock.grown, &mut all)?;
+    }
+    for file in &stock.unread {
+        let (found, is_known) = site.ledger().file(file);
+        all.is_pending |= !is_known;
+        let modified = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let id = match &found {
+            Some(found) => Some(found.id.clone()),
+            None => file.named_id(),
+        };
+        // A file that nobody can read, or that is still to be read, has no other name.
+        let Some(id) = id else { continue };
+        let found = found.as_deref();
+        let title = found.map(|found| {
+            let title = found.title.clone().or_else(|| found.prompt.clone());
+            title.unwrap_or_else(|| "(no prompt)".to_owned())
+        });
+        let unread = is_known && found.is_none();
+        all.rows.push(Row {
+            id: format!("{}/{id}", file.format.name),
+            title: title.or_else(|| unread.then(|| "(cannot be read)".to_owned())),
+            tool: Some(file.format.name.to_owned()),
+            directory: found.and_then(|found| found.cwd.clone()),
+            messages: found.map(|found| (found.messages as usize, 0)),
+            compactions: found.map_or(0, |found| found.compactions),
+            last: Some(Millis(modified.as_millis() as i64)),
+            kind: Kind::File,
+            ..Row::default()
+        });
+    }
+    all.rows.sort_by_key(|row| std::cmp::Reverse(row.last));
+    Ok(all)
+}
+
+fn kept(
+    site: &Site,
+    app: &App,
+    repo: &Repo,
+    grown: &HashSet<RefName>,
+    all: &mut Rows,
+) -> Result<()> {
+    let tips = repo.conversations()?;
+    let overviews = site.ledger().overviews(repo, &tips, app.encoding(repo)?)?;
+    let (bills, is_billed) = site.ledger().bills(repo)?;
+    all.is_pending |= !is_billed;
+    let head = repo.head(&app.on()?)?;
+    let names: HashSet<&RefName> = tips.iter().map(|tip| &tip.name).collect();
+    for (tip, overview) in tips.iter().zip(overviews) {
+        all.is_pending |= overview.is_none();
+        let above = above(&tip.name, &names);
+        let kind = match (&above, tip.name.is_branch()) {
+            (_, true) => Kind::Branch,
+            (Some(_), false) => Kind::Part,
+            (None, false) => Kind::Session,
+        };
+        let overview = overview.as_deref();
+        let about = overview.map(|overview| &overview.about);
+        let parent = overview.and_then(|overview| overview.parent.clone());
+        let bill = bills.get(&tip.name).filter(|bill| bill.replies > 0);
+        let title = about.map(|about| {
+            let title = about.title.clone().or_else(|| about.prompt.clone());
+            title.unwrap_or_else(|| id_of(&tip.name))
+        });
+        let branch = tip.branch.as_ref().map(|branch| branch.short().to_owned());
+        all.rows.push(Row {
+            id: id_of(&tip.name),
+            title,
+            tool: match tip.name.as_session() {
+                Some((tool, _)) => Some(tool.to_owned()),
+                None => about.and_then(|about| about.tool.clone()),
+            },
+            model: overview.and_then(|overview| overview.model.clone()),
+            directory: about.and_then(|about| about.cwd.clone()),
+            messages: about.map(|about| (about.messages, about.hidden)),
+            tokens: overview
+                .and_then(|overview| overview.tokens)
+                .map(tract::render::tokens),
+            cost: bill
+                .map(|bill| crate::cli::prices::cost_of(bill.dollars, bill.unpriced, bill.replies)),
+            compactions: about.map_or(0, |about| u64::from(about.compactions)),
+            last: about.and_then(|about| about.last),
+            parent: above.or(parent).map(|name| id_of(&name)),
+            kind,
+            is_head: head.branch().is_some() && head.branch() == tip.branch.as_ref(),
+            branch,
+            has_grown: grown.contains(&tip.name),
+        });
+    }
+    Ok(())
+}
+
+/// The session that one is a part of, by its name.
+fn above(name: &RefName, names: &HashSet<&RefName>) -> Option<RefName> {
+    let mut text = name.as_str();
+    while let Some((before, _)) = text.rsplit_once('/') {
+        let found = names.iter().find(|own| own.as_str() == before);
+        if let Some(found) = found.filter(|found| found.as_session().is_some()) {
+            return Some((*found).clone());
+        }
+        if before.len() <= RefName::SESSIONS.len() {
+            return None;
+        }
+        text = before;
+    }
+    None
+}
+
+/// A directory as people read it: from the home directory on, where it is below.
+pub fn shown_directory(directory: &str, app: &App) -> String {
+    let home = app.env.home.as_deref();
+    match home.and_then(|home| Path::new(directory).strip_prefix(home).ok()) {
+        Some(below) if !below.as_os_str().is_empty() => format!("~/{}", below.display()),
+        _ => directory.to_owned(),
+    }
+}

@@ -1,0 +1,286 @@
+//! What is served: a repository, or what tools have left on this machine.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tract::Error;
+use tract::hash::CommitHash;
+use tract::history::{On, Repo};
+use tract::ingest::{self, called};
+use tract::ingest::tool_dirs::SessionFile;
+use tract::model::{RefName, RefValue};
+use tract::render::html::{Frame, Setting};
+
+use super::asked::Asked;
+use super::ledger::Ledger;
+use super::places;
+use super::shelf::{self, Shelf};
+use crate::cli::door::Surroundings;
+use crate::cli::{App, Failure, Result};
+
+/// How many pages may follow a conversation at once: half of what answers at all.
+const FOLLOWERS: usize = 32;
+
+/// The place of a page that follows a conversation, as long as this is held.
+pub struct Following(Site);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.0.0.followers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is served. All threads have the same.
+#[derive(Clone)]
+pub struct Site(Arc<Inner>);
+
+struct Inner {
+    surroundings: Surroundings,
+    has_repository: bool,
+    writes: bool,
+    is_over: AtomicBool,
+    /// How many pages follow a conversation.
+    followers: AtomicUsize,
+    shelf: Shelf,
+    ledger: Ledger,
+    places: Vec<(&'static str, &'static str)>,
+}
+
+/// A conversation that is to be shown.
+pub struct Opened<'a> {
+    /// Who has it open.
+    pub app: &'a App,
+    /// Where it is: the repository that is served, or one in memory that holds this session.
+    pub repo: &'a Repo,
+    /// Where it ends.
+    pub tip: CommitHash,
+    /// Its session or branch; none for a commit.
+    pub name: Option<RefName>,
+    /// What it is called in addresses.
+    pub id: &'a str,
+    /// Its file, where it was read from there and is in memory.
+    pub file: Option<PathBuf>,
+    /// Whether a page may change it.
+    pub writes: bool,
+}
+
+impl Opened<'_> {
+    /// Whether the repository that is served holds it, so that it can be changed.
+    pub fn is_kept(&self) -> bool {
+        self.file.is_none()
+    }
+}
+
+impl Site {
+    /// What is served where the program was started: the repository that commands mean, or else the home's, or else what
+    /// tools have left.
+    pub fn of(app: &App, writes: bool) -> Result<Self> {
+        let mut surroundings = Surroundings::of(app);
+        let mut has_repository = true;
+        let is_named = app.named_repo()?.is_some();
+        match app.repo() {
+            Ok(_) => {}
+            Err(Failure::Tract(Error::NoRepository { .. })) if !is_named => {
+                let home = app.env.home.as_deref().filter(|home| {
+                    let visitor = app.visitor();
+                    visitor.is_ok_and(|visitor| Repo::open_as(home, &visitor).is_ok())
+                });
+                match home {
+                    Some(home) => surroundings.go_to(home.to_owned()),
+                    None => has_repository = false,
+                }
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(Self(Arc::new(Inner {
+            surroundings,
+            has_repository,
+            writes,
+            is_over: AtomicBool::new(false),
+            followers: AtomicUsize::new(0),
+            shelf: Shelf::default(),
+            ledger: Ledger::default(),
+            places: places(has_repository),
+        })))
+    }
+
+    /// An application for one request: it says nothing.
+    pub fn app(&self) -> App {
+        self.0.surroundings.app()
+    }
+
+    /// The repository that is served; none where there is only what tools have left.
+    pub fn repo(&self, app: &App) -> Result<Option<Rc<Repo>>> {
+        match self.0.has_repository {
+            true => app.repo().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether a browser may change the repository.
+    pub fn writes(&self) -> bool {
+        self.0.writes
+    }
+
+    /// Whether the server is about to end: what goes on for long ends then.
+    pub fn is_over(&self) -> bool {
+        self.0.is_over.load(Ordering::Relaxed)
+    }
+
+    /// From here on it is about to end.
+    pub fn end(&self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// A place for one more page that follows a conversation; none where too many do, for each holds a thread.
+    pub fn follow(&self) -> Option<Following> {
+        let before = self.0.followers.fetch_add(1, Ordering::Relaxed);
+        let place = Following(self.clone());
+        (before < FOLLOWERS).then_some(place)
+    }
+
+    /// What is around the page that is asked for.
+    pub fn frame<'a>(&'a self, asked: &'a Asked) -> Frame<'a> {
+        Frame {
+            setting: Setting::Served,
+            root: &asked.root,
+            places: &self.0.places,
+            live: None,
+            here: asked.segments.first().map(String::as_str),
+        }
+    }
+
+    /// The sessions that tools have left on this machine, newest first.
+    pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
+        self.0.shelf.files(app)
+    }
+
+    /// What lists say of conversations.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
+    }
+
+    /// Does something with the conversation that is called so in addresses: `TOOL/ID` for a session, else a branch, or
+    /// anything that names a commit. One that the repository doesn't hold is read into memory, and held there by whoever
+    /// shows it: `act` is not to wait for anything.
+    pub fn open<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+        let app = &self.app();
+        if let Some(repo) = self.repo(app)? {
+            match named(&repo, id) {
+                Ok((name, tip)) => {
+                    if let Some(file) = self.grown(&repo, name.as_ref())? {
+                        if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
+                            return self.read(id, &file, app, act);
+                        }
+                        return self.kept(app, &repo, named(&repo, id)?, id, act);
+                    }
+                    return self.kept(app, &repo, (name, tip), id, act);
+                }
+                Err(Error::UnknownRevision { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let file = self.file(id, app)?;
+        self.read(id, &file, app, act)
+    }
+
+    /// The same as it stands in the repository, whatever has come since.
+    pub fn open_kept<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+        let app = &self.app();
+        let Some(repo) = self.repo(app)? else {
+            return Err(Failure::refused("there is no repository here"));
+        };
+        self.kept(app, &repo, named(&repo, id)?, id, act)
+    }
+
+    fn kept<T>(
+        &self,
+        app: &App,
+        repo: &Repo,
+        (name, tip): (Option<RefName>, CommitHash),
+        id: &str,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let file = None;
+        act(&Opened {
+            app,
+            repo,
+            tip,
+            name,
+            id,
+            file,
+            writes: self.writes(),
+        })
+    }
+
+    /// Does something with a session's file, which is read into memory.
+    fn read<T>(
+        &self,
+        id: &str,
+        file: &Path,
+        app: &App,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.0.shelf.with(file, app, |repo, name| {
+            let (name, tip) = named(repo, name.as_str())?;
+            let file = Some(file.to_owned());
+            act(&Opened {
+                app,
+                repo,
+                tip,
+                name,
+                id,
+                file,
+                writes: self.writes(),
+            })
+        })
+    }
+
+    /// The file of a session that has changed since it came in.
+    fn grown(&self, repo: &Repo, name: Option<&RefName>) -> Result<Option<PathBuf>> {
+        let Some(name) = name.filter(|name| name.as_session().is_some()) else {
+            return Ok(None);
+        };
+        let found = ingest::file_of(repo, name)?;
+        // What is gone stays as it came in.
+        let is_new = |(file, known): &(PathBuf, _)| {
+            ingest::stamp(file).is_ok_and(|stamp| stamp != *known)
+        };
+        Ok(found.filter(is_new).map(|(file, _)| file))
+    }
+
+    /// The file of a session that tools have left.
+    fn file(&self, id: &str, app: &App) -> Result<PathBuf> {
+        let files = self.files(app)?;
+        let found = called(id, files.to_vec());
+        match found.as_slice() {
+            [one] => Ok(one.path.clone()),
+            [] => Err(Failure::refused(format!("there is no conversation '{id}'"))),
+            _ => Err(Failure::refused(format!(
+                "'{id}' fits several sessions; their whole ids tell them apart"
+            ))),
+        }
+    }
+}
+
+/// What is called so, and where it ends.
+fn named(repo: &Repo, id: &str) -> tract::Result<(Option<RefName>, CommitHash)> {
+    let names = [
+        id.to_owned(),
+        format!("{}{id}", RefName::SESSIONS),
+        format!("{}{id}", RefName::HEADS),
+    ];
+    for name in names {
+        if !name.starts_with("refs/") || name.parse::<RefName>().is_err() {
+            continue;
+        }
+        let found = repo.references(&name)?;
+        let own = found.into_iter().find(|(own, _)| own.as_str() == name);
+        if let Some((own, RefValue::Commit(tip))) = own {
+            return Ok((Some(own), tip));
+        }
+    }
+    Ok((None, repo.resolve(&On::Head, id)?))
+}

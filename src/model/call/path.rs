@@ -1,0 +1,93 @@
+//! Paths as people read them: from the directory at work on, and with the file's name whole.
+
+/// A path from `directory` on, where it lies there; else as it is.
+pub fn relative<'a>(path: &'a str, directory: Option<&str>) -> &'a str {
+    let Some(directory) = directory.map(|directory| directory.trim_end_matches(['/', '\\'])) else {
+        return path;
+    };
+    if directory.is_empty() {
+        return path;
+    }
+    match path.strip_prefix(directory) {
+        Some("" | "/" | "\\") => ".",
+        Some(rest) => rest.strip_prefix(['/', '\\']).unwrap_or(path),
+        None => path,
+    }
+}
+
+/// A path in at most so many characters: what is cut stands in the middle, and the file's name is
+/// never cut.
+///
+/// ```
+/// use tract::model::call::within;
+///
+/// assert_eq!(within("src/render/chat/tool.rs", 20), "src/…/chat/tool.rs");
+/// assert_eq!(within("src/render/chat/tool.rs", 8), "…/tool.rs");
+/// ```
+pub fn within(path: &str, chars: usize) -> String {
+    let count = |text: &str| text.chars().count();
+    if count(path) <= chars {
+        return path.to_owned();
+    }
+    let parts: Vec<&str> = path.split_inclusive(['/', '\\']).collect();
+    let Some((name, folders)) = parts.split_last() else {
+        return path.to_owned();
+    };
+    if folders.is_empty() {
+        return path.to_owned();
+    }
+    // The first folder, if it fits beside the name; then as many of the last ones as fit.
+    let first = match folders {
+        ["/", first, ..] => format!("/{first}"),
+        [first, ..] => (*first).to_owned(),
+        [] => String::new(),
+    };
+    let taken = if first.starts_with('/') { 2 } else { 1 };
+    let is_kept = folders.len() > taken && count(&first) + 2 + count(name) <= chars;
+    let (head, rest) = if is_kept {
+        (first, &folders[taken..])
+    } else {
+        (String::new(), folders)
+    };
+    let mut tail = (*name).to_owned();
+    for folder in rest.iter().skip(1).rev() {
+        if count(&head) + 2 + count(folder) + count(&tail) > chars {
+            break;
+        }
+        tail.insert_str(0, folder);
+    }
+    format!("{head}…/{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_begins_at_the_directory_at_work() {
+        let of = |path| relative(path, Some("/home/me/work/"));
+        assert_eq!(of("/home/me/work/src/lib.rs"), "src/lib.rs");
+        assert_eq!(of("/home/me/work"), ".");
+        assert_eq!(of("/home/me/workshop/a"), "/home/me/workshop/a");
+        assert_eq!(of("a.rs"), "a.rs");
+        assert_eq!(relative(r"C:\work\a.rs", Some(r"C:\work")), "a.rs");
+        assert_eq!(relative("/a", None), "/a");
+        assert_eq!(relative("/a", Some("/")), "/a");
+    }
+
+    #[test]
+    fn a_path_is_cut_in_its_middle_and_never_in_its_name() {
+        let path = "/Users/somebody/work/project/src/render/chat/tool.rs";
+        for chars in 0..60 {
+            let cut = within(path, chars);
+            assert!(cut.ends_with("tool.rs"), "{chars}: {cut}");
+            assert!(
+                cut.chars().count() <= chars.max("…/tool.rs".chars().count()),
+                "{chars}: {cut}"
+            );
+        }
+        assert_eq!(within(path, 30), "/Users/…/render/chat/tool.rs");
+        assert_eq!(within("a_very_long_name.rs", 4), "a_very_long_name.rs");
+        assert_eq!(within("ä/ö/ü/x.rs", 8), "ä/…/x.rs");
+    }
+}

@@ -1,0 +1,74 @@
+
+'use strict';
+(() => {
+  // The list: it is searched and narrowed as one types, by asking the server for the same page as the form does.
+  const form = document.querySelector('form.filters');
+  const words = document.getElementById('q');
+  if (!form || !words) return;
+  const main = () => document.querySelector('main.list');
+  form.classList.add('is-live');
+
+  const address = () => {
+    const pairs = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value) pairs.append(name, value);
+    const query = pairs.toString();
+    return query ? `${location.pathname}?${query}` : location.pathname;
+  };
+  let asked = null;
+  const show = async (wanted, isNews) => {
+    if (asked) asked.abort();
+    const own = asked = new AbortController();
+    main().setAttribute('aria-busy', 'true');
+    try {
+      const answer = await fetch(wanted, { signal: own.signal, cache: 'no-store' });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const next = page.querySelector('main');
+      if (own.signal.aborted || !next) return;
+      const focused = document.activeElement && document.activeElement.getAttribute('href');
+      main().replaceWith(document.adoptNode(next));
+      next.classList.add('list');
+      if (focused && document.activeElement === document.body) {
+        const again = [...next.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused);
+        if (again) again.focus({ preventScroll: true });
+      }
+      if (isNews) history.replaceState(null, '', wanted);
+      look();
+    } catch (error) {
+      if (!own.signal.aborted) main().removeAttribute('aria-busy');
+    }
+  };
+  let soon = 0;
+  const later = (time) => { clearTimeout(soon); soon = setTimeout(() => show(address(), true), time); };
+  words.addEventListener('input', () => later(120));
+  form.addEventListener('change', (event) => { if (event.target !== words) later(0); });
+  form.addEventListener('submit', (event) => { event.preventDefault(); later(0); });
+
+  // What is still being worked out is asked for again, a little less often each time.
+  let pause = 400, again = 0;
+  const look = () => {
+    clearTimeout(again);
+    if (!main().hasAttribute('data-pending')) { pause = 400; return; }
+    again = setTimeout(() => show(location.href, false), pause);
+    pause = Math.min(pause * 1.5, 5000);
+  };
+  look();
+
+  // Keys: / to search, j and k or arrows from one to the next.
+  const links = () => [...main().querySelectorAll('a.open')];
+  const step = (by) => {
+    const all = links(), at = all.indexOf(document.activeElement);
+    const next = at < 0 ? (by > 0 ? 0 : -1) : at + by;
+    if (next < 0) { words.focus(); return; }
+    if (all[next]) all[next].focus();
+  };
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const types = event.target.matches && event.target.matches('input, select, textarea');
+    if (event.key === '/' && !types) { event.preventDefault(); words.focus(); words.select(); }
+    else if (event.key === 'Escape' && event.target === words) { words.value = ''; later(0); }
+    else if (event.key === 'ArrowDown' && (event.target === words || !types)) { event.preventDefault(); step(1); }
+    else if (event.key === 'ArrowUp' && !types) { event.preventDefault(); step(-1); }
+    else if (event.key === 'j' && !types) step(1);
+    else if (event.key === 'k' && !types) step(-1);
+  });
+})();

@@ -1,0 +1,110 @@
+//! A store in which nothing is written unless something holds: it is looked at inside of the transaction, so that
+//! nobody comes in between.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Checked, Fault, Prepare, Room, Seat, SetAside, Store, Tx, View};
+use crate::error::Result;
+use crate::model::Millis;
+
+/// What is to hold before anything is written.
+pub type Condition = dyn Fn(&dyn Tx) -> Result<()> + Send;
+
+/// A store that asks before it lets write.
+pub struct Guarded {
+    store: Box<dyn Store>,
+    condition: Box<Condition>,
+    /// What was committed through the store, and how much of that before it was guarded.
+    operations: Arc<AtomicU64>,
+    before: u64,
+}
+
+impl Guarded {
+    /// The store, with a condition on all that is written through it up to the first operation.
+    pub fn new(store: Box<dyn Store>, condition: Box<Condition>) -> Self {
+        let operations = store.operations_committed();
+        let before = operations.load(Ordering::Relaxed);
+        Self {
+            store,
+            condition,
+            operations,
+            before,
+        }
+    }
+}
+
+impl Store for Guarded {
+    fn read(&self) -> Result<Box<dyn View + '_>> {
+        self.store.read()
+    }
+
+    fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {
+        let tx = self.store.begin(waits)?;
+        // What was done itself may go on.
+        if self.operations.load(Ordering::Relaxed) == self.before {
+            (self.condition)(&*tx)?;
+        }
+        Ok(tx)
+    }
+
+    fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {
+        self.store.press()
+    }
+
+    fn preparing(&self) -> Result<Box<Prepare>> {
+        self.store.preparing()
+    }
+
+    fn sit(&mut self, seat: Option<Seat>) {
+        self.store.sit(seat);
+    }
+
+    fn seat(&self) -> Option<&Seat> {
+        self.store.seat()
+    }
+
+    fn operations_committed(&self) -> Arc<AtomicU64> {
+        self.store.operations_committed()
+    }
+
+    fn version(&self) -> Result<u64> {
+        self.store.version()
+    }
+
+    fn verify(
+        &self,
+        tell: &mut dyn FnMut(Checked, Option<Fault>) -> Result<()>,
+    ) -> Result<Checked> {
+        self.store.verify(tell)
+    }
+
+    fn recompress(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        self.store.recompress(progress)
+    }
+
+    fn has_free_room(&self) -> Result<bool> {
+        self.store.has_free_room()
+    }
+
+    fn room(&self) -> Result<Room> {
+        self.store.room()
+    }
+
+    fn rebuild(&self) -> Result<Vec<SetAside>> {
+        self.store.rebuild()
+    }
+
+    fn backup(&self, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        self.store.backup(to, progress)
+    }
+
+    fn checked(&self, now: Millis) -> Result<()> {
+        self.store.checked(now)
+    }
+
+    fn scrub(&self) -> Result<()> {
+        self.store.scrub()
+    }
+}

@@ -1,0 +1,262 @@
+//! A conversation from the server: its parts, the context at a moment, what was hidden, what was sent.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::json;
+
+use crate::conditions::{real_sessions, sample};
+use crate::importing::with_demo;
+use crate::pages::{between, blocks, hostile, tree_blocks};
+use crate::sandbox::Sandbox;
+
+/// A server over a sandbox, until it is dropped.
+struct Served {
+    child: Child,
+    /// `127.0.0.1:8722`, and the path of the first page.
+    host: String,
+    root: String,
+}
+
+impl Served {
+    fn of(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["web", "--no-open"]);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped"))
+            .read_line(&mut line)
+            .expect("an address");
+        let rest = line.trim().strip_prefix("http://").expect("an address");
+        let (host, root) = rest.split_once('/').expect("a path");
+        Self {
+            child,
+            host: host.to_owned(),
+            root: format!("/{root}"),
+        }
+    }
+
+    /// What stands at an address, seen from the first page: the status, and what is sent.
+    fn get(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.host).expect("it listens");
+        let (host, root) = (&self.host, &self.root);
+        write!(stream, "GET {root}{path} HTTP/1.0\r\nHost: {host}\r\n\r\n").expect("asked");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("answered");
+        let answer = String::from_utf8(answer).expect("UTF-8");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let status: u16 = status.expect("a status");
+        let location = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("location")
+                .then(|| value.to_owned())
+        });
+        (status, location.unwrap_or_else(|| body.to_owned()))
+    }
+
+    fn page(&self, path: &str) -> String {
+        let (status, page) = self.get(path);
+        assert_eq!(status, 200, "{path}: {page}");
+        page
+    }
+
+    /// The kinds of blocks of all parts from one on, as one follows the links.
+    fn kinds(&self, id: &str, first: &str, rel: &str) -> (Vec<String>, usize) {
+        let (mut kinds, mut parts) = (Vec::new(), 0);
+        let mut next = Some(first.to_owned());
+        while let Some(address) = next {
+            let page = self.page(&format!("s/{id}/{}", address.trim_start_matches("./")));
+            let own: Vec<String> = blocks(&page).into_iter().map(|(kind, _)| kind).collect();
+            match rel {
+                "next" => kinds.extend(own),
+                _ => drop(kinds.splice(0..0, own)),
+            }
+            parts += 1;
+            let main = between(&page, "<main>", "</main>").expect("a main part");
+            let link = between(main, &format!("<a rel=\"{rel}\" href=\""), "\"");
+            next = link.map(|link| link.replace("&amp;", "&"));
+        }
+        (kinds, parts)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn kinds_of_tree(sandbox: &Sandbox, rev: &str) -> Vec<String> {
+    let tree = sandbox.ok(&["view", "--all", "--format", "tree", rev]);
+    let blocks = tree_blocks(&tree).into_iter();
+    blocks.map(|(kind, _)| kind).collect()
+}
+
+#[test]
+fn the_parts_behind_each_other_are_the_whole() {
+    let sandbox = Sandbox::new();
+    let mut messages = Vec::new();
+    for at in 0..300 {
+        let arguments = json!({"path": format!("src/{at}.rs")}).to_string();
+        let call = json!({"id": at.to_string(), "type": "function",
+            "function": {"name": "read", "arguments": arguments}});
+        // Now and then a turn is longer than a part.
+        if at % 100 < 20 {
+            messages.push(json!({"role": "user", "content": format!("Question {at}")}));
+        }
+        messages.push(
+            json!({"role": "assistant", "content": format!("Answer {at}"), "tool_calls": [call]}),
+        );
+        messages.push(json!({"role": "tool", "tool_call_id": at.to_string(), "content": "found"}));
+    }
+    sandbox.write("chat.json", json!({"messages": messages}).to_string());
+    sandbox.ok(&["import", "chat.json", "--branch", "long"]);
+    let whole = kinds_of_tree(&sandbox, "long");
+    let served = Served::of(&sandbox);
+    let (forth, parts) = served.kinds("long", "", "next");
+    assert_eq!(forth, whole);
+    assert!(parts > 4, "{parts}");
+    let (back, _) = served.kinds("long", "?end=1", "prev");
+    assert_eq!(back, whole);
+    let (somewhere, _) = served.kinds("long", "?from=1", "next");
+    assert_eq!(somewhere, whole);
+}
+
+#[test]
+fn the_context_is_shown_as_it_was_at_any_moment() {
+    let sandbox = with_demo();
+    let served = Served::of(&sandbox);
+    let now = served.page("s/main/");
+    assert!(now.contains("messages hidden by this compaction"));
+    assert!(now.contains("type=\"range\""), "a slider");
+    let hide = sandbox.ok(&["log", "-n", "1", "--op", "compaction", "--format", "%H"]);
+    let hide = hide.trim();
+    let before = sandbox.ok(&["rev-parse", &format!("{hide}~1")]);
+    let then = served.page(&format!("s/main/?at={}", before.trim()));
+    assert!(
+        !then.contains("messages hidden by this compaction"),
+        "{then}"
+    );
+    assert!(then.contains("The context as it was at commit"));
+    // Each step of the slider is such an address.
+    let (status, first) = served.get("s/main/?step=1");
+    assert_eq!(status, 303);
+    assert!(first.starts_with("./?at="), "{first}");
+    assert_eq!(served.get("s/main/?step=100000").0, 400);
+    assert_eq!(served.get("s/main/?step=x").0, 400);
+    assert_eq!(served.get("s/main/?at=nowhere").0, 404);
+    assert_eq!(served.get("s/main/?from=x").0, 400);
+}
+
+#[test]
+fn what_a_compaction_hid_stands_beside_its_summary() {
+    let sandbox = with_demo();
+    let served = Served::of(&sandbox);
+    let hide = sandbox.ok(&["log", "-n", "1", "--op", "compaction", "--format", "%H"]);
+    let page = served.page(&format!("s/main/hidden?by={}", hide.trim()));
+    let stands =
+        between(&page, "<div class=\"stands\">", "<div class=\"hid\">").expect("a summary");
+    assert_eq!(stands.matches(" class=\"b mark").count(), 1);
+    let hid = between(&page, "<div class=\"hid\">", "</main>").expect("what it hid");
+    assert!(hid.matches(" class=\"b ").count() > 1, "{hid}");
+    assert!(!hid.contains("class=\"hidden\""), "nothing is folded away");
+    assert_eq!(served.get("s/main/hidden?by=HEAD").0, 400);
+    assert_eq!(served.get("s/main/hidden").0, 400);
+}
+
+#[test]
+fn the_request_of_a_reply_is_readable_and_to_be_had_whole() {
+    let sandbox = with_demo();
+    let served = Served::of(&sandbox);
+    let reply = sandbox.ok(&["log", "-n", "1", "--role", "assistant", "--format", "%H"]);
+    let reply = reply.trim();
+    let whole = served.page(&format!("s/main/request?for={reply}&json=1"));
+    let compiled = sandbox.ok(&["compile", "--for", reply, "--request"]);
+    assert_eq!(whole.trim_end(), compiled.trim_end());
+    let page = served.page(&format!("s/main/request?for={reply}"));
+    assert!(page.contains(">messages</b>"), "{page}");
+    assert_eq!(served.get("s/main/request?for=:1").0, 404);
+    assert_eq!(served.get("s/main/request").0, 400);
+}
+
+#[test]
+fn nothing_in_a_message_is_markup_on_a_served_page() {
+    let sandbox = hostile();
+    sandbox.ok(&[
+        "compact",
+        "-m",
+        "<script>document.title='pwned'</script>",
+        "--keep",
+        "1",
+    ]);
+    let served = Served::of(&sandbox);
+    let hide = sandbox.ok(&["log", "-n", "1", "--op", "compaction", "--format", "%H"]);
+    let reply = sandbox.ok(&["log", "-n", "1", "--role", "assistant", "--format", "%H"]);
+    let (hide, reply) = (hide.trim(), reply.trim());
+    // As many as a page has that says nothing.
+    let none = served.page("");
+    let count = |page: &str| {
+        (
+            page.matches("<script").count(),
+            page.matches("<style").count(),
+        )
+    };
+    for path in [
+        "s/HEAD/".to_owned(),
+        "s/HEAD/curve".to_owned(),
+        format!("s/HEAD/hidden?by={hide}"),
+        format!("s/HEAD/request?for={reply}"),
+        format!("s/HEAD/?at={reply}"),
+    ] {
+        let page = served.page(&path);
+        assert_eq!(count(&page), count(&none), "{path}");
+        assert!(
+            !page.contains(['\u{202e}', '\u{2066}', '\u{1b}', '\0']),
+            "{path}"
+        );
+        assert_eq!(page.matches("</main>").count(), 1, "{path}");
+        for part in page.split("href=\"").skip(1) {
+            assert!(
+                !part.starts_with("javascript") && !part.starts_with("data:"),
+                "{path}"
+            );
+        }
+    }
+    let (status, told) = served.get("s/%3Cscript%3Ealert(1)%3C/script%3E/");
+    assert_ne!(status, 200);
+    assert_eq!(count(&told), count(&none));
+}
+
+#[test]
+#[ignore = "needs TRACT_REAL_SESSIONS"]
+fn the_parts_of_real_sessions_are_the_whole() {
+    let sandbox = Sandbox::new();
+    let files = tract::ingest::tool_dirs::walk_directory(&real_sessions());
+    let mut shown = 0;
+    for (at, file) in sample(files).into_iter().enumerate() {
+        let branch = format!("real-{at}");
+        let path = file.display().to_string();
+        let imported = sandbox
+            .command(&["import", &path, "--branch", &branch])
+            .output();
+        // Some are of no known format, or hold several sessions.
+        if !imported.expect("the program runs").status.success() {
+            continue;
+        }
+        let whole = kinds_of_tree(&sandbox, &branch);
+        let served = Served::of(&sandbox);
+        let (forth, _) = served.kinds(&branch, "", "next");
+        assert_eq!(forth, whole, "{path}");
+        let (back, _) = served.kinds(&branch, "?end=1", "prev");
+        assert_eq!(back, whole, "{path}, from its end");
+        shown += 1;
+    }
+    assert!(shown > 0);
+}

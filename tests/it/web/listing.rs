@@ -1,0 +1,253 @@
+//! The list of all conversations: what stands in it, how it is narrowed, and what a search finds.
+
+use std::fs;
+
+use super::Served;
+use crate::importing::with_demo;
+use crate::sandbox::{Sandbox, on_servers};
+
+/// The addresses of the conversations that a page lists, in their order.
+fn listed(page: &str) -> Vec<String> {
+    let links = page.split("<a class=\"open\" href=\"").skip(1);
+    links
+        .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// A session of Claude Code for the home's folder of sessions.
+fn session(sandbox: &Sandbox, id: &str, directory: &str, model: &str, day: u8, said: &str) {
+    let record = |at: u8, kind: &str, text: &str| {
+        let parent = (at > 1).then(|| format!("{id}-{}", at - 1));
+        serde_json::json!({
+            "type": kind, "uuid": format!("{id}-{at}"), "parentUuid": parent, "sessionId": id, "cwd": directory,
+            "timestamp": format!("2026-03-{day:02}T10:00:0{at}Z"), "version": "2.0.0",
+            "message": {"role": kind, "model": model, "content": text, "usage": {"input_tokens": 1000, "output_tokens": 100}},
+        })
+        .to_string()
+    };
+    let rows = [
+        record(1, "user", said),
+        record(2, "assistant", &format!("Of course: {said}")),
+    ];
+    let folder = sandbox
+        .home()
+        .join(".claude/projects")
+        .join(directory.replace('/', "-"));
+    fs::create_dir_all(&folder).expect("made");
+    fs::write(folder.join(format!("{id}.jsonl")), rows.join("\n") + "\n").expect("written");
+}
+
+fn id(number: usize) -> String {
+    format!("{number:08}-1111-4c8f-9e36-2f1d8a6b4c70")
+}
+
+#[test]
+fn it_lists_by_day_what_is_here_and_what_could_be() {
+    let sandbox = with_demo();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        13,
+        "Sort the invoices",
+    );
+    let served = Served::of(&sandbox, &[]);
+    let page = served.settled("");
+    let refs = sandbox.ok(&["branch"]);
+    assert_eq!(
+        listed(&page),
+        [
+            format!("s/claude-code/{}/", id(1)),
+            "s/claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70/".to_owned(),
+        ]
+    );
+    assert!(page.contains("2 sessions, 1 not imported"), "{page}");
+    assert!(page.contains("Sort the invoices") && page.contains("not imported"));
+    // It is opened without coming in.
+    let opened = served.get(&format!("s/claude-code/{}/", id(1)));
+    assert_eq!(opened.status, 200);
+    assert!(opened.body.contains("Of course: Sort the invoices"));
+    assert_eq!(
+        served.get("s/claude-code/00000001/").status,
+        200,
+        "a short id will do"
+    );
+    assert_eq!(sandbox.ok(&["branch"]), refs);
+    assert!(served.settled("").contains("1 not imported"));
+}
+
+#[test]
+fn it_is_narrowed_by_tool_model_directory_day_and_words() {
+    let sandbox = Sandbox::new();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        11,
+        "Sort the invoices",
+    );
+    session(
+        &sandbox,
+        &id(2),
+        "/srv/bank/web",
+        "claude-opus-4-5",
+        12,
+        "Draw a chart",
+    );
+    session(
+        &sandbox,
+        &id(3),
+        "/srv/garden",
+        "claude-opus-4-5",
+        13,
+        "Water the plants",
+    );
+    sandbox.ok(&["import", "--all"]);
+    let served = Served::of(&sandbox, &[]);
+    let whole = served.settled("");
+    assert!(
+        whole.contains("claude-opus-4-5 (2)") && whole.contains("/srv/garden (1)"),
+        "{whole}"
+    );
+    assert!(whole.contains("$0."), "what it cost: {whole}");
+    let of = |query: &str| -> Vec<usize> {
+        let page = served.settled(query);
+        let (sessions, _) = page.split_once("class=\"hits\"").unwrap_or((&page, ""));
+        let number = |address: String| {
+            address["s/claude-code/".len()..][..8]
+                .parse()
+                .expect("a number")
+        };
+        listed(sessions).into_iter().map(number).collect()
+    };
+    assert_eq!(of(""), [3, 2, 1]);
+    assert_eq!(of("?tool=claude-code"), [3, 2, 1]);
+    assert_eq!(of("?tool=codex"), []);
+    assert_eq!(of("?model=claude-opus-4-5"), [3, 2]);
+    assert_eq!(of("?dir=/srv/bank"), [2, 1]);
+    assert_eq!(of("?dir=/srv/bank&model=claude-opus-4-5"), [2]);
+    assert_eq!(of("?day=2026-03-11"), [1]);
+    assert_eq!(of("?q=chart"), [2]);
+    assert_eq!(of("?from=2"), [1]);
+}
+
+#[test]
+fn a_search_tells_messages_with_the_words_marked_and_leads_to_them() {
+    let sandbox = with_demo();
+    let served = Served::of(&sandbox, &[]);
+    let page = served.get("?q=csv+encoding").body;
+    assert!(page.contains("<mark>"), "{page}");
+    let (_, hits) = page.split_once("class=\"hits\"").expect("messages");
+    let first = listed(hits).remove(0);
+    assert!(
+        first.starts_with("s/claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70/?m="),
+        "{first}"
+    );
+    assert_eq!(
+        served.get(first.split('#').next().expect("a page")).status,
+        200
+    );
+    // A phrase is one; another order of its words is not found.
+    let none = served.get("?q=%22encoding+zebra%22").body;
+    assert!(none.contains("No message matches"), "{none}");
+}
+
+#[test]
+fn a_branch_stands_below_the_session_that_it_left() {
+    let sandbox = with_demo();
+    sandbox.ok(&["checkout", "-b", "idea"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Something else"]);
+    let served = Served::of(&sandbox, &[]);
+    let page = served.settled("");
+    let first = page.find("s/claude-code/").expect("the session");
+    let nested = page[first..]
+        .find("<ul class=\"sessions\">")
+        .expect("something below it");
+    assert!(
+        page[first + nested..].contains("href=\"s/idea/\""),
+        "{page}"
+    );
+    assert!(page.contains("HEAD"));
+}
+
+#[test]
+fn nothing_of_a_repository_changes_while_it_is_looked_at() {
+    if on_servers() {
+        return;
+    }
+    let sandbox = with_demo();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        13,
+        "Sort the invoices",
+    );
+    let told = |sandbox: &Sandbox| {
+        [
+            "refs",
+            "reflog",
+            "operations",
+            "commits",
+            "contents",
+            "sources",
+            "sessions",
+        ]
+        .map(|table| sandbox.query(&format!("SELECT * FROM {table} ORDER BY 1, 2")))
+    };
+    let before = told(&sandbox);
+    let served = Served::of(&sandbox, &[]);
+    served.settled("");
+    for page in [
+        "?q=csv",
+        "s/main/",
+        &format!("s/claude-code/{}/", id(1)),
+        "s/HEAD/",
+    ] {
+        served.get(page);
+    }
+    assert_eq!(told(&sandbox), before);
+}
+
+#[test]
+fn outside_of_any_repository_it_shows_what_tools_have_left() {
+    if on_servers() {
+        return;
+    }
+    let sandbox = Sandbox::empty();
+    session(
+        &sandbox,
+        &id(1),
+        "/srv/bank",
+        "claude-sonnet-4-5",
+        13,
+        "Sort the invoices",
+    );
+    let served = Served::of(&sandbox, &[]);
+    let page = served.settled("");
+    assert!(page.contains("Sort the invoices"), "{page}");
+    assert_eq!(served.get(&format!("s/claude-code/{}/", id(1))).status, 200);
+    assert!(
+        served
+            .get("?q=invoices")
+            .body
+            .contains("There is no repository here")
+    );
+    assert!(!sandbox.is_made());
+    // The home's is served where it has one.
+    let made = sandbox
+        .command(&["init"])
+        .current_dir(sandbox.home())
+        .status();
+    assert!(made.expect("runs").success());
+    let made = sandbox
+        .command(&["commit", "-r", "user", "-m", "At home"])
+        .current_dir(sandbox.home())
+        .status();
+    assert!(made.expect("runs").success());
+    let served = Served::of(&sandbox, &[]);
+    assert!(served.settled("").contains("At home"));
+}

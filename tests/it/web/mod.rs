@@ -1,0 +1,10 @@
+//! `tract web` from outside: who is let in, what the pages say, and that the server lives through everything.
+
+mod acting;
+mod hostile;
+mod listing;
+mod live;
+mod published;
+mod served;
+
+use served::Served;
