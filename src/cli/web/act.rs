@@ -81,7 +81,11 @@ fn choices(site: &Site, asked: &Asked, opened: &Opened<'_>) -> Result<Answer> {
     };
     let Some(branch) = branch else {
         let hint = format!("tract branch NAME {} makes one", opened.id);
-        return refuse("No branch follows it, and commands act on branches.", &hint, links);
+        return refuse(
+            "No branch follows it, and commands act on branches.",
+            &hint,
+            links,
+        );
     };
     let tip = tip_of(opened.repo, &branch)?;
     let seen = asked.value("tip").unwrap_or_default();
@@ -150,8 +154,12 @@ fn of_message(
     let nothing = || Failure::refused(format!("there is no message {rev} on {}", common.branch));
     let id = opened.repo.resolve_entry(&On::Head, rev)?;
     let talk = Conversation::open(opened.repo, &tip.ok_or_else(nothing)?, Scope::All)?;
-    let place = talk.place_of(opened.repo, &id, talk.len())?.ok_or_else(nothing)?;
-    let rows = talk.listed().read(opened.repo, place..place.saturating_add(1))?;
+    let place = talk
+        .place_of(opened.repo, &id, talk.len())?
+        .ok_or_else(nothing)?;
+    let rows = talk
+        .listed()
+        .read(opened.repo, place..place.saturating_add(1))?;
     let row = rows.first().ok_or_else(nothing)?;
     let (_, message) = talk.message(opened.repo, place)?.ok_or_else(nothing)?;
     let rev = rev_of(&id);
@@ -172,7 +180,8 @@ fn of_message(
     }
     let mut copy = form(Deed::Pick, "Copy to the end of a branch");
     // What a form names as its branch is typed here, and is where it is when the copy is foretold.
-    copy.fields.retain(|(name, _)| !matches!(*name, "on" | "expect"));
+    copy.fields
+        .retain(|(name, _)| !matches!(*name, "on" | "expect"));
     let head = opened.repo.head(&On::Head)?;
     let head = head.branch().map(|branch| branch.short().to_owned());
     copy.inputs.push(Input {
@@ -277,7 +286,18 @@ fn done(site: &Site, asked: &Asked) -> Result<Answer> {
         // What is foretold is foretold of what the page showed.
         false => expected_now(&app, &expected).and_then(|()| deed.foretell(asked, &mut app)),
     };
-    told(site, asked, deed, did, Given { fields, expected, before }, app)
+    told(
+        site,
+        asked,
+        deed,
+        did,
+        Given {
+            fields,
+            expected,
+            before,
+        },
+        app,
+    )
 }
 
 /// What a form gave, for the page that answers it.
@@ -329,7 +349,15 @@ fn told(
         fields.push(("sure", "yes".to_owned()));
         let address = frame.address("act");
         let word = "Do it";
-        forms.push(("", vec![Form { address, fields, word, ..Form::default() }]));
+        forms.push((
+            "",
+            vec![Form {
+                address,
+                fields,
+                word,
+                ..Form::default()
+            }],
+        ));
     }
     if standing == Standing::Done {
         links.extend(after(&app, &given, |place| frame.address(place))?);

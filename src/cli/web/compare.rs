@@ -137,7 +137,11 @@ fn chosen(site: &Site, asked: &Asked, first: Option<&str>) -> Result<Answer> {
     };
     let mut choices = Vec::new();
     if let Some(repo) = site.repo(&app)? {
-        for row in repo.branches(app.encoding(&repo)?)?.into_iter().take(CHOICES) {
+        for row in repo
+            .branches(app.encoding(&repo)?)?
+            .into_iter()
+            .take(CHOICES)
+        {
             let id = row.name.short();
             let title = row.title.or(row.prompt).unwrap_or_default();
             let title: String = title.chars().take(TITLE_CHARS).collect();

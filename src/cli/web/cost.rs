@@ -82,7 +82,11 @@ fn page(
         None => costs.overview(site, asked)?,
         Some("tool") => costs.tools()?,
         Some("cache") => costs.cache(site, asked)?,
-        Some(other) => return Err(Failure::usage(format!("there is no view '{other}' of costs"))),
+        Some(other) => {
+            return Err(Failure::usage(format!(
+                "there is no view '{other}' of costs"
+            )));
+        }
     };
     let title = match opened {
         Some(opened) => format!("Cost of {}", opened.id),
@@ -97,7 +101,10 @@ fn page(
         tables: &shown.tables,
         notes: &shown.notes,
     };
-    Ok(Answer::page(tract::render::html::costs(&site.frame(asked), &page)))
+    Ok(Answer::page(tract::render::html::costs(
+        &site.frame(asked),
+        &page,
+    )))
 }
 
 /// The other values that something in the address may have.
@@ -152,7 +159,11 @@ impl Costs<'_> {
         let link = |word: &str| Some(frame.address(&session_address(sessions.get(word)?, "")));
         let none = |_: &str| None;
         let agents = self.opened.is_some();
-        let of = if agents { billed::agent } else { billed::session };
+        let of = if agents {
+            billed::agent
+        } else {
+            billed::session
+        };
         let title = if agents { "By sub-agent" } else { "By session" };
         told.tables = vec![
             table(title, &replies, of, link),
@@ -174,13 +185,18 @@ impl Costs<'_> {
         let usage = bill.usage;
         let mut told = Told::default();
         if replies.is_empty() {
-            told.notes.push("No reply here was counted by its provider.".to_owned());
+            told.notes
+                .push("No reply here was counted by its provider.".to_owned());
             return told;
         }
         told.facts = vec![
             cost_of(bill.dollars, bill.unpriced, bill.replies),
             plural(bill.replies, "reply"),
-            format!("{} input, {}", rounded(usage.input_tokens), cached(bill.usage)),
+            format!(
+                "{} input, {}",
+                rounded(usage.input_tokens),
+                cached(bill.usage)
+            ),
             format!("{} output", rounded(usage.output_tokens)),
         ];
         told.notes.push(format!("List prices of {}.", self.list));
@@ -192,7 +208,8 @@ impl Costs<'_> {
         });
         for (model, count) in unpriced {
             let count = plural(count, "reply");
-            told.notes.push(format!("{count} without a price, of {model}."));
+            told.notes
+                .push(format!("{count} without a price, of {model}."));
         }
         told
     }
@@ -279,7 +296,11 @@ impl Costs<'_> {
         let (count, tokens) = missed.fold((0, 0_u64), |(count, sum), row| {
             (count + 1, sum.saturating_add(row.missed_tokens))
         });
-        let dollars: f64 = found.replies.iter().filter_map(|row| row.missed_dollars).sum();
+        let dollars: f64 = found
+            .replies
+            .iter()
+            .filter_map(|row| row.missed_dollars)
+            .sum();
         told.facts.push(format!(
             "{}, {} tokens, {}",
             plural(count, "miss"),
@@ -296,7 +317,8 @@ impl Costs<'_> {
         told.tables.push(causes(&found.replies));
         if found.uncounted > 0 {
             let replies = plural(found.uncounted, "reply");
-            told.notes.push(format!("{replies} left out: no request has such counts."));
+            told.notes
+                .push(format!("{replies} left out: no request has such counts."));
         }
         for lack in &found.lacks {
             told.notes.push(format!("a recorded request: {lack}"));
@@ -316,7 +338,9 @@ impl Costs<'_> {
                     self.calendar.listed(row.reply.time)
                 ),
                 more: vec![
-                    row.missed_dollars.filter(|_| row.missed_tokens > 0).map_or_else(String::new, money),
+                    row.missed_dollars
+                        .filter(|_| row.missed_tokens > 0)
+                        .map_or_else(String::new, money),
                     cause.map_or_else(String::new, |cause| cause.text()),
                 ],
                 ..cached_bar(std::slice::from_ref(row))
@@ -484,7 +508,9 @@ fn between<'d>(days: impl Iterator<Item = &'d str> + Clone) -> Vec<String> {
     let date = |day: Option<&str>| day.and_then(|day| day.parse::<Date>().ok());
     let ends = date(days.clone().min()).zip(date(days.clone().max()));
     if let Some((first, last)) = ends {
-        let all = first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last);
+        let all = first
+            .series(jiff::Span::new().days(1))
+            .take_while(|day| *day <= last);
         let all: Vec<String> = all.take(DAYS + 1).map(|day| day.to_string()).collect();
         if all.len() <= DAYS {
             return all;

@@ -43,7 +43,11 @@ const DEEDS: [(&str, &str, Deed); 10] = [
     ("restore", "Restore a message", Deed::Restore),
     ("pick", "Copy a message", Deed::Pick),
     ("truncate", "Hide the oldest messages", Deed::Truncate),
-    ("compact", "Put a summary in place of messages", Deed::Compact),
+    (
+        "compact",
+        "Put a summary in place of messages",
+        Deed::Compact,
+    ),
     ("undo", "Undo", Deed::Undo),
     ("undo-to", "Undo back to a point", Deed::UndoTo),
     ("redo", "Redo", Deed::Redo),
@@ -102,7 +106,9 @@ impl Deed {
             ]),
             Self::Compact => {
                 let mut words = vec!["compact".to_owned(), format!("--message={}", text(asked)?)];
-                let keep = asked.sent("keep").is_some_and(|keep| !keep.trim().is_empty());
+                let keep = asked
+                    .sent("keep")
+                    .is_some_and(|keep| !keep.trim().is_empty());
                 if keep {
                     words.push(format!("--keep={}", number("keep")?));
                 }

@@ -85,7 +85,8 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         };
         let mut bytes = Vec::new();
         let frame = site.frame(asked);
-        html::beside(&frame,
+        html::beside(
+            &frame,
             (&stands, &mark.tree.items),
             (&page, &found.tree.items),
             by,

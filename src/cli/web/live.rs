@@ -81,7 +81,9 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
     let unknown = || Failure::usage("the address names no conversation");
     let id = asked.session().ok_or_else(unknown)?;
     let from = asked.value("from").unwrap_or("0");
-    let from = from.parse().map_err(|_| Failure::usage(format!("from is no number: {from}")))?;
+    let from = from
+        .parse()
+        .map_err(|_| Failure::usage(format!("from is no number: {from}")))?;
     let have = asked.value("have").unwrap_or_default().to_owned();
     // What cannot be opened is said before anything is promised.
     site.open(&id, |_| Ok(()))?;
@@ -240,14 +242,12 @@ impl<'a> Whole<'a> {
 }
 
 /// The end of the conversation as it is now, and the file that its session came in from.
-fn look(
-    site: &Site,
-    asked: &Asked,
-    id: &str,
-    from: usize,
-) -> Result<(Painted, Option<PathBuf>)> {
+fn look(site: &Site, asked: &Asked, id: &str, from: usize) -> Result<(Painted, Option<PathBuf>)> {
     site.open(id, |opened| {
-        let session = opened.name.as_ref().filter(|name| name.as_session().is_some());
+        let session = opened
+            .name
+            .as_ref()
+            .filter(|name| name.as_session().is_some());
         let file = match (session, &opened.file) {
             (Some(session), None) => ingest::file_of(opened.repo, session)?,
             _ => None,

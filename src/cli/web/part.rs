@@ -8,11 +8,11 @@ use tract::history::{BilledReply, LogOptions, LogRow, On};
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, agents};
 use tract::model::{EntryId, Millis, RefName};
 use tract::render::chat::ChatMessage;
+use tract::render::html::{self, Fragment, Frame};
 use tract::render::page::{
     AgentLink, Around, ContextSize, ConversationPage, LostFacts, Moment, PageMessage, PageTime,
     PartLink,
 };
-use tract::render::html::{self, Fragment, Frame};
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem};
 
@@ -310,7 +310,9 @@ fn messages(
                 shown: opened.app.calendar().absolute(time),
             }),
             facts,
-            act: acts.as_ref().map(|acts| acts.clone() + &segment(&rev_of(&entry.id))),
+            act: acts
+                .as_ref()
+                .map(|acts| acts.clone() + &segment(&rev_of(&entry.id))),
             request: reply.map(|reply| format!("request?for={}", reply.commit)),
             ..named(entry)
         }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::{On, Repo};
-use tract::ingest::{self, called};
 use tract::ingest::tool_dirs::SessionFile;
+use tract::ingest::{self, called};
 use tract::model::{RefName, RefValue};
 use tract::render::html::{Frame, Setting};
 
@@ -245,9 +245,8 @@ impl Site {
         };
         let found = ingest::file_of(repo, name)?;
         // What is gone stays as it came in.
-        let is_new = |(file, known): &(PathBuf, _)| {
-            ingest::stamp(file).is_ok_and(|stamp| stamp != *known)
-        };
+        let is_new =
+            |(file, known): &(PathBuf, _)| ingest::stamp(file).is_ok_and(|stamp| stamp != *known);
         Ok(found.filter(is_new).map(|(file, _)| file))
     }
 

@@ -196,14 +196,45 @@ mod tests {
     #[test]
     fn each_line_stays_a_line_and_only_marks_go() {
         assert_eq!(
-            told("# A *b*\n\n- one `two`\n- **three** [four](http://f)\n\n```rust\nfn a() {}\n```\n> five\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
+            told(
+                "# A *b*\n\n- one `two`\n- **three** [four](http://f)\n\n```rust\nfn a() {}\n```\n> five\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+            ),
             [
-                "# A b", "", "- one two", "- three [four](http://f)", "", "```rust", "fn a() {}", "```", "> five", "", "| a | b |", "|---|---|", "| 1 | 2 |",
+                "# A b",
+                "",
+                "- one two",
+                "- three [four](http://f)",
+                "",
+                "```rust",
+                "fn a() {}",
+                "```",
+                "> five",
+                "",
+                "| a | b |",
+                "|---|---|",
+                "| 1 | 2 |",
             ]
         );
         for text in [
-            "", "\n", "\n\n", "a", "a\n", "a\r\nb\r\n", "```\nopen", "~~~", "``", "* * *", "1. a\n   ```js\n   let a = 1\n   ```\n",
-            "<b>x</b>\n<script>\n\n</script>", "&amp; \\* a_b_c", "[a]: http://b\n\n[a]", "\t\tcode\n\tx", "a  \nb", "***a** b*", "\u{1b}[31m\n\u{202e}", "é`漢`\n**é**",
+            "",
+            "\n",
+            "\n\n",
+            "a",
+            "a\n",
+            "a\r\nb\r\n",
+            "```\nopen",
+            "~~~",
+            "``",
+            "* * *",
+            "1. a\n   ```js\n   let a = 1\n   ```\n",
+            "<b>x</b>\n<script>\n\n</script>",
+            "&amp; \\* a_b_c",
+            "[a]: http://b\n\n[a]",
+            "\t\tcode\n\tx",
+            "a  \nb",
+            "***a** b*",
+            "\u{1b}[31m\n\u{202e}",
+            "é`漢`\n**é**",
         ] {
             assert_eq!(told(text).len(), text.lines().count(), "{text:?}");
         }
@@ -214,7 +245,11 @@ mod tests {
         let lines = lines("# H\n**s** `c`\n```python\ndef f(): pass\n```");
         let has = |at: usize, text: &str, label: Label| {
             let mut runs = lines[at].runs().iter();
-            assert!(runs.any(|run| run.text() == text && run.label == label), "{:?}", lines[at]);
+            assert!(
+                runs.any(|run| run.text() == text && run.label == label),
+                "{:?}",
+                lines[at]
+            );
         };
         has(0, "H", Label::Strong);
         has(0, "# ", Label::Dim);

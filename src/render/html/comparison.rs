@@ -48,7 +48,9 @@ pub fn choice(frame: &Frame<'_>, page: &ChoicePage<'_>) -> String {
     markup.raw("</header>\n<main>\n<section class=\"deed\">\n");
     let first = page.first.unwrap_or("the context before");
     let what = format!("{first} beside which other one?");
-    markup.element("p", "sum", &what).raw("\n<div class=\"actions\">");
+    markup
+        .element("p", "sum", &what)
+        .raw("\n<div class=\"actions\">");
     form::write(&mut markup, &page.form);
     markup.raw("</div>\n<ul class=\"choices\">\n");
     for (address, word) in page.choices {
@@ -177,7 +179,10 @@ impl Comparison<'_, '_> {
             .raw("</summary>\n<ol>\n");
         for (at, message) in messages.iter().enumerate().take(LISTED) {
             let number = format!(":{}", range.start + at + 1);
-            self.markup.raw("<li>").element("code", "no", &number).raw(" ");
+            self.markup
+                .raw("<li>")
+                .element("code", "no", &number)
+                .raw(" ");
             self.markup
                 .element("span", role_class(message.role), message.role.as_str())
                 .raw(" ");
@@ -213,7 +218,8 @@ impl Comparison<'_, '_> {
         self.markup.raw("<h3>");
         words::inside(self.markup, line);
         self.markup.raw("</h3>");
-        self.markup.raw(if is_closed { "</summary>\n" } else { "\n" });
+        self.markup
+            .raw(if is_closed { "</summary>\n" } else { "\n" });
         settings(self.markup, &change.settings);
         let message = self.page.diff.message(change);
         match &change.kind {
@@ -261,7 +267,10 @@ fn modified(markup: &mut Markup, diff: &MessageDiff) {
 
 /// A message that is on one side alone.
 fn whole(markup: &mut Markup, message: &Message, tag: Tag) {
-    message.parts.iter().for_each(|part| on_one_side(markup, part, tag));
+    message
+        .parts
+        .iter()
+        .for_each(|part| on_one_side(markup, part, tag));
 }
 
 fn edit(markup: &mut Markup, edit: &Edit<Part, PartDiff>) {
@@ -327,12 +336,7 @@ fn changed_part(markup: &mut Markup, diff: &PartDiff) {
 }
 
 /// A fact that was another before.
-fn fact<T>(
-    markup: &mut Markup,
-    name: &str,
-    sides: &Option<Replaced<T>>,
-    text: fn(&T) -> String,
-) {
+fn fact<T>(markup: &mut Markup, name: &str, sides: &Option<Replaced<T>>, text: fn(&T) -> String) {
     if let Some(Replaced { before, after }) = sides {
         sides::replaced(markup, name, &text(before), &text(after));
     }

@@ -105,13 +105,20 @@ fn write(page: &CostPage<'_>, markup: &mut Markup) {
         markup.raw("<p class=\"views\">");
         for view in views {
             let here = view.is_here.then_some("page");
-            let attributes = [("href", Some(view.address.as_str())), ("aria-current", here)];
+            let attributes = [
+                ("href", Some(view.address.as_str())),
+                ("aria-current", here),
+            ];
             markup.open("a", &attributes).text(&view.word).raw("</a> ");
         }
         markup.raw("</p>\n");
     }
-    page.over_time.iter().for_each(|plot| self::plot(plot, markup));
-    page.tables.iter().for_each(|table| self::table(table, markup));
+    page.over_time
+        .iter()
+        .for_each(|plot| self::plot(plot, markup));
+    page.tables
+        .iter()
+        .for_each(|table| self::table(table, markup));
     for note in page.notes {
         markup.element("p", "away", note).raw("\n");
     }
@@ -134,12 +141,20 @@ fn plot(plot: &CostPlot, markup: &mut Markup) {
         }
         markup.raw("</svg><figcaption>");
         for (word, class) in &plot.parts {
-            markup.open("span", &[("class", Some(class))]).text(word).raw("</span>");
+            markup
+                .open("span", &[("class", Some(class))])
+                .text(word)
+                .raw("</span>");
         }
         markup.raw("</figcaption></figure>\n");
     }
     let words = plot.parts.iter().map(|(word, _)| *word);
-    let more = plot.bars.iter().map(|bar| bar.more.len()).max().unwrap_or(0);
+    let more = plot
+        .bars
+        .iter()
+        .map(|bar| bar.more.len())
+        .max()
+        .unwrap_or(0);
     markup
         .raw("<details class=\"said\"><summary>As a table</summary>\n<div class=\"table\" tabindex=\"0\"><table><thead><tr><th>")
         .text(plot.heading);
@@ -176,7 +191,11 @@ fn column(plot: &CostPlot, bar: &PlotBar, peak: f64, edges: [u64; 2], markup: &m
     for ((_, class), height) in plot.parts.iter().zip(&bar.heights) {
         let high = (height / peak * 56.0).ceil();
         // Nothing is drawn of what is nothing, and what is no number is nothing.
-        let high = if high >= 1.0 { high.min(56.0) as u64 } else { 0 };
+        let high = if high >= 1.0 {
+            high.min(56.0) as u64
+        } else {
+            0
+        };
         let high = high.min(60 - foot);
         if high > 0 {
             rect(markup, Some(class), edges, [60 - foot - high, high]);
@@ -194,7 +213,9 @@ fn table(table: &CostTable, markup: &mut Markup) {
     }
     let longest = table.rows.iter().map(|row| row.length).fold(0.0, f64::max);
     markup.element("h2", "plotted", &table.title).raw("\n");
-    markup.raw("<div class=\"table\" tabindex=\"0\"><table class=\"bars\"><thead><tr><th></th><th></th>");
+    markup.raw(
+        "<div class=\"table\" tabindex=\"0\"><table class=\"bars\"><thead><tr><th></th><th></th>",
+    );
     for word in &table.heading {
         markup.raw("<th>").text(word).raw("</th>");
     }
@@ -204,9 +225,15 @@ fn table(table: &CostTable, markup: &mut Markup) {
         name(&row.name, row.link.as_deref(), markup);
         markup.raw("</th><td class=\"bar\">");
         let share = row.length / longest * 100.0;
-        let long = if share >= 1.0 { share.min(100.0) as u64 } else { 0 };
+        let long = if share >= 1.0 {
+            share.min(100.0) as u64
+        } else {
+            0
+        };
         if long > 0 {
-            markup.raw("<svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+            markup.raw(
+                "<svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+            );
             rect(markup, None, [0, long], [0, 10]);
             markup.raw("</rect></svg>");
         }

@@ -52,13 +52,19 @@ pub fn deed(frame: &Frame<'_>, page: &DeedPage) -> String {
     markup.raw("</header>\n<main>\n");
     let (class, said) = match page.standing {
         Standing::Open => ("deed", None),
-        Standing::Foretold => ("deed is-foretold", Some("Nothing is changed yet. This would happen:")),
+        Standing::Foretold => (
+            "deed is-foretold",
+            Some("Nothing is changed yet. This would happen:"),
+        ),
         Standing::Done => ("deed is-done", Some("Done.")),
         Standing::Refused => ("deed is-refused", Some("Nothing was changed.")),
     };
     markup.open("section", &[("class", Some(class))]);
     if let Some(said) = said {
-        markup.raw("<p class=\"sum\" role=\"status\">").raw(said).raw("</p>\n");
+        markup
+            .raw("<p class=\"sum\" role=\"status\">")
+            .raw(said)
+            .raw("</p>\n");
     }
     if !page.words.is_empty() {
         words::write(&mut markup, &page.words);

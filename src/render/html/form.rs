@@ -48,7 +48,10 @@ pub enum InputKind {
 /// Writes a form.
 pub(super) fn write(markup: &mut Markup, form: &Form) {
     let attributes = [
-        ("method", Some(if form.is_question { "get" } else { "post" })),
+        (
+            "method",
+            Some(if form.is_question { "get" } else { "post" }),
+        ),
         ("action", Some(form.address.as_str())),
     ];
     markup.open("form", &attributes);
@@ -60,7 +63,9 @@ pub(super) fn write(markup: &mut Markup, form: &Form) {
         ];
         markup.open("input", &attributes);
     }
-    form.inputs.iter().for_each(|input| self::input(markup, input));
+    form.inputs
+        .iter()
+        .for_each(|input| self::input(markup, input));
     let about = Some(form.about.as_str()).filter(|about| !about.is_empty());
     let label = about.map(|about| format!("{}: {about}", form.word));
     let attributes = [("class", Some("button")), ("aria-label", label.as_deref())];

@@ -39,9 +39,9 @@ pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
 pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
 pub use deed::{DeedPage, Standing, deed};
 pub use document::{Frame, Setting, policy};
-pub use form::{Form, Input, InputKind};
 #[cfg(test)]
 use document::{SCRIPT, STYLE, digest};
+pub use form::{Form, Input, InputKind};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
@@ -89,7 +89,10 @@ pub fn write(
     })?;
     if frame.live.is_some() {
         let have = state_of(&written.value());
-        let attributes = [("class", Some("live-end")), ("data-have", Some(have.as_str()))];
+        let attributes = [
+            ("class", Some("live-end")),
+            ("data-have", Some(have.as_str())),
+        ];
         blocks.markup.raw("</div>\n");
         blocks.markup.open("span", &attributes).raw("</span>\n");
     }

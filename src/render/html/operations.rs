@@ -48,7 +48,9 @@ pub struct MovedLine {
 pub fn operations(frame: &Frame<'_>, page: &OperationsPage<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin("What was done", &mut markup);
-    markup.raw("<header>\n").element("h1", "title", "What was done");
+    markup
+        .raw("<header>\n")
+        .element("h1", "title", "What was done");
     markup.raw("</header>\n<main>\n");
     write(page, &mut markup);
     markup.raw("</main>\n");
@@ -73,7 +75,9 @@ fn write(page: &OperationsPage<'_>, markup: &mut Markup) {
     }
     markup.raw("</ol>\n");
     if let Some(more) = page.more {
-        markup.raw("<p class=\"earlier\">").open("a", &[("href", Some(more))]);
+        markup
+            .raw("<p class=\"earlier\">")
+            .open("a", &[("href", Some(more))]);
         markup.raw("Older ones</a></p>\n");
     }
     markup.raw("</section>\n");
@@ -93,7 +97,9 @@ fn line(operation: &OperationLine, markup: &mut Markup) {
         markup.raw(" <span class=\"badge\">undone</span>");
     }
     if let Some(who) = &operation.who {
-        markup.raw(" ").element("span", "away", &format!("by {who}"));
+        markup
+            .raw(" ")
+            .element("span", "away", &format!("by {who}"));
     }
     if !operation.moved.is_empty() {
         markup.raw("\n<ul class=\"moved\">");

@@ -41,7 +41,9 @@ pub(super) fn hunks(markup: &mut Markup, diff: &LineDiff) {
         let mut rest = &hunk.lines[..];
         while let Some(first) = rest.first() {
             let is_same = first.tag == Tag::Equal;
-            let end = rest.iter().position(|line| (line.tag == Tag::Equal) != is_same);
+            let end = rest
+                .iter()
+                .position(|line| (line.tag == Tag::Equal) != is_same);
             let (run, others) = rest.split_at(end.unwrap_or(rest.len()));
             rest = others;
             if is_same {
@@ -134,7 +136,11 @@ fn one_side<'t>(markup: &mut Markup, tag: Tag, lines: impl Iterator<Item = &'t s
 /// Two short texts, one in the place of the other.
 pub(super) fn replaced(markup: &mut Markup, name: &str, before: &str, after: &str) {
     markup.element("h4", "key", name).raw("\n");
-    let of = |tag, text: &str| text.lines().map(move |text| HunkLine::plain(tag, text)).collect();
+    let of = |tag, text: &str| {
+        text.lines()
+            .map(move |text| HunkLine::plain(tag, text))
+            .collect()
+    };
     let [old, new]: [Vec<HunkLine>; 2] = [of(Tag::Removed, before), of(Tag::Added, after)];
     pair(
         markup,
@@ -151,7 +157,9 @@ fn json(markup: &mut Markup, root: &str, change: &JsonChange<'_>) {
         path => format!("{root}.{path}"),
     };
     match change.what {
-        JsonChanged::Replaced(before, after) => replaced(markup, &path, &read(before), &read(after)),
+        JsonChanged::Replaced(before, after) => {
+            replaced(markup, &path, &read(before), &read(after))
+        }
         JsonChanged::Text(diff) => {
             markup.element("h4", "key", &path).raw("\n");
             hunks(markup, diff);

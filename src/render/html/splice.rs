@@ -253,7 +253,9 @@ mod tests {
                 let children = element.children.as_ref();
                 Self {
                     tag: fragment.tag(element).to_owned(),
-                    text: children.is_none().then(|| fragment.text(element).to_owned()),
+                    text: children
+                        .is_none()
+                        .then(|| fragment.text(element).to_owned()),
                     children: children.map_or(Vec::new(), |them| Self::of(fragment, them)),
                 }
             };
@@ -291,14 +293,20 @@ mod tests {
         let [one] = &told[..] else {
             panic!("{told:?}");
         };
-        assert_eq!((one.path.clone(), one.of, one.at, one.drop), (vec![0, 1], 1, 1, 0));
+        assert_eq!(
+            (one.path.clone(), one.of, one.at, one.drop),
+            (vec![0, 1], 1, 1, 0)
+        );
         assert_eq!(one.html.trim_end(), call.trim_end());
         assert_eq!(splices(&turn(call), &turn(call)), []);
         let answered = call.replace("pending", "success");
         let told = splices(&turn(call), &turn(&answered));
         assert_eq!((told.len(), told[0].at, told[0].drop), (1, 1, 1));
         let (before, after) = (turn(call), turn(&answered) + &turn(""));
-        assert_eq!(apply(Known::all(&before), &splices(&before, &after)), Known::all(&after));
+        assert_eq!(
+            apply(Known::all(&before), &splices(&before, &after)),
+            Known::all(&after)
+        );
     }
 
     #[test]

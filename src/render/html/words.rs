@@ -26,7 +26,7 @@ pub(super) fn inside(markup: &mut Markup, line: &Line) {
 /// How a label is called in the style sheet; none where it looks like any text.
 fn class(label: Label) -> Option<&'static str> {
     Some(match label {
-        Label::Text | Label::Tokens | Label::Unchanged => return None,
+        Label::Text | Label::Tokens | Label::Unchanged | Label::Code(_) => return None,
         Label::Hash => "w-hash",
         Label::Time | Label::Dim => "w-dim",
         Label::System | Label::Session => "w-session",

@@ -6,9 +6,17 @@ use crate::sandbox::Sandbox;
 
 /// A talk of six messages.
 fn talk() -> Sandbox {
-    let said = |at| (["user", "assistant"][at % 2], format!("message {at} with its words"));
+    let said = |at| {
+        (
+            ["user", "assistant"][at % 2],
+            format!("message {at} with its words"),
+        )
+    };
     let said: Vec<(&str, String)> = (0..6).map(said).collect();
-    let said: Vec<(&str, &str)> = said.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    let said: Vec<(&str, &str)> = said
+        .iter()
+        .map(|(role, text)| (*role, text.as_str()))
+        .collect();
     Sandbox::with_messages(&said)
 }
 
@@ -21,7 +29,9 @@ fn send(served: &Served, fields: &[(&str, &str)]) -> Reply {
         };
         text.bytes().map(byte).collect()
     };
-    let pairs = fields.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+    let pairs = fields
+        .iter()
+        .map(|(name, value)| format!("{name}={}", quoted(value)));
     let body = pairs.collect::<Vec<_>>().join("&");
     let head = format!(
         "POST /{}/act HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nOrigin: http://127.0.0.1:{}\r\nConnection: close\r\n\
@@ -44,13 +54,18 @@ fn fields_of(page: &str, word: &str) -> Vec<(String, String)> {
         let (_, rest) = input.split_once(&format!("{name}=\""))?;
         Some(rest.split_once('"')?.0.replace("&amp;", "&"))
     };
-    inputs.filter_map(|input| Some((value(input, "name")?, value(input, "value")?))).collect()
+    inputs
+        .filter_map(|input| Some((value(input, "name")?, value(input, "value")?)))
+        .collect()
 }
 
 /// Presses a button, with other values for some of what its form sends.
 fn press(served: &Served, page: &str, word: &str, others: &[(&str, &str)]) -> Reply {
     let fields = fields_of(page, word);
-    let mut all: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let mut all: Vec<(&str, &str)> = fields
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
     all.retain(|(name, _)| !others.iter().any(|(other, _)| other == name));
     all.extend(others);
     send(served, &all)
@@ -60,17 +75,29 @@ fn press(served: &Served, page: &str, word: &str, others: &[(&str, &str)]) -> Re
 fn of_message(served: &Served, number: usize) -> String {
     let page = served.get("s/main/").body;
     let label = format!("aria-label=\"act on :{number}\"");
-    let (head, _) = page.split_once(&label).unwrap_or_else(|| panic!("no {label}: {page}"));
+    let (head, _) = page
+        .split_once(&label)
+        .unwrap_or_else(|| panic!("no {label}: {page}"));
     let (_, address) = head.rsplit_once("href=\"").expect("a link");
-    let address = address.split('"').next().unwrap_or_default().replace("&amp;", "&");
+    let address = address
+        .split('"')
+        .next()
+        .unwrap_or_default()
+        .replace("&amp;", "&");
     served.get(address.trim_start_matches("../")).body
 }
 
 /// What a page shows, without markup.
 fn text(page: &str) -> String {
-    let pieces = page.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
+    let pieces = page
+        .split('<')
+        .map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
     let text: String = pieces.collect();
-    text.replace("&quot;", "\"").replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    text.replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
 }
 
 #[test]
@@ -79,12 +106,20 @@ fn without_write_nothing_can_be_done() {
     let served = Served::of(&sandbox, &[]);
     for page in ["s/main/", "reflog", "compare", ""] {
         let body = served.get(page).body;
-        assert!(!body.contains("method=\"post\"") && !body.contains("act?"), "{page}: {body}");
+        assert!(
+            !body.contains("method=\"post\"") && !body.contains("act?"),
+            "{page}: {body}"
+        );
     }
     assert_eq!(served.get("act?id=main").status, 403);
     let before = sandbox.ok(&["reflog"]);
     let rev = sandbox.ok(&["rev-parse", ":3"]);
-    let fields = [("deed", "drop"), ("on", "main"), ("rev", rev.trim()), ("sure", "yes")];
+    let fields = [
+        ("deed", "drop"),
+        ("on", "main"),
+        ("rev", rev.trim()),
+        ("sure", "yes"),
+    ];
     assert_eq!(send(&served, &fields).status, 403);
     assert_eq!(sandbox.ok(&["reflog"]), before);
 }
@@ -101,17 +136,28 @@ fn a_drop_is_foretold_as_in_the_terminal_and_then_done() {
     assert!(said.contains("Nothing is changed yet."), "{said}");
     for line in sandbox.ok(&["drop", ":3", "--dry-run"]).lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let found = said.lines().any(|line| line.split_whitespace().collect::<Vec<_>>() == words);
+        let found = said
+            .lines()
+            .any(|line| line.split_whitespace().collect::<Vec<_>>() == words);
         assert!(found, "{line}\n{said}");
     }
     assert_eq!(sandbox.ok(&["reflog"]), before);
     let done = press(&served, &foretold.body, "Do it", &[]);
     let said = text(&done.body);
-    assert!(said.contains("Done.") && said.contains("Hid 1 message"), "{said}");
+    assert!(
+        said.contains("Done.") && said.contains("Hid 1 message"),
+        "{said}"
+    );
     let tip = sandbox.ok(&["rev-parse", "main"]);
-    assert!(said.contains(&tip[..7]), "it says which commit it is: {said}");
+    assert!(
+        said.contains(&tip[..7]),
+        "it says which commit it is: {said}"
+    );
     assert!(done.body.contains("compare?a="), "{}", done.body);
-    assert!(!sandbox.ok(&["log", "--oneline"]).contains("message 2 with"), "it is hidden");
+    assert!(
+        !sandbox.ok(&["log", "--oneline"]).contains("message 2 with"),
+        "it is hidden"
+    );
     // The same form once more finds another branch than it was made for.
     let again = press(&served, &foretold.body, "Do it", &[]);
     assert_eq!(again.status, 409, "{again:?}");
@@ -128,11 +174,19 @@ fn whoever_comes_second_changes_nothing() {
     let undoing = press(&served, &log, "Undo the newest", &[]).body;
     sandbox.ok(&["commit", "-r", "user", "-m", "somebody else"]);
     let tip = sandbox.ok(&["rev-parse", "main"]);
-    for (page, word) in [(&page, "Drop"), (&foretold, "Do it"), (&undoing, "Do it"), (&log, "Undo the newest")] {
+    for (page, word) in [
+        (&page, "Drop"),
+        (&foretold, "Do it"),
+        (&undoing, "Do it"),
+        (&log, "Undo the newest"),
+    ] {
         let reply = press(&served, page, word, &[]);
         let said = text(&reply.body);
         assert_eq!(reply.status, 409, "{word}: {said}");
-        assert!(said.contains("Nothing was changed.") && said.contains("has moved"), "{said}");
+        assert!(
+            said.contains("Nothing was changed.") && said.contains("has moved"),
+            "{said}"
+        );
         assert_eq!(sandbox.ok(&["rev-parse", "main"]), tip);
     }
     let page = of_message(&served, 3);
@@ -144,11 +198,16 @@ fn whoever_comes_second_changes_nothing() {
 fn undo_redo_and_undo_to_a_point() {
     let sandbox = talk();
     let served = Served::of(&sandbox, &["--write"]);
-    let tips: Vec<String> = ["main", "main~1", "main~3"].map(|rev| sandbox.ok(&["rev-parse", rev])).to_vec();
+    let tips: Vec<String> = ["main", "main~1", "main~3"]
+        .map(|rev| sandbox.ok(&["rev-parse", rev]))
+        .to_vec();
     let tip = || sandbox.ok(&["rev-parse", "main"]);
     let step = |word: &str| {
         let foretold = press(&served, &served.get("reflog").body, word, &[]);
-        assert!(text(&foretold.body).contains("Nothing is changed yet."), "{foretold:?}");
+        assert!(
+            text(&foretold.body).contains("Nothing is changed yet."),
+            "{foretold:?}"
+        );
         let done = press(&served, &foretold.body, "Do it", &[]);
         assert_eq!(done.status, 200, "{done:?}");
     };
@@ -159,8 +218,15 @@ fn undo_redo_and_undo_to_a_point() {
     // Back to right after the third commit: three are taken back at once.
     let log = served.get("reflog").body;
     let to = sandbox.ok(&["reflog"]);
-    let to = to.lines().find(|line| line.contains(&tips[2][..7]) && line.contains("commit")).expect("a line");
-    let to = to.split_whitespace().next().expect("a number").trim_start_matches('#');
+    let to = to
+        .lines()
+        .find(|line| line.contains(&tips[2][..7]) && line.contains("commit"))
+        .expect("a line");
+    let to = to
+        .split_whitespace()
+        .next()
+        .expect("a number")
+        .trim_start_matches('#');
     let foretold = press(&served, &log, "Undo to here", &[("to", to)]);
     assert!(text(&foretold.body).contains("Would undo"), "{foretold:?}");
     press(&served, &foretold.body, "Do it", &[]);
@@ -177,23 +243,43 @@ fn pin_restore_pick_truncate_and_a_summary() {
     let does = |page: &str, word: &str, others: &[(&str, &str)]| {
         let foretold = press(&served, page, word, others);
         let done = press(&served, &foretold.body, "Do it", &[]);
-        assert_eq!(done.status, 200, "{word}: {} {}", text(&foretold.body), text(&done.body));
+        assert_eq!(
+            done.status,
+            200,
+            "{word}: {} {}",
+            text(&foretold.body),
+            text(&done.body)
+        );
         text(&done.body)
     };
     assert!(does(&of_message(&served, 4), "Pin", &[]).contains("Pinned 1 message"));
     assert!(does(&of_message(&served, 4), "Unpin", &[]).contains("Made 1 message normal"));
-    let copied = does(&of_message(&served, 6), "Copy to the end of a branch", &[("on", "other")]);
+    let copied = does(
+        &of_message(&served, 6),
+        "Copy to the end of a branch",
+        &[("on", "other")],
+    );
     assert!(copied.contains("Copied 1 message"), "{copied}");
-    assert!(sandbox.ok(&["log", "other"]).contains("message 5 with"), "it is on the other branch");
+    assert!(
+        sandbox.ok(&["log", "other"]).contains("message 5 with"),
+        "it is on the other branch"
+    );
     let page = served.get("act?id=main").body;
     assert!(does(&page, "Hide the oldest", &[("keep", "2")]).contains("Hid 3 messages"));
     let page = served.get("act?id=main").body;
     // What is typed is what is committed, whatever it looks like.
     let summary = "--exec=touch pwned\r\nsecond \u{202e}line";
-    does(&page, "Put it in their place", &[("text", summary), ("keep", "1")]);
+    does(
+        &page,
+        "Put it in their place",
+        &[("text", summary), ("keep", "1")],
+    );
     let context = sandbox.ok(&["compile"]);
     let said = "--exec=touch pwned\\nsecond \u{202e}line";
-    assert!(context.contains(said) || context.contains(&said.replace('\u{202e}', "\\u202e")), "{context}");
+    assert!(
+        context.contains(said) || context.contains(&said.replace('\u{202e}', "\\u202e")),
+        "{context}"
+    );
     assert!(!sandbox.work().join("pwned").exists());
 }
 
@@ -218,7 +304,10 @@ fn what_a_form_sends_is_never_an_option() {
         vec![("deed", "undo-to"), ("newest", "6"), ("to", "--since=1d")],
     ] {
         let mut all = fields.clone();
-        all.extend(on.iter().filter(|(name, _)| !fields.iter().any(|(own, _)| own == name)));
+        all.extend(
+            on.iter()
+                .filter(|(name, _)| !fields.iter().any(|(own, _)| own == name)),
+        );
         let reply = send(&served, &all);
         assert!(reply.status >= 400, "{fields:?}: {}", text(&reply.body));
     }

@@ -31,13 +31,18 @@ fn left(sandbox: &Sandbox, records: usize) -> PathBuf {
     let folder = sandbox.home().join(".claude/projects/-work-it");
     fs::create_dir_all(&folder).expect("made");
     let file = folder.join(format!("{ID}.jsonl"));
-    let all: String = (1..=records).map(|at| record(at, &format!("words {at}"))).collect();
+    let all: String = (1..=records)
+        .map(|at| record(at, &format!("words {at}")))
+        .collect();
     fs::write(&file, all).expect("written");
     file
 }
 
 fn append(file: &Path, text: &str) {
-    let mut file = OpenOptions::new().append(true).open(file).expect("it is there");
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(file)
+        .expect("it is there");
     file.write_all(text.as_bytes()).expect("written");
 }
 
@@ -61,7 +66,10 @@ impl Listener {
         let mut name = None;
         loop {
             let mut line = String::new();
-            assert!(self.0.read_line(&mut line).expect("a line") > 0, "the stream has ended");
+            assert!(
+                self.0.read_line(&mut line).expect("a line") > 0,
+                "the stream has ended"
+            );
             if let Some(event) = line.trim_end().strip_prefix("event: ") {
                 name = Some(event.to_owned());
             }
@@ -82,9 +90,16 @@ impl Listener {
 /// What the page of a conversation says that stands at its end, and that itself.
 fn end_of(served: &Served, id: &str) -> (String, String) {
     let page = served.get(&format!("s/{id}/")).body;
-    let (_, live) = page.split_once("<div class=\"live\" data-from=\"0\">\n").expect("it goes on");
-    let (html, rest) = live.split_once("</div>\n<span class=\"live-end\" data-have=\"").expect("it ends");
-    (rest.split('"').next().unwrap_or_default().to_owned(), html.to_owned())
+    let (_, live) = page
+        .split_once("<div class=\"live\" data-from=\"0\">\n")
+        .expect("it goes on");
+    let (html, rest) = live
+        .split_once("</div>\n<span class=\"live-end\" data-have=\"")
+        .expect("it ends");
+    (
+        rest.split('"').next().unwrap_or_default().to_owned(),
+        html.to_owned(),
+    )
 }
 
 #[test]
@@ -96,13 +111,23 @@ fn what_is_told_live_is_what_a_page_says_that_is_read_anew() {
     assert_eq!(knows.expect("here"), have.as_str());
     let mut new = Listener::to(&served, "main", "");
     let whole = new.expect("whole");
-    assert_eq!((&whole["html"], &whole["have"]), (&json!(html), &json!(have)));
-    for (role, text) in [("user", "three"), ("assistant", "four"), ("assistant", "five")] {
+    assert_eq!(
+        (&whole["html"], &whole["have"]),
+        (&json!(html), &json!(have))
+    );
+    for (role, text) in [
+        ("user", "three"),
+        ("assistant", "four"),
+        ("assistant", "five"),
+    ] {
         let since = Instant::now();
         sandbox.ok(&["commit", "-r", role, "-m", text]);
         let change = knows.expect("change");
         let all = change["splices"].to_string();
-        assert!(all.contains(text) && !all.contains("one"), "only what is new: {all}");
+        assert!(
+            all.contains(text) && !all.contains("one"),
+            "only what is new: {all}"
+        );
         assert!(since.elapsed() < Duration::from_secs(5));
         assert_eq!(change["have"], end_of(&served, "main").0.as_str());
         assert_eq!(new.expect("change"), change);
@@ -110,13 +135,21 @@ fn what_is_told_live_is_what_a_page_says_that_is_read_anew() {
     // What takes something away, or hides it, is more than what comes at the end.
     sandbox.ok(&["undo"]);
     let words = knows.expect("anew");
-    assert!(words.as_str().is_some_and(|words| words.contains("taken back")), "{words}");
+    assert!(
+        words
+            .as_str()
+            .is_some_and(|words| words.contains("taken back")),
+        "{words}"
+    );
     let (have, _) = end_of(&served, "main");
     let mut again = Listener::to(&served, "main", &have);
     again.expect("here");
     sandbox.ok(&["drop", ":2"]);
     let words = again.expect("anew");
-    assert!(words.as_str().is_some_and(|words| words.contains("drop")), "{words}");
+    assert!(
+        words.as_str().is_some_and(|words| words.contains("drop")),
+        "{words}"
+    );
 }
 
 #[test]
@@ -134,7 +167,12 @@ fn a_session_that_is_in_no_repository_grows_and_none_is_made() {
         append(&file, &record(at, &format!("fresh {at}")));
         for listener in &mut listeners {
             let change = listener.expect("change");
-            assert!(change["splices"].to_string().contains(&format!("fresh {at}")), "{change}");
+            assert!(
+                change["splices"]
+                    .to_string()
+                    .contains(&format!("fresh {at}")),
+                "{change}"
+            );
         }
         let torn = record(at + 1, "torn");
         append(&file, &torn[..torn.len() / 2]);
@@ -143,13 +181,18 @@ fn a_session_that_is_in_no_repository_grows_and_none_is_made() {
             listener.expect("change");
         }
         // The last record is taken back by the tool, which writes its file anew.
-        let all: String = (1..=at).map(|at| record(at, &format!("words {at}"))).collect();
+        let all: String = (1..=at)
+            .map(|at| record(at, &format!("words {at}")))
+            .collect();
         fs::write(&file, &all).expect("written");
         for listener in &mut listeners {
             listener.expect("anew");
         }
         let (have, html) = end_of(&served, &id);
-        assert!(html.contains(&format!("words {at}")) && !html.contains("torn"), "{html}");
+        assert!(
+            html.contains(&format!("words {at}")) && !html.contains("torn"),
+            "{html}"
+        );
         listeners = (0..10).map(|_| Listener::to(&served, &id, &have)).collect();
         listeners.iter_mut().for_each(|listener| {
             listener.expect("here");
@@ -189,7 +232,10 @@ fn an_imported_session_whose_file_grows_is_shown_and_not_taken_in() {
 
 #[test]
 fn a_purge_of_what_is_shown_is_told() {
-    let sandbox = Sandbox::with_messages(&[("user", "the password is swordfish"), ("assistant", "Noted.")]);
+    let sandbox = Sandbox::with_messages(&[
+        ("user", "the password is swordfish"),
+        ("assistant", "Noted."),
+    ]);
     let served = Served::of(&sandbox, &[]);
     let (have, html) = end_of(&served, "main");
     assert!(html.contains("swordfish"));
@@ -219,7 +265,10 @@ fn browsers_that_vanish_leave_their_places() {
         if line.contains(" 200 ") {
             return;
         }
-        assert!(since.elapsed() < Duration::from_secs(20), "nobody gave a place back");
+        assert!(
+            since.elapsed() < Duration::from_secs(20),
+            "nobody gave a place back"
+        );
         std::thread::sleep(Duration::from_millis(200));
     }
 }
