@@ -14,6 +14,7 @@ mod costs;
 mod deed;
 mod document;
 mod form;
+mod mark;
 mod markup;
 mod moment;
 mod notice;
