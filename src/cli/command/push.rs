@@ -126,7 +126,15 @@ fn tell(done: &Pushed, app: &mut App) {
         app.ui
             .notice(format!("{} left with it", counted_secrets(&done.secrets)));
     }
+    peer::left_out(&done.left_out, &done.carried, "there", app);
     let erased = done.erased;
+    if erased.listed > 0 {
+        let messages = plural(erased.listed, "message");
+        app.ui.notice(format!(
+            "{messages} erased here: still there, and whoever pulls is told"
+        ));
+        app.ui.hint("what was pushed there goes with its ref: tract push REMOTE --delete NAME, then push again");
+    }
     if erased.erased > 0 {
         let messages = plural(erased.erased, "message");
         app.ui

@@ -3,7 +3,7 @@
 use tract::history::sync::{FetchOptions, Fetched, Landed};
 use tract::render::plural;
 
-use super::{carried, landed, named, shown, with};
+use super::{carried, landed, left_out, named, shown, with};
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result};
 
@@ -67,10 +67,32 @@ pub fn tell(done: &Fetched, app: &mut App) {
         app.ui
             .notice(format!("{messages} left out: erased here earlier"));
     }
+    left_out(&done.left_out, &done.carried, "here", app);
+    erased_there(done, app);
     for name in &done.nameless {
         app.ui.notice(format!(
             "{} is left out: here it would be taken for a tag or a session",
             name.short()
+        ));
+    }
+}
+
+/// What became of messages that were erased on the other side.
+fn erased_there(done: &Fetched, app: &mut App) {
+    let told = &done.erased;
+    if told.erased > 0 {
+        let messages = plural(told.erased, "message");
+        app.ui
+            .notice(format!("{messages} erased there: now erased here, too"));
+    }
+    if told.kept > 0 {
+        let messages = plural(told.kept, "message");
+        app.ui
+            .notice(format!("{messages} erased there: still here"));
+        let commits: Vec<String> = told.commits.iter().map(|it| it.short()).collect();
+        let commits = commits.join(" ");
+        app.ui.hint(format!(
+            "tract purge {commits} --force erases what these say; tract config receive.purge allow lets a pull do it"
         ));
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "s3")]
 mod bucket;
 pub mod fetched;
-mod git;
+pub mod git;
 #[cfg(feature = "s3")]
 mod s3;
 mod ssh;
@@ -11,7 +11,7 @@ mod url;
 
 use tract::Error;
 use tract::history::Repo;
-use tract::history::sync::{Carried, Here, Landed, Peer, Remote};
+use tract::history::sync::{Carried, Here, Landed, LeftOut, Peer, Remote};
 use tract::model::{Millis, RefName};
 use tract::render::{Label, Line, plural, shell_word};
 
@@ -144,6 +144,31 @@ fn strange(detail: String) -> Error {
     Error::BrokenPeer { detail }
 }
 
+/// Says what the other side has that is passed over, and which session files did not go.
+pub fn left_out(left: &[LeftOut], carried: &Carried, place: &str, app: &mut App) {
+    for one in left.iter().take(LEFT_OUT) {
+        app.ui
+            .warn(format!("{} is left out there: {}", one.name, one.why));
+    }
+    if let Some(more) = left.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
+        app.ui.warn(format!("{} more left out", plural(more as u64, "ref")));
+    }
+    if carried.refused_files > 0 {
+        let files = plural(carried.refused_files, "session file");
+        app.ui.notice(format!(
+            "{files} left out: they may hold what was erased {place}"
+        ));
+    }
+    if carried.is_uncompared {
+        app.ui.notice(
+            "the tract there is older: of session files, those of new commits went, and no others",
+        );
+    }
+}
+
+/// How many refs that are passed over are named.
+const LEFT_OUT: usize = 8;
+
 /// What was carried, in words; none: nothing was.
 pub fn carried(carried: &Carried) -> Option<String> {
     let brought = &carried.brought;
@@ -151,7 +176,11 @@ pub fn carried(carried: &Carried) -> Option<String> {
         return None;
     }
     let counts = [brought.commits, brought.contents, brought.sources];
-    Some(contents(counts))
+    Some(match counts {
+        [0, 0, 0] => "records of session files".to_owned(),
+        [0, 0, files] => plural(files, "session file"),
+        counts => contents(counts),
+    })
 }
 
 /// What came in, in words: `3 commits, 4 messages`.

@@ -6,10 +6,11 @@ use super::carry::{Carried, Load, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, LandedRef, landed};
 use super::remotes::seen;
-use super::{Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, ErasedHere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, erasures};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry;
+use crate::history::bundle::BundleTip;
 use crate::history::call::Call;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
@@ -52,6 +53,10 @@ pub struct Fetched {
     pub parted: Vec<Parted>,
     /// Refs of the other repository that cannot have a name here.
     pub nameless: Vec<RefName>,
+    /// What it calls refs, and is none.
+    pub left_out: Vec<LeftOut>,
+    /// What became of messages that it has erased.
+    pub erased: ErasedHere,
 }
 
 /// A ref that went on in another way in each repository.
@@ -92,18 +97,25 @@ impl Repo {
             return Err(Error::no_commit(missing.short()));
         }
         let mut done = Fetched::default();
-        let wants = theirs
-            .refs
-            .iter()
-            .map(|row| Want::new(row.name.clone(), row.commit, row.depth));
         let now = call.now;
         let mut here = Here {
             repo: self,
             now: &|| now,
         };
+        sound(&mut theirs, peer, &mut here)?;
+        done.left_out = std::mem::take(&mut theirs.left_out);
+        let rows = theirs.refs.iter();
+        let wants = rows.clone();
+        let wants = wants.map(|row| Want::new(row.name.clone(), row.commit, row.depth));
         let load = Load {
             wants: wants.collect(),
             sources: options.sources,
+            paths: rows
+                .map(|row| BundleTip {
+                    after: Some(row.commit),
+                    ..BundleTip::new(row.name.clone(), row.commit)
+                })
+                .collect(),
             progress,
         };
         done.carried = peer.bring(&mut here, load)?;
@@ -119,8 +131,36 @@ impl Repo {
             landing.own(&theirs, call, options)?;
         }
         tx.commit()?;
+        done.erased = erasures::ask(&mut here, peer, &theirs.refs)?;
         Ok(done)
     }
+}
+
+/// Leaves out the refs that say what cannot be: they would stop the others.
+fn sound(theirs: &mut PeerRefs, peer: &mut dyn Peer, here: &mut Here<'_>) -> Result<()> {
+    let commits: Vec<CommitHash> = theirs.refs.iter().map(|row| row.commit).collect();
+    let known = here.has(&commits)?;
+    let new = theirs.refs.iter().zip(&known);
+    let new: Vec<PeerRef> = new
+        .filter(|(_, is_here)| !**is_here)
+        .map(|(row, _)| row.clone())
+        .collect();
+    let mut so_deep = peer.are_so_deep(&new)?.into_iter();
+    let mut known = known.into_iter();
+    let view = here.repo.store.read()?;
+    let mut refs = Vec::new();
+    for mut row in std::mem::take(&mut theirs.refs) {
+        if known.next() == Some(true) {
+            row.depth = load::commit(&*view, &row.commit)?.depth;
+        } else if so_deep.next() != Some(true) {
+            let why = "it is not as deep as it says";
+            theirs.left_out.push(LeftOut::new(row.name.as_str(), why));
+            continue;
+        }
+        refs.push(row);
+    }
+    theirs.refs = refs;
+    Ok(())
 }
 
 struct Landing<'a> {

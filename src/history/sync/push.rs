@@ -1,18 +1,15 @@
 //! What is here, brought to another repository.
 
-use std::collections::BTreeSet;
-
 use super::carry::{Carried, Load, Want};
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
-use super::{ErasedThere, Peer, RefMove};
+use super::erasures::erased_on;
+use super::{ErasedThere, LeftOut, Peer, RefMove};
 use crate::error::{Error, Refusal, Result};
-use crate::hash::{CommitHash, ContentHash};
-use crate::history::ancestry;
-use crate::history::bundle::BundleTip;
+use crate::hash::CommitHash;
+use crate::history::bundle::{BundleTip, KeptFile};
 use crate::history::call::Call;
 use crate::history::load;
-use crate::history::purge::contents_of;
 use crate::history::repo::Repo;
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
 use crate::model::{RefName, RefValue};
@@ -56,6 +53,8 @@ pub struct Pushed {
     pub erased: ErasedThere,
     /// Secrets that were let out.
     pub secrets: SecretCounts,
+    /// What the other repository calls refs, and is none.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Repo {
@@ -75,7 +74,10 @@ impl Repo {
         progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Pushed> {
         let theirs = peer.refs()?;
-        let mut done = Pushed::default();
+        let mut done = Pushed {
+            left_out: theirs.left_out.clone(),
+            ..Pushed::default()
+        };
         let mut moves = Vec::new();
         let mut wants = Vec::new();
         let view = self.store.read()?;
@@ -113,10 +115,26 @@ impl Repo {
             now: &|| now,
         };
         peer.compare(&mut here, &mut wants)?;
-        done.secrets = self.scanned(&wants, &moves, options)?;
+        let paths = done.refs.iter().filter(|row| !row.landed.is_refused());
+        let paths: Vec<BundleTip> = paths
+            .filter_map(|row| {
+                let commit = row.new?;
+                Some(BundleTip {
+                    after: Some(commit),
+                    ..BundleTip::new(row.name.clone(), commit)
+                })
+            })
+            .collect();
+        let files = if options.sources && options.leaving.secrets().is_some() {
+            peer.missing_files(&mut here, &paths)?
+        } else {
+            Vec::new()
+        };
+        done.secrets = self.scanned(&wants, &moves, (&paths, &files), options)?;
         let load = Load {
             wants,
             sources: options.sources,
+            paths,
             progress,
         };
         done.carried = peer.send(&mut here, load)?;
@@ -133,6 +151,7 @@ impl Repo {
         &self,
         wants: &[Want],
         moves: &[RefMove],
+        (paths, files): (&[BundleTip], &[KeptFile]),
         options: &PushOptions<'_>,
     ) -> Result<SecretCounts> {
         let mut counts = SecretCounts::default();
@@ -169,6 +188,10 @@ impl Repo {
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
             let (_, bundled) = self.bundle_leaving(piece, options.sources, options.leaving)?;
+            add_counts(&mut counts, &bundled.secrets);
+        }
+        if !files.is_empty() {
+            let (_, bundled) = self.bundle_with_files(paths, files, options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         let mut beside = SecretCounts::default();
@@ -210,24 +233,15 @@ impl Repo {
     /// Tells the other side what of these paths was erased here.
     fn tell_erased(&self, done: &Pushed, peer: &mut dyn Peer) -> Result<ErasedThere> {
         let mut told = ErasedThere::default();
-        let view = self.store.read()?;
-        if view.last_purge()?.is_none() {
-            return Ok(told);
-        }
-        let mut named: BTreeSet<ContentHash> = BTreeSet::new();
-        let commits: BTreeSet<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
-        for commit in commits {
-            named.extend(contents_of(&ancestry::beyond(&*view, &commit, &[])?));
-        }
-        let named: Vec<ContentHash> = named.into_iter().collect();
-        let purged = view.purged(&named)?;
-        drop(view);
-        let erased = named.into_iter().zip(purged).filter(|(_, purged)| *purged);
-        let erased: Vec<ContentHash> = erased.map(|(content, _)| content).collect();
+        let mut commits: Vec<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
+        commits.sort_unstable();
+        commits.dedup();
+        let erased = erased_on(&*self.store.read()?, &commits)?;
         for some in erased.chunks(TOLD) {
             let there = peer.erased(some)?;
             told.kept += there.kept;
             told.erased += there.erased;
+            told.listed += there.listed;
         }
         Ok(told)
     }
