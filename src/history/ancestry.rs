@@ -119,11 +119,7 @@ pub(crate) fn leading_to(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<Com
 const FEW: usize = 16;
 
 /// What leads to these commits and is not known, in no order.
-fn walk(
-    view: &dyn View,
-    mut open: Vec<CommitHash>,
-    mut known: History,
-) -> Result<Vec<CommitRow>> {
+fn walk(view: &dyn View, mut open: Vec<CommitHash>, mut known: History) -> Result<Vec<CommitRow>> {
     let mut rows = Vec::new();
     while let Some(end) = open.pop() {
         if known.holds_on_a_path(view, &end)? {

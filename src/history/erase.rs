@@ -261,7 +261,9 @@ fn beside(
     if let Some(pattern) = what.pattern {
         let refs = view.references("refs/")?.into_iter();
         let refs = refs.map(|(name, _)| name);
-        erasure.names = refs.filter(|name| pattern.is_in_text(name.as_str())).collect();
+        erasure.names = refs
+            .filter(|name| pattern.is_in_text(name.as_str()))
+            .collect();
     }
     for (tag, note) in view.all_tag_notes()? {
         if says(&note.text) {

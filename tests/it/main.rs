@@ -55,6 +55,7 @@ mod following;
 mod gemini_files;
 mod gemini_live;
 mod guarding;
+mod habits;
 mod hostile;
 mod importing;
 mod importing_at_once;
@@ -130,6 +131,7 @@ mod surgery_laws;
 mod talking;
 mod terminal;
 mod tool_folders;
+mod travelling;
 mod truncating;
 mod unsaid;
 #[cfg(target_os = "linux")]

@@ -13,11 +13,11 @@ const REFS: usize = 20;
 /// From where, and what.
 #[derive(Debug, clap::Args)]
 pub struct From {
-    /// The remote; by default origin, or the only one
-    remote: Option<String>,
+    /// The remote; by default that of the branch, origin, or the only one
+    pub remote: Option<String>,
     /// Also the session files that are kept there
     #[arg(long)]
-    sources: bool,
+    pub sources: bool,
 }
 
 /// Brings what there is, and says so.
@@ -28,7 +28,10 @@ pub fn run(from: &From, what: Typed, options: &FetchOptions<'_>, app: &mut App) 
         let failure = Failure::usage("what comes is kept under the name of a remote".to_owned());
         return Err(failure.with_hint("tract remote add NAME URL"));
     };
-    let what = what.word(&name).flag("--sources", from.sources).line();
+    let what = what.word(&name);
+    let branch = options.branch.map(|branch| branch.short());
+    let what = branch.into_iter().fold(what, Typed::word);
+    let what = what.flag("--sources", from.sources).line();
     let options = FetchOptions {
         remote: &name,
         sources: from.sources,
@@ -54,8 +57,7 @@ pub fn tell(done: &Fetched, app: &mut App) {
         None => {}
     }
     for row in moved.iter().take(REFS) {
-        let place = row.new.or(row.old).map(|commit| commit.short());
-        app.ui.status(landed(&row.name, row.landed, place));
+        app.ui.status(landed(row));
     }
     if let Some(more) = moved.len().checked_sub(REFS).filter(|more| *more > 0) {
         app.ui

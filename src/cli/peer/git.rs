@@ -129,7 +129,9 @@ impl Git {
         let said = self.text(&["ls-remote", &self.remote, &format!("{THERE}*")], &[])?;
         let rows = said.lines().filter_map(|line| line.split_once('\t'));
         let rows = rows.filter(|(_, name)| name.starts_with(THERE));
-        Ok(rows.map(|(object, name)| (name.to_owned(), object.to_owned())).collect())
+        Ok(rows
+            .map(|(object, name)| (name.to_owned(), object.to_owned()))
+            .collect())
     }
 
     /// Brings what these refs are made of, as objects that no ref of git's leads to here: what is on a ref would go
@@ -143,7 +145,10 @@ impl Git {
             return Ok(());
         }
         let tips = seen::remembered(&self.remote);
-        let tips: Vec<String> = tips.iter().map(|it| format!("--negotiation-tip={it}")).collect();
+        let tips: Vec<String> = tips
+            .iter()
+            .map(|it| format!("--negotiation-tip={it}"))
+            .collect();
         let mut fetch = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         fetch.extend(tips.iter().map(String::as_str));
         fetch.extend(["--stdin", &self.remote]);
@@ -175,7 +180,7 @@ impl Git {
     fn read_ref(&self, name: &str, object: &str) -> Result<Shelved> {
         let place = format!("{object}:{HEAD}");
         let size = self.text(&["cat-file", "-s", &place], &[]);
-        let size = size.map_err(|_| strange(format!("has no {HEAD} there")))?;
+        let size = size.map_err(|_| strange(format!("has no {HEAD}")))?;
         if size.parse().is_ok_and(|size: u64| size > LONGEST) {
             return Err(strange(format!("has a {HEAD} that is too long")));
         }

@@ -10,9 +10,10 @@ mod ssh;
 mod url;
 
 use tract::Error;
+use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::history::sync::{Carried, Here, Landed, LeftOut, Peer, Remote};
-use tract::model::{Millis, RefName};
+use tract::history::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer, Remote};
+use tract::model::Millis;
 use tract::render::{Label, Line, plural, shell_word};
 
 use crate::cli::app::system_time;
@@ -39,6 +40,13 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
         url: remote.url.clone(),
     };
     let place = |name: &str| remotes.iter().find(|it| it.name == name).map(named);
+    let chosen = match (typed, repo.head(&app.on()?)?.branch()) {
+        (None, Some(branch)) => repo.remote_of(branch)?,
+        _ => None,
+    };
+    if let Some(named) = chosen.and_then(|name| place(&name)) {
+        return Ok(named);
+    }
     match typed {
         None if remotes.len() == 1 => Ok(named(&remotes[0])),
         None => place(DEFAULT).ok_or_else(|| {
@@ -151,7 +159,8 @@ pub fn left_out(left: &[LeftOut], carried: &Carried, place: &str, app: &mut App)
             .warn(format!("{} is left out there: {}", one.name, one.why));
     }
     if let Some(more) = left.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
-        app.ui.warn(format!("{} more left out", plural(more as u64, "ref")));
+        app.ui
+            .warn(format!("{} more left out", plural(more as u64, "ref")));
     }
     if carried.refused_files > 0 {
         let files = plural(carried.refused_files, "session file");
@@ -193,7 +202,16 @@ pub fn contents([commits, messages, sources]: [u64; 3]) -> String {
 }
 
 /// What became of a ref, on a line.
-pub fn landed(name: &RefName, landed: Landed, place: Option<String>) -> Line {
+pub fn landed(row: &LandedRef) -> Line {
+    let (name, landed) = (&row.name, row.landed);
+    let short = |commit: Option<CommitHash>| commit.map(|commit| commit.short());
+    let place = match (landed, row.old, row.new) {
+        (Landed::Replaced, Some(old), Some(new)) => {
+            Some(format!("{}...{}", old.short(), new.short()))
+        }
+        (landed, old, _) if landed.is_refused() => short(old),
+        (_, old, new) => short(new.or(old)),
+    };
     let became = if landed.is_refused() {
         "refused"
     } else {

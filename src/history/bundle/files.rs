@@ -95,8 +95,8 @@ pub(in crate::history) fn states(
             None => {
                 let session = view.session(&file.session)?;
                 let is_marked = session.is_some_and(|it| it.absent.iter().any(|it| it == ERASED));
-                let may_hold = was_purged
-                    && (view.reference(&file.session)?.is_some() || spoiled()?);
+                let may_hold =
+                    was_purged && (view.reference(&file.session)?.is_some() || spoiled()?);
                 if is_marked || may_hold {
                     FileState::Refused
                 } else {

@@ -637,7 +637,9 @@ impl<'a> Taken<'a> {
         let beyond: Vec<CommitHash> = self.beyond.iter().copied().collect();
         let lead = History::of(self.tx, &needs)?.holds(self.tx, &beyond)?;
         if lead.contains(&false) {
-            return Err(broken("it says something of a commit that does not lead to it"));
+            return Err(broken(
+                "it says something of a commit that does not lead to it",
+            ));
         }
         let mut open: Vec<CommitHash> = self.tips.iter().rev().map(|(_, tip)| *tip).collect();
         while let Some(tip) = open.pop() {

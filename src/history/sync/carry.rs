@@ -99,7 +99,8 @@ impl Want {
         self.base.map_or(0, |(depth, _)| depth + 1)
     }
 
-    fn missing(&self) -> u64 {
+    /// How many commits of its path may be missing there.
+    pub(super) fn missing(&self) -> u64 {
         self.depth + 1 - self.begins()
     }
 }
@@ -210,11 +211,7 @@ pub(super) fn carry(
     Ok(done)
 }
 
-fn carry_commits(
-    from: &mut dyn Answers,
-    to: &mut dyn Answers,
-    load: Load<'_>,
-) -> Result<Carried> {
+fn carry_commits(from: &mut dyn Answers, to: &mut dyn Answers, load: Load<'_>) -> Result<Carried> {
     let Load {
         wants,
         sources,

@@ -52,7 +52,11 @@ pub(super) fn named_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<Conte
 const SOME: usize = 1 << 12;
 
 /// Asks what the other side has erased on the paths to these refs, all of which are here.
-pub(super) fn ask(here: &mut Here<'_>, peer: &mut dyn Peer, refs: &[PeerRef]) -> Result<ErasedHere> {
+pub(super) fn ask(
+    here: &mut Here<'_>,
+    peer: &mut dyn Peer,
+    refs: &[PeerRef],
+) -> Result<ErasedHere> {
     let mut told = ErasedHere::default();
     let there: BTreeSet<ContentHash> = peer.erasures(refs)?.into_iter().collect();
     let there: Vec<ContentHash> = there.into_iter().collect();

@@ -30,6 +30,10 @@ pub struct FetchOptions<'a> {
     pub prune: bool,
     /// What of one's own goes on where its own did.
     pub follow: Follow,
+    /// The branch of its own that the one that is acted on follows; none: that of its name.
+    pub branch: Option<&'a RefName>,
+    /// The branch that HEAD goes to where its own has no commits yet; none: where the other's HEAD is.
+    pub head: Option<&'a RefName>,
 }
 
 /// What of one's own goes along.
@@ -93,7 +97,12 @@ impl Repo {
         theirs
             .refs
             .retain(|row| options.names.is_empty() || options.names.contains(&row.name));
-        if let Some(missing) = options.names.iter().find(|name| theirs.get(name).is_none()) {
+        let mut named = options
+            .names
+            .iter()
+            .chain(options.branch)
+            .chain(options.head);
+        if let Some(missing) = named.find(|name| theirs.get(name).is_none()) {
             return Err(Error::no_commit(missing.short()));
         }
         let mut done = Fetched::default();
@@ -178,7 +187,8 @@ impl Landing<'_> {
                 Err(_) => self.done.nameless.push(row.name.clone()),
             }
         }
-        if options.prune && options.names.is_empty() {
+        // What cannot be read there has not gone.
+        if options.prune && options.names.is_empty() && self.done.left_out.is_empty() {
             let there: HashSet<&RefName> = named.iter().map(|(name, _)| name).collect();
             for (name, _) in seen(self.tx, options.remote)? {
                 if !there.contains(&name) {
@@ -196,6 +206,13 @@ impl Landing<'_> {
                 landed => landed,
             };
             self.put(&name, old, Some(row), landed)?;
+            // What a session is called is known before it is here.
+            if let Some(session) = &row.beside.session
+                && row.name.as_session().is_some()
+                && self.tx.session(&row.name)?.is_none()
+            {
+                self.tx.put_session(&row.name, session)?;
+            }
         }
         Ok(())
     }
@@ -220,9 +237,9 @@ impl Landing<'_> {
                 let first = theirs.refs.iter().find(|row| row.name.is_branch());
                 let first = first.filter(|_| theirs.get(&branch).is_none());
                 // A shelf has no HEAD.
-                let theirs = theirs
+                let theirs = options
                     .head
-                    .as_ref()
+                    .or(theirs.head.as_ref())
                     .filter(|head| theirs.get(head).is_some())
                     .or(first.map(|row| &row.name));
                 match theirs.filter(|head| is_unborn && **head != branch) {
@@ -235,17 +252,20 @@ impl Landing<'_> {
                 }
             }
         };
+        let followed = options.branch.or(branch.as_ref());
         for row in &theirs.refs {
-            if Some(&row.name) == branch.as_ref() || row.name.as_session().is_some() {
-                self.one(row, options.remote)?;
+            if let Some(own) = branch.as_ref().filter(|_| Some(&row.name) == followed) {
+                self.one(own, row, options.remote)?;
+            } else if row.name.as_session().is_some() {
+                self.one(&row.name, row, options.remote)?;
             }
         }
         Ok(())
     }
 
     /// One of one's own, which goes on where the other repository's did.
-    fn one(&mut self, row: &PeerRef, remote: &str) -> Result<()> {
-        let old = load::tip(self.tx, &row.name)?;
+    fn one(&mut self, own: &RefName, row: &PeerRef, remote: &str) -> Result<()> {
+        let old = load::tip(self.tx, own)?;
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
             (Landed::Parted, Some(old)) => {
@@ -253,7 +273,7 @@ impl Landing<'_> {
                     Ok(ancestry::beyond(self.tx, one, &[*other])?.len() as u64)
                 };
                 self.done.parted.push(Parted {
-                    name: row.name.clone(),
+                    name: own.clone(),
                     seen: RefName::of_remote(remote, &row.name)?,
                     ours: beyond(&old, &row.commit)?,
                     theirs: beyond(&row.commit, &old)?,
@@ -261,7 +281,7 @@ impl Landing<'_> {
                 Ok(())
             }
             (Landed::Further, _) => Ok(()),
-            (landed, old) => self.put(&row.name, old, Some(row), landed),
+            (landed, old) => self.put(own, old, Some(row), landed),
         }
     }
 

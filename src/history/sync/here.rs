@@ -7,7 +7,9 @@ use super::{Answers, Beside, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerR
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry::leads_to;
-use crate::history::bundle::{BundleTip, FileState, KeptFile, kept_files, ref_name, states, take_in};
+use crate::history::bundle::{
+    BundleTip, FileState, KeptFile, kept_files, ref_name, states, take_in,
+};
 use crate::history::call::{Call, On};
 use crate::history::erase::Erasing;
 use crate::history::load;

@@ -16,6 +16,7 @@ mod remotes;
 mod shelf;
 #[cfg(test)]
 mod tests;
+mod upstream;
 mod wire;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::{Listed, OnShelf, Shelf, Shelved, ShelvedFile};
+pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 
 /// Another repository, where things are brought and taken from. What it says is a stranger's.
@@ -67,11 +69,7 @@ pub trait Carries {
     fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()>;
 
     /// Finds which session files behind these paths of one's own would go there with their bytes.
-    fn missing_files(
-        &mut self,
-        mine: &mut Here<'_>,
-        paths: &[BundleTip],
-    ) -> Result<Vec<KeptFile>>;
+    fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>>;
 
     /// Brings there what is missing of these paths.
     fn send(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried>;
@@ -112,11 +110,7 @@ impl<T: Answers> Carries for T {
         carry::compare(mine, self, wants)
     }
 
-    fn missing_files(
-        &mut self,
-        mine: &mut Here<'_>,
-        paths: &[BundleTip],
-    ) -> Result<Vec<KeptFile>> {
+    fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>> {
         files::missing(mine, self, paths)
     }
 

@@ -1,10 +1,12 @@
 //! What is here, brought to another repository.
 
+use std::collections::HashSet;
+
 use super::carry::{Carried, Load, Want};
+use super::erasures::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
-use super::erasures::erased_on;
-use super::{ErasedThere, LeftOut, Peer, RefMove};
+use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::bundle::{BundleTip, KeptFile};
@@ -38,6 +40,8 @@ pub struct PushOptions<'a> {
     pub sources: bool,
     /// A ref that would lose commits moves all the same, if it is where it was last seen.
     pub with_lease: bool,
+    /// Nothing is sent and nothing moves: what would become of it is told.
+    pub is_dry: bool,
     /// What is done about secrets. They cannot be replaced: that is another history.
     pub leaving: Leaving<'a>,
 }
@@ -55,6 +59,10 @@ pub struct Pushed {
     pub secrets: SecretCounts,
     /// What the other repository calls refs, and is none.
     pub left_out: Vec<LeftOut>,
+    /// Branches here with commits that are not there, and that nobody wanted to go.
+    pub stayed: Vec<RefName>,
+    /// How many commits would be sent, where nothing is.
+    pub would_send: u64,
 }
 
 impl Repo {
@@ -108,6 +116,7 @@ impl Repo {
                 landed: lies,
             });
         }
+        done.stayed = stayed(&*view, wanted, &theirs)?;
         drop(view);
         let now = call.now;
         let mut here = Here {
@@ -131,6 +140,10 @@ impl Repo {
             Vec::new()
         };
         done.secrets = self.scanned(&wants, &moves, (&paths, &files), options)?;
+        if options.is_dry {
+            done.would_send = wants.iter().map(Want::missing).sum();
+            return Ok(done);
+        }
         let load = Load {
             wants,
             sources: options.sources,
@@ -246,6 +259,38 @@ impl Repo {
         Ok(told)
     }
 }
+
+/// The branches that are not wanted there and have commits that neither are there nor go there.
+fn stayed(view: &dyn View, wanted: &[PushRef], theirs: &PeerRefs) -> Result<Vec<RefName>> {
+    let going: Vec<CommitHash> = wanted.iter().filter_map(|to| to.commit).collect();
+    if going.is_empty() {
+        return Ok(Vec::new());
+    }
+    let there: HashSet<CommitHash> = theirs.refs.iter().map(|row| row.commit).collect();
+    let mut left = load::tips(view, RefName::HEADS)?;
+    left.retain(|(name, tip)| !there.contains(tip) && !wanted.iter().any(|to| to.name == *name));
+    for end in going.iter().take(COMPARED) {
+        let tips: Vec<CommitHash> = left.iter().map(|(_, tip)| *tip).collect();
+        let mut is_in = view.are_ancestors(&tips, end)?.into_iter();
+        left.retain(|_| is_in.next() == Some(false));
+    }
+    let mut stayed = Vec::new();
+    for (name, tip) in left {
+        let is_there = match theirs.get(&name) {
+            Some(row) if view.commit(&row.commit)?.is_some() => {
+                view.is_ancestor(&tip, &row.commit)?
+            }
+            _ => false,
+        };
+        if !is_there {
+            stayed.push(name);
+        }
+    }
+    Ok(stayed)
+}
+
+/// With how many of the paths that go the branches that stay are compared.
+const COMPARED: usize = 8;
 
 /// How what is wanted lies to what is there.
 fn lies(

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::carry::{Carried, Load, Want};
 use super::erasures::{erased_on, named_on};
 use super::here::Here;
-use super::{
-    Answers, Carries, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange,
-};
+use super::{Answers, Carries, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, FileState, KeptFile};
@@ -225,11 +223,7 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
         Ok(())
     }
 
-    fn missing_files(
-        &mut self,
-        mine: &mut Here<'_>,
-        paths: &[BundleTip],
-    ) -> Result<Vec<KeptFile>> {
+    fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>> {
         let mut files: Vec<KeptFile> = Vec::new();
         for path in paths {
             for file in self.unshelved(mine, path)? {
@@ -323,15 +317,12 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
 
 impl<S: Shelf> OnShelf<'_, S> {
     /// A bundle with what is missing of a path, and with these files.
-    fn made(
-        &self,
-        path: &BundleTip,
-        files: Vec<KeptFile>,
-        done: &mut Carried,
-    ) -> Result<Pending> {
+    fn made(&self, path: &BundleTip, files: Vec<KeptFile>, done: &mut Carried) -> Result<Pending> {
         let (kept, _) = self.shared(&path.name, &path.commit)?;
         let tips = std::slice::from_ref(path);
-        let (bundle, made) = self.mine.bundle_with_files(tips, &files, Leaving::Allowed)?;
+        let (bundle, made) = self
+            .mine
+            .bundle_with_files(tips, &files, Leaving::Allowed)?;
         done.brought.commits += made.commits;
         done.brought.contents += made.contents;
         done.brought.sources += made.sources;

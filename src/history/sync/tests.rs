@@ -8,8 +8,8 @@ use std::thread;
 use proptest::prelude::*;
 
 use super::*;
-use crate::history::bundle::{kept_files, states};
 use crate::error::Error;
+use crate::history::bundle::{kept_files, states};
 use crate::history::fsck::Fsck;
 use crate::history::laws::commands::command;
 use crate::history::{
@@ -22,6 +22,7 @@ const PUSH: PushOptions<'_> = PushOptions {
     remote: Some("hub"),
     sources: false,
     with_lease: false,
+    is_dry: false,
     leaving: Leaving::Allowed,
 };
 
@@ -447,12 +448,24 @@ fn what_was_erased_does_not_come_back_and_the_other_side_is_told() {
     fetch(&mine, &mut here(&hub), Follow::Head).expect("pulled");
     assert_eq!(says(&mine)[0], Message::text(Role::User, "[purged]"));
     let told = push(&mine, &hub, &main, &PUSH).expect("pushed").erased;
-    assert_eq!(told, ErasedThere { kept: 1, ..ErasedThere::default() });
+    assert_eq!(
+        told,
+        ErasedThere {
+            kept: 1,
+            ..ErasedThere::default()
+        }
+    );
     assert_eq!(says(&hub)[0], Message::text(Role::User, "a secret"));
     hub.set_config("receive.purge", Some("allow"))
         .expect("kept");
     let told = push(&mine, &hub, &main, &PUSH).expect("pushed").erased;
-    assert_eq!(told, ErasedThere { erased: 1, ..ErasedThere::default() });
+    assert_eq!(
+        told,
+        ErasedThere {
+            erased: 1,
+            ..ErasedThere::default()
+        }
+    );
     assert_eq!(says(&hub), says(&mine));
     let told = push(&mine, &hub, &main, &PUSH).expect("pushed").erased;
     assert_eq!(told, ErasedThere::default());

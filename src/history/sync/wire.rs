@@ -12,9 +12,7 @@ use serde_json::Value;
 use super::carry::same;
 use super::erasures::erased_on;
 use super::here::{ERASURES, FILES, Here};
-use super::{
-    Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange,
-};
+use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, FileState, KeptFile};

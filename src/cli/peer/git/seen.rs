@@ -65,7 +65,9 @@ pub(super) fn missing<'a>(
     }
     let found = output(&["cat-file", "--batch-check"], lines.as_bytes())?;
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
-    let gone = found.lines().filter_map(|line| line.strip_suffix(" missing"));
+    let gone = found
+        .lines()
+        .filter_map(|line| line.strip_suffix(" missing"));
     Ok(gone.map(str::to_owned).collect())
 }
 

@@ -129,7 +129,11 @@ fn session_files_go_where_their_commits_went_before() {
         assert!(done.carried.brought.sources > 0, "{:?}", done.carried);
         assert_eq!(done.carried.brought.commits, 0, "those are there");
         let done = place.with(&mine, |peer| push_to(&mine, peer, &names, &SOURCES));
-        assert_eq!(done.carried, Carried::default(), "a second time nothing goes");
+        assert_eq!(
+            done.carried,
+            Carried::default(),
+            "a second time nothing goes"
+        );
 
         let done = place.with(&yours, |peer| pull(&yours, peer, false));
         assert_eq!(done.carried, Carried::default());
@@ -140,7 +144,10 @@ fn session_files_go_where_their_commits_went_before() {
         assert_eq!(files(&yours, &names[1], &commits[2]), own);
         let done = place.with(&yours, |peer| pull(&yours, peer, true));
         assert_eq!(done.carried, Carried::default());
-        [&mine, &yours].into_iter().chain(place.repo()).for_each(sound);
+        [&mine, &yours]
+            .into_iter()
+            .chain(place.repo())
+            .for_each(sound);
     }
 }
 
@@ -162,10 +169,7 @@ fn records_of_further_commits_follow_a_file_that_is_there() {
         place.with(&mine, |peer| push_to(&mine, peer, &names, &PUSH));
         place.with(&mine, |peer| push_to(&mine, peer, &names, &SOURCES));
         place.with(&yours, |peer| pull(&yours, peer, true));
-        assert_eq!(
-            files(&yours, &names[1], &two),
-            [(b"the file".to_vec(), 2)]
-        );
+        assert_eq!(files(&yours, &names[1], &two), [(b"the file".to_vec(), 2)]);
     }
 }
 
@@ -245,22 +249,34 @@ fn a_pull_asks_for_erasures_and_does_what_is_set_here() {
         if let Some(hub) = place.repo() {
             hub.set_config("receive.purge", Some("allow")).expect("set");
         }
-        let told = place.with(&mine, |peer| push_to(&mine, peer, &main, &PUSH)).erased;
+        let told = place
+            .with(&mine, |peer| push_to(&mine, peer, &main, &PUSH))
+            .erased;
         let is_shelf = place.repo().is_none();
-        assert_eq!((told.listed, told.erased), if is_shelf { (1, 0) } else { (0, 1) });
-        let told = place.with(&mine, |peer| push_to(&mine, peer, &main, &PUSH)).erased;
+        assert_eq!(
+            (told.listed, told.erased),
+            if is_shelf { (1, 0) } else { (0, 1) }
+        );
+        let told = place
+            .with(&mine, |peer| push_to(&mine, peer, &main, &PUSH))
+            .erased;
         assert_eq!(told, ErasedThere::default(), "it is told once");
 
         let done = place.with(&yours, |peer| pull(&yours, peer, false)).erased;
         assert_eq!((done.kept, done.erased, done.commits.len()), (1, 0, 1));
         assert!(says(&yours, &tip, "a secret"));
-        yours.set_config("receive.purge", Some("allow")).expect("set");
+        yours
+            .set_config("receive.purge", Some("allow"))
+            .expect("set");
         let done = place.with(&yours, |peer| pull(&yours, peer, false)).erased;
         assert_eq!((done.kept, done.erased), (0, 1));
         assert!(!says(&yours, &tip, "a secret"));
         let done = place.with(&yours, |peer| pull(&yours, peer, false)).erased;
         assert_eq!(done, ErasedHere::default());
-        [&mine, &yours].into_iter().chain(place.repo()).for_each(sound);
+        [&mine, &yours]
+            .into_iter()
+            .chain(place.repo())
+            .for_each(sound);
     }
 }
 
@@ -333,7 +349,8 @@ fn nobody_erases_here_what_is_not_on_their_paths() {
     let (mine, hub) = (repo(), repo());
     say(&hub, &On::Head, "theirs");
     say(&mine, &On::Head, "mine alone");
-    mine.set_config("receive.purge", Some("allow")).expect("set");
+    mine.set_config("receive.purge", Some("allow"))
+        .expect("set");
     let all = mine.store.read().expect("a view").all_contents();
     let mut liar = Liar {
         peer: here(&hub),
@@ -363,7 +380,9 @@ fn a_ref_that_says_what_cannot_be_is_left_out_and_the_others_come() {
     assert_eq!(tip(&mine, &branch("main")), Some(one));
 
     let row = |name: &str, depth: &str| {
-        format!("{{\"name\":\"{name}\",\"commit\":\"{one}\",\"depth\":{depth},\"note\":null,\"session\":null}}")
+        format!(
+            "{{\"name\":\"{name}\",\"commit\":\"{one}\",\"depth\":{depth},\"note\":null,\"session\":null}}"
+        )
     };
     let rows = [
         row("refs/heads/main", "0"),
@@ -445,7 +464,10 @@ fn what_a_pusher_may_not_do_is_refused() {
     });
     let operations = mine.store.read().expect("a view").operations(None, 2);
     let what = &operations.expect("reads")[1].what;
-    assert!(what.starts_with("push  [2Jxx") && what.ends_with('…'), "{what}");
+    assert!(
+        what.starts_with("push  [2Jxx") && what.ends_with('…'),
+        "{what}"
+    );
     assert!(what.chars().count() < 1_000);
     let names: Vec<RefName> = mine
         .references("refs/")
@@ -463,7 +485,8 @@ fn a_ref_that_was_made_when_it_could_be_stops_no_fetch() {
     let tx = hub.store.write().expect("a transaction");
     tx.begin_operation(Millis(1), "push").expect("begun");
     let name: RefName = "refs/heads/HEAD".parse().expect("a name");
-    tx.set_reference(&name, Some(&RefValue::Commit(one))).expect("set");
+    tx.set_reference(&name, Some(&RefValue::Commit(one)))
+        .expect("set");
     tx.commit().expect("durable");
     let done = pull(&mine, &mut here(&hub), false);
     assert_eq!(done.left_out[0].name, "refs/heads/HEAD");
