@@ -14,6 +14,7 @@ mod landed;
 mod push;
 mod remotes;
 mod shelf;
+mod shelved;
 #[cfg(test)]
 mod tests;
 mod upstream;
@@ -34,7 +35,8 @@ pub use here::Here;
 pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
-pub use shelf::{Listed, OnShelf, Shelf, Shelved, ShelvedFile};
+pub use shelf::{OnShelf, Shelf};
+pub use shelved::{Listed, Shelved, ShelvedFile};
 pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 
