@@ -9,8 +9,8 @@ use crate::cli::{App, Result, typed::Typed};
 ///
 /// Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
 /// is sent, and every message and commit is checked against its name. What was erased here stays
-/// erased. After an interruption, the same command continues where it stopped. tract undo takes a fetch
-/// back.
+/// erased; what was erased there is named, and erased here if tract config receive.purge is allow. After
+/// an interruption, the same command continues where it stopped. tract undo takes a fetch back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
