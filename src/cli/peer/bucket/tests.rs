@@ -145,7 +145,7 @@ fn what_is_no_ref_is_said_to_be_none() {
         match bucket.list() {
             Err(Error::BrokenPeer { detail }) => detail,
             Ok(listed) => {
-                assert_eq!(listed.rows, [other.clone()], "the others come");
+                assert_eq!(listed.rows, std::slice::from_ref(&other), "the others come");
                 assert_eq!(listed.left_out.len(), 1);
                 // Nobody has seen what it is, so nobody moves it.
                 let moved = bucket.put(None, &one, Some(b"more"));
