@@ -136,10 +136,15 @@ impl CarriedAnswer {
     }
 }
 
-/// The remote of a name, or the only one: its name and URL.
-fn remote(repo: &Repo, named: Option<&str>) -> Result<(String, String), ApiError> {
+/// The remote of a name, that of the branch, or the only one: its name and URL.
+fn remote(repo: &Repo, on: &On, named: Option<&str>) -> Result<(String, String), ApiError> {
     let remotes = repo.remotes()?;
-    let found = match named {
+    let kept = match (named, repo.head(on)?.branch()) {
+        (None, Some(branch)) => repo.remote_of(branch)?,
+        _ => None,
+    };
+    let kept = kept.filter(|name| remotes.iter().any(|remote| remote.name == *name));
+    let found = match named.or(kept.as_deref()) {
         Some(name) => remotes.iter().find(|remote| remote.name == name),
         None if remotes.len() == 1 => remotes.first(),
         None => remotes.iter().find(|remote| remote.name == "origin"),
@@ -196,7 +201,7 @@ impl Method for PushParams {
     type Answer = CarriedAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
-        let (name, url) = remote(at.repo, self.remote.as_deref())?;
+        let (name, url) = remote(at.repo, &at.on, self.remote.as_deref())?;
         let wanted = pushed_refs(at.repo, &at.on, &self.refs, self.all)?;
         let secrets = at.host.secrets()?;
         let leaving = match self.secrets {
@@ -211,6 +216,7 @@ impl Method for PushParams {
             remote: Some(&name),
             sources: self.sources,
             with_lease: false,
+            is_dry: false,
             leaving,
         };
         let repo = at.repo;
@@ -243,7 +249,7 @@ impl Method for PullParams {
     type Answer = CarriedAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
-        let (name, url) = remote(at.repo, self.remote.as_deref())?;
+        let (name, url) = remote(at.repo, &at.on, self.remote.as_deref())?;
         let options = FetchOptions {
             remote: &name,
             sources: self.sources,

@@ -1,9 +1,11 @@
 //! What a purge has erased, and what not.
 
 use tract::history::{Purged, Unfinished};
+use tract::model::RefName;
 use tract::render::{bytes, plural};
 
-use super::{App, Exit, Failure, Result};
+use super::peer::git;
+use super::{App, Exit, Failure, Result, Ui};
 
 /// Says what is gone and what is not.
 pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
@@ -36,6 +38,18 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
             "the file of {name} stays: that session has commits of its own"
         ));
     }
+    names(&purged.names, ui);
+    let kept = git::forget();
+    if kept.refs > 0 {
+        ui.notice(format!(
+            "{} deleted that an earlier push git: left in this git repository",
+            plural(kept.refs, "ref")
+        ));
+    }
+    if kept.objects > 0 {
+        ui.notice("git keeps what push git: and pull git: left here until it collects it");
+        ui.hint("git gc --prune=now does it at once");
+    }
     ui.hint("session files outside of .tract are not touched");
     match &purged.unfinished {
         None => Ok(()),
@@ -50,3 +64,19 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
         }
     }
 }
+
+/// Which names of refs say it: those stay, for a purge moves no ref.
+pub fn names(names: &[RefName], ui: &mut Ui) {
+    for name in names.iter().take(NAMES) {
+        ui.notice(format!("the name of {} says it, and stays", name.short()));
+    }
+    if let Some(more) = names.len().checked_sub(NAMES).filter(|more| *more > 0) {
+        ui.notice(format!("and {} more", plural(more as u64, "name")));
+    }
+    if !names.is_empty() {
+        ui.hint("tract branch -m OLD NEW, tract branch -d NAME, tract tag -d NAME");
+    }
+}
+
+/// How many names are told.
+const NAMES: usize = 8;

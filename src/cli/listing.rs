@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use tract::history::LogRow;
+use tract::history::sync::Upstream;
 use tract::model::{Commit, Head, HideKind, Operation, RefName};
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 
@@ -349,5 +350,16 @@ pub fn known_operations(words: &[String]) -> Result<()> {
             let failure = Failure::usage(format!("unknown operation '{wrong}'"));
             Err(failure.with_hint([&OPERATIONS[..], &commands].concat().join(", ")))
         }
+    }
+}
+
+/// How far a branch and the other side's have gone on from each other: `origin/main: 2 ahead, 1 behind`.
+pub fn apart(upstream: &Upstream) -> String {
+    let seen = upstream.seen.short();
+    match (upstream.ahead, upstream.behind) {
+        (0, 0) => format!("{seen}: the same"),
+        (ahead, 0) => format!("{seen}: {ahead} ahead"),
+        (0, behind) => format!("{seen}: {behind} behind"),
+        (ahead, behind) => format!("{seen}: {ahead} ahead, {behind} behind"),
     }
 }

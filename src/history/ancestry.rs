@@ -101,9 +101,26 @@ pub(crate) fn beyond(
     tip: &CommitHash,
     others: &[CommitHash],
 ) -> Result<Vec<CommitRow>> {
-    let mut known = History::of(view, others)?;
+    let rows = walk(view, vec![*tip], History::of(view, others)?)?;
+    Ok(parents_first(rows))
+}
+
+/// The commits that lead to any of these, each once.
+pub(crate) fn leading_to(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<CommitHash>> {
+    let rows = match tips {
+        // One reading of all there is costs less than as many questions as pairs.
+        tips if tips.len() > FEW => view.by_reach(tips)?.reached,
+        tips => walk(view, tips.to_vec(), History::default())?,
+    };
+    Ok(rows.iter().map(|row| row.hash).collect())
+}
+
+/// How many histories are followed one after the other.
+const FEW: usize = 16;
+
+/// What leads to these commits and is not known, in no order.
+fn walk(view: &dyn View, mut open: Vec<CommitHash>, mut known: History) -> Result<Vec<CommitRow>> {
     let mut rows = Vec::new();
-    let mut open = vec![*tip];
     while let Some(end) = open.pop() {
         if known.holds_on_a_path(view, &end)? {
             continue;
@@ -116,7 +133,7 @@ pub(crate) fn beyond(
         })?;
         known.put(view, end)?;
     }
-    Ok(parents_first(rows))
+    Ok(rows)
 }
 
 /// These commits, each behind those among them that are its parents, or of which it is a copy.

@@ -4,6 +4,7 @@
 //! anything is off nothing is written. Deliberately absent: files, and which commits somebody means.
 
 mod copy;
+mod files;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -15,12 +16,16 @@ use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::model::RefName;
 
+pub use files::{FileState, KeptFile};
+pub(in crate::history) use files::{kept_files, states};
 pub use read::{Arrival, ArrivedRef, Unbundled};
 pub(in crate::history) use read::{ref_name, take_in};
 pub use write::Bundled;
 
 /// What a bundle begins with.
 const HEADER: &[u8] = b"tract bundle 1\n";
+/// What one begins with that brings records of commits which are not in it: those before what it needs.
+const HEADER_BEYOND: &[u8] = b"tract bundle 2\n";
 /// What a bundle of any version begins with.
 const MAGIC: &[u8] = b"tract bundle ";
 /// How much of a kept session file is one record at most.

@@ -48,6 +48,8 @@ pub struct Erasure {
     pub titles: Vec<RefName>,
     /// The tags whose notes say it.
     pub notes: Vec<RefName>,
+    /// Refs whose names say it, and stay: a purge moves none.
+    pub names: Vec<RefName>,
     /// The operations that could be undone, and could not any more, newest first.
     pub ends: Vec<OperationEntry>,
     /// The kept files, by number.
@@ -125,13 +127,17 @@ impl Repo {
         let dropped = tx.drop_unreached()?;
         let (erasure, sessions) = plan(&*tx, what)?;
         if erasure.is_nothing() {
-            return Ok(Purged::default());
+            return Ok(Purged {
+                names: erasure.names,
+                ..Purged::default()
+            });
         }
         let mut purged = Purged {
             contents: dropped.contents,
             size_bytes: dropped.size_bytes,
             sources: erasure.files.len() as u64,
             words: (erasure.titles.len() + erasure.notes.len()) as u64,
+            names: erasure.names.clone(),
             ..Purged::default()
         };
         let gone: Vec<ContentHash> = erasure.messages.iter().map(|it| it.content).collect();
@@ -251,6 +257,13 @@ fn beside(
             erasure.titles.push(name.clone());
             sessions.insert(name);
         }
+    }
+    if let Some(pattern) = what.pattern {
+        let refs = view.references("refs/")?.into_iter();
+        let refs = refs.map(|(name, _)| name);
+        erasure.names = refs
+            .filter(|name| pattern.is_in_text(name.as_str()))
+            .collect();
     }
     for (tag, note) in view.all_tag_notes()? {
         if says(&note.text) {

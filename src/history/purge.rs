@@ -29,6 +29,8 @@ pub struct Purged {
     pub sources: u64,
     /// Titles of sessions and notes of tags that said it.
     pub words: u64,
+    /// Refs whose names say it, and stay.
+    pub names: Vec<RefName>,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
     /// Why the repository's files still hold what was erased from history; none: they don't. The

@@ -115,7 +115,7 @@ fn what_is_damaged_or_no_bundle_is_refused_and_makes_no_repository() {
     bytes[middle] ^= 1;
     yours.write("talk.tract", bytes);
     yours.write("notes.txt", "Not a bundle.");
-    yours.write("later.tract", "tract bundle 2\nand what it will be");
+    yours.write("later.tract", "tract bundle 3\nand what it will be");
     let files = [
         "talk.tract",
         "notes.txt",

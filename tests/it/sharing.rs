@@ -304,7 +304,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     insta::assert_snapshot!(run(&["push", "--force-with-lease"]), @r"
     --- stderr
     Sent 1 commit, 1 message
-      replaced 8ac4615  main
+      replaced ff724f2...8ac4615  main
       known    d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
     ");
     insta::assert_snapshot!(run(&["branch", "--remotes"]), @r"
@@ -495,7 +495,7 @@ fn a_secret_does_not_leave() {
     exit code: 1
     --- stderr
     error: 1 secret: 1 aws-access-key, in fe2191d; nothing was written
-    hint: nothing has left; tract redact takes them out of the context, --allow-secrets lets them leave
+    hint: nothing has left; tract purge fe2191d --force erases them for good, --allow-secrets lets them leave
     ");
     assert_eq!(dump(&hub), before);
     insta::assert_snapshot!(mine.tract(&["push", &url, "--allow-secrets"]), @r"

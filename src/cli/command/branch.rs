@@ -6,7 +6,7 @@ use std::path::Path;
 use tract::history::{BranchRow, On};
 use tract::ingest;
 use tract::interop::Format;
-use tract::model::{Head, RefName, RefValue};
+use tract::model::{Head, RefName};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
@@ -14,6 +14,8 @@ use crate::cli::{App, Failure, Result, listing, typed};
 
 /// How little room a name gets.
 const LEAST_NAME_COLS: usize = 24;
+/// Which column says what a branch is about.
+const ABOUT: usize = 4;
 
 /// List, start, rename or delete branches
 ///
@@ -27,6 +29,7 @@ Example:
   tract branch                 what there is
   tract branch --here          those of sessions that ran in this directory or below it
   tract branch --gone          those of sessions whose files their tool has deleted since
+  tract branch -v              with how far each is ahead of origin's, and behind it
   tract branch --remotes       where the refs of other repositories were last seen
   tract branch before :12      a name for where the 12th message was the last
   tract branch -m before idea  another name
@@ -50,6 +53,9 @@ pub struct Args {
     /// List where the refs of other repositories were last seen
     #[arg(short, long, conflicts_with_all = ["name", "here", "tool", "gone"])]
     remotes: bool,
+    /// Also say how far each is ahead of the other side's branch, and behind it
+    #[arg(short, long, conflicts_with_all = ["name", "remotes"])]
+    verbose: bool,
     /// The branch
     name: Option<String>,
     /// Where the branch starts, instead of HEAD
@@ -134,11 +140,23 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
             is_gone: is_gone(row),
             is_cut: room.is_some(),
         };
-        cells.push(self::cells(row, &name, &calendar, &about));
+        let mut cells_of = self::cells(row, &name, &calendar, &about);
+        if args.verbose {
+            let upstream = repo.upstream(&row.name)?;
+            let told = upstream.map(|it| Line::from(format!("[{}]", listing::apart(&it))));
+            cells_of.insert(ABOUT, told.unwrap_or_default());
+        }
+        cells.push(cells_of);
     }
     if room.is_some() {
-        let heads = ["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
-        cells.insert(0, heads.map(|head| Label::Dim.of(head)).to_vec());
+        let mut heads = vec!["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
+        if args.verbose {
+            heads.insert(ABOUT, "REMOTE");
+        }
+        cells.insert(
+            0,
+            heads.into_iter().map(|head| Label::Dim.of(head)).collect(),
+        );
     }
     Ok(app.ui.print_all(table::list(cells, &[3], room))?)
 }
@@ -148,14 +166,18 @@ fn list_seen(app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let room = app.ui.width_cols();
     let mut cells: Vec<Vec<Line>> = Vec::new();
-    for (name, value) in repo.references(RefName::REMOTES)? {
-        if let RefValue::Commit(commit) = value {
-            cells.push(vec![
-                Label::Branch.of(name.short()),
-                Label::Hash.of(commit.short()),
-                repo.preview(&commit)?.into(),
-            ]);
-        }
+    for row in repo.seen()? {
+        // A session's name says which tool it is of.
+        let title = row.session.and_then(|(_, known)| known.title);
+        let about = match title {
+            Some(title) => listing::titled(None, Some(&title)),
+            None => repo.preview(&row.commit)?,
+        };
+        cells.push(vec![
+            Label::Branch.of(row.name.short()),
+            Label::Hash.of(row.commit.short()),
+            about.into(),
+        ]);
     }
     if cells.is_empty() {
         app.ui.status("Nothing has been fetched yet");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tract::history::sync::{FetchOptions, Fetched, Follow};
 use tract::history::{Call, Repo};
+use tract::model::RefName;
 
 use crate::cli::peer::{self, fetched};
 use crate::cli::{App, Failure, Result};
@@ -19,7 +20,8 @@ use crate::cli::{App, Failure, Result};
 Example:
   tract clone ssh://build.example/srv/talk
   tract clone me@laptop:work talk --sources && cd talk && tract resume
-  tract clone s3://team-talks/parser          from a bucket")]
+  tract clone s3://team-talks/parser          from a bucket
+  tract clone /srv/talk --branch idea         HEAD on idea")]
 pub struct Args {
     /// The other repository: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
     url: String,
@@ -28,6 +30,9 @@ pub struct Args {
     /// Also get the session files that are kept there
     #[arg(long)]
     sources: bool,
+    /// The branch that HEAD goes to, instead of the one where it is there
+    #[arg(short, long, value_name = "NAME")]
+    branch: Option<String>,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -56,10 +61,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 /// Brings what there is into a repository that was just made.
 fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched> {
     repo.set_remote("origin", url, false)?;
+    let head = args.branch.as_deref().map(RefName::branch).transpose()?;
     let options = FetchOptions {
         remote: "origin",
         sources: args.sources,
         follow: Follow::Head,
+        head: head.as_ref(),
         ..FetchOptions::default()
     };
     peer::with(url, repo, app, |there, app| {

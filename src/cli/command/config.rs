@@ -33,7 +33,7 @@ Of the repository, with its default in brackets:
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
   prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
   pull.merge         whether tract pull merges where your branch and theirs both have new commits: true or false [false]
-  receive.purge      whether a push may erase here what was erased there: allow or refuse [refuse]
+  receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
 With TRACT_LOG=FILE in the environment (or 1, for standard error), each command adds a line of JSON about what was counted, hidden or reset.
 

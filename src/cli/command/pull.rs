@@ -2,6 +2,7 @@
 
 use tract::history::surgery::MergeOptions;
 use tract::history::sync::{FetchOptions, Follow};
+use tract::model::RefName;
 use tract::render::{plural, shell_word};
 
 use crate::cli::peer::fetched;
@@ -18,11 +19,14 @@ use crate::cli::{App, Failure, Result, merging, outcome, typed::Typed};
 Example:
   tract pull                                from origin, or the only remote there is
   tract pull laptop && tract resume         go on with a session that began there
+  tract pull laptop idea                    your branch goes on where idea did there
   tract pull --merge                        where both have new commits: theirs come at the end
   tract checkout -b theirs origin/main      if both have new commits: theirs, beside yours")]
 pub struct Args {
     #[command(flatten)]
     from: fetched::From,
+    /// The branch there, instead of the one with the name of yours
+    branch: Option<String>,
     /// Merge where both have new commits
     #[arg(long, overrides_with = "no_merge")]
     merge: bool,
@@ -32,8 +36,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let branch = args.branch.as_deref().map(RefName::branch).transpose()?;
     let options = FetchOptions {
         follow: Follow::Head,
+        names: branch.as_slice(),
+        branch: branch.as_ref(),
         ..FetchOptions::default()
     };
     let done = fetched::run(&args.from, Typed::new("pull"), &options, app)?;

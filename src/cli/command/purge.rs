@@ -11,7 +11,7 @@ use crate::cli::{App, Failure, Result, Typed, erased};
 /// read [purged] from then on. Commits keep their hashes. No undo brings the messages back, and neither
 /// does importing the session again; an undo that would show them is refused from then on, all others
 /// still work, and --dry-run lists those that end. Kept files of sessions that hold any of it are erased too, and so
-/// are titles and tags' notes that contain it. What is hashed with a commit (its note, its reason, its
+/// are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. What is hashed with a commit (its note, its reason, its
 /// request settings) cannot be erased: if the text is there, nothing is done.
 ///
 /// The expression is read as tract find -E reads it: case does not matter, unless it begins with (?-i).
@@ -60,6 +60,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let erasure = repo.erasure(&what)?;
         if erasure.is_nothing() {
             app.ui.status("Nothing to erase");
+            erased::names(&erasure.names, &mut app.ui);
             return Ok(());
         }
         if args.dry_run {
@@ -76,8 +77,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     // What was looked for is what is to be forgotten.
     let typed = Typed::new("purge").revs(&args.named).line();
     let purged = repo.erase(app.call(&on, &typed), &what)?;
-    if purged == Purged::default() {
+    let is_nothing = Purged {
+        names: Vec::new(),
+        ..purged.clone()
+    };
+    if is_nothing == Purged::default() {
         app.ui.status("Nothing to erase");
+        erased::names(&purged.names, &mut app.ui);
         return Ok(());
     }
     erased::tell(&purged, app)
@@ -117,6 +123,10 @@ fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
     }
     for tag in &erasure.notes {
         app.ui.print(format!("  the note of {}", tag.short()))?;
+    }
+    for name in &erasure.names {
+        app.ui
+            .print(format!("  stays: the name of {}", name.short()))?;
     }
     if !erasure.ends.is_empty() {
         let count = plural(erasure.ends.len() as u64, "command");

@@ -1,5 +1,7 @@
 //! `tract push`: what is here, to another repository.
 
+use std::path::PathBuf;
+
 use tract::Error;
 use tract::api::pushed_refs;
 use tract::history::sync::{Landed, PushOptions, PushRef, Pushed};
@@ -14,7 +16,7 @@ use crate::cli::{App, Failure, Result, peer};
 /// Send commits to another repository
 ///
 /// Without REF, it sends the branch that HEAD is on, and the session that it came from. Only what is
-/// missing there is sent. Request settings, notes and titles go too; session files only with --sources.
+/// missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with --sources.
 /// A ref that would lose commits there is not moved, unless --force-with-lease is given and the ref is
 /// where it was last seen. After an interruption, the same command continues where it stopped.
 ///
@@ -27,11 +29,13 @@ Example:
   tract push                       to origin, or the only remote there is
   tract push laptop main v1        a branch and a tag
   tract push --all --sources       everything, with the session files that were imported
+  tract push -u team               and from now on push and pull this branch there
   tract push ../other              to a repository without a name here
+  tract push ../new/               the same, made if it is not there: the slash asks for that
   tract push git:origin            to git's origin, beside the code, on refs of its own
   tract push origin --delete old   delete a branch there")]
 pub struct Args {
-    /// The remote, or a URL; by default origin, or the only one
+    /// The remote, or a URL; by default that of the branch, origin, or the only one
     remote: Option<String>,
     /// Branches, tags, sessions
     #[arg(value_name = "REF")]
@@ -48,6 +52,15 @@ pub struct Args {
     /// Delete these refs there
     #[arg(long, requires = "refs")]
     delete: bool,
+    /// From now on push and pull this branch there
+    #[arg(short = 'u', long, conflicts_with = "delete")]
+    set_upstream: bool,
+    /// Say what would be sent, and send nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Make the repository, if the directory has none
+    #[arg(long, conflicts_with = "delete")]
+    create: bool,
     /// Send secrets, too
     #[arg(long)]
     allow_secrets: bool,
@@ -62,6 +75,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         remote: place.name.as_deref(),
         sources: args.sources,
         with_lease: args.force_with_lease,
+        is_dry: args.dry_run,
         leaving: if args.allow_secrets {
             Leaving::Allowed
         } else {
@@ -74,18 +88,43 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .flag("--delete", args.delete)
         .word(refs.collect::<Vec<_>>().join(" "))
         .line();
+    let typed = args.remote.as_deref();
+    if args.set_upstream && place.name.is_none() {
+        let failure = Failure::usage("a branch goes to a remote, and this is a URL");
+        return Err(failure.with_hint("tract remote add NAME URL, and tract push -u NAME"));
+    }
+    let is_folder = |url: &str| url.ends_with('/') && !url.contains("://");
+    let asks = args.create || typed.is_some_and(is_folder);
+    let made = match asks && !args.dry_run {
+        true => made(&place.url, app)?,
+        false => None,
+    };
     let done = peer::with(&place.url, &repo, app, |there, app| {
         let call = app.call(&on, &what);
         let done = peer::shown(app, |told| repo.push(call, there, &wanted, &options, told));
         done.map_err(|error| match error {
-            Error::Leaks { .. } => Failure::from(error).with_hint(
-                "nothing has left; tract redact takes them out of the context, --allow-secrets lets them leave",
-            ),
+            Error::Leaks { ref commits, .. } => {
+                let hint = secret_hint(commits);
+                Failure::from(error).with_hint(hint)
+            }
             error => error.into(),
         })
-    })?;
-    tell(&done, app);
-    let typed = args.remote.as_deref().or(place.name.as_deref());
+    });
+    if let (Some(dir), Err(_)) = (&made, &done) {
+        // Nothing is left behind of what was made for nothing.
+        let _ = std::fs::remove_dir_all(dir.join(".tract"));
+        let _ = std::fs::remove_dir(dir);
+    }
+    let done = done?;
+    if let Some(dir) = &made {
+        let dir = app.short_path(dir);
+        app.ui.status(format!("Made a repository in {dir}"));
+    }
+    tell(&done, args.dry_run, app);
+    if let (true, false, Some(name)) = (args.set_upstream, args.dry_run, &place.name) {
+        follow(&repo, name, &place.url, &done, app)?;
+    }
+    let typed = typed.or(place.name.as_deref());
     refused(&done, typed.unwrap_or("REMOTE"))
 }
 
@@ -104,9 +143,74 @@ fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>> {
     Ok(pushed_refs(repo, on, &args.refs, args.all)?)
 }
 
-fn tell(done: &Pushed, app: &mut App) {
+/// The directory in which a repository was made for what is pushed; none where one is.
+fn made(url: &str, app: &App) -> Result<Option<PathBuf>> {
+    let Some(peer::Place::Directory(dir)) = peer::parse(url, app)? else {
+        let failure = Failure::usage("only a directory on this machine is made by a push");
+        return Err(failure.with_hint("tract init there, then push"));
+    };
+    let (_, is_made) = Repo::init_as(&dir, &app.visitor()?)?;
+    Ok(is_made.then_some(dir))
+}
+
+/// What helps against secrets that are found: what hides them leaves them in the history, which is what leaves.
+fn secret_hint(commits: &[String]) -> String {
+    let purge = match commits {
+        [] => "--match REGEX".to_owned(),
+        some if some.len() > NAMED => "REV…".to_owned(),
+        some => some.join(" "),
+    };
+    format!(
+        "nothing has left; tract purge {purge} --force erases them for good, --allow-secrets lets them leave"
+    )
+}
+
+/// How many branches, or commits with secrets, are named.
+const NAMED: usize = 4;
+
+/// From now on the branches that were pushed go there.
+fn follow(repo: &Repo, remote: &str, url: &str, done: &Pushed, app: &mut App) -> Result<()> {
+    if !repo.remotes()?.iter().any(|it| it.name == remote) {
+        repo.set_remote(remote, url, false)?;
+    }
+    let went = done.refs.iter().filter(|row| !row.landed.is_refused());
+    let names = went.map(|row| row.name.clone()).filter(RefName::is_branch);
+    let names: Vec<RefName> = names.collect();
+    repo.set_remote_of(&names, remote)?;
+    for name in names.iter().take(NAMED) {
+        app.ui
+            .status(format!("{} goes to {remote} from now on", name.short()));
+    }
+    Ok(())
+}
+
+/// Which branches have commits that did not go.
+fn stayed(done: &Pushed, app: &mut App) {
+    if done.stayed.is_empty() {
+        return;
+    }
+    let names = done.stayed.iter().take(NAMED).map(|name| name.short());
+    let mut names = names.collect::<Vec<_>>().join(", ");
+    if let Some(more) = done
+        .stayed
+        .len()
+        .checked_sub(NAMED)
+        .filter(|more| *more > 0)
+    {
+        names += &format!(" and {more} more");
+    }
+    app.ui.notice(format!(
+        "not pushed, with commits that are not there: {names} (tract push --all)"
+    ));
+}
+
+fn tell(done: &Pushed, is_dry: bool, app: &mut App) {
     let is_known = |landed| matches!(landed, Landed::Known | Landed::Further);
     match peer::carried(&done.carried) {
+        None if is_dry && done.would_send > 0 => {
+            let what = plural(done.would_send, "commit");
+            app.ui.status(format!("Would send {what}"));
+        }
         Some(what) => app.ui.status(format!("Sent {what}")),
         None if done.refs.iter().all(|row| is_known(row.landed)) => {
             app.ui.status("Nothing to send");
@@ -114,19 +218,22 @@ fn tell(done: &Pushed, app: &mut App) {
         None => {}
     }
     for row in &done.refs {
-        let place = if row.landed.is_refused() {
-            row.old
-        } else {
-            row.new.or(row.old)
-        };
-        let place = place.map(|commit| commit.short());
-        app.ui.status(peer::landed(&row.name, row.landed, place));
+        app.ui.status(peer::landed(row));
     }
+    stayed(done, app);
     if !done.secrets.is_empty() {
         app.ui
             .notice(format!("{} left with it", counted_secrets(&done.secrets)));
     }
+    peer::left_out(&done.left_out, &done.carried, "there", app);
     let erased = done.erased;
+    if erased.listed > 0 {
+        let messages = plural(erased.listed, "message");
+        app.ui.notice(format!(
+            "{messages} erased here: still there, and whoever pulls is told"
+        ));
+        app.ui.hint("what was pushed there goes with its ref: tract push REMOTE --delete NAME, then push again");
+    }
     if erased.erased > 0 {
         let messages = plural(erased.erased, "message");
         app.ui

@@ -1,5 +1,6 @@
 //! `tract remote`: other repositories by name.
 
+use tract::model::RefName;
 use tract::render::{Label, Line};
 
 use crate::cli::{App, Failure, Result, peer};
@@ -16,9 +17,14 @@ Example:
   tract remote add origin ssh://build.example/srv/talk
   tract remote add laptop me@laptop:work
   tract remote add team s3://team-talks/parser
+  tract remote -v
   tract remote set-url origin /mnt/share/talk
+  tract remote rename laptop desk
   tract remote remove laptop")]
 pub struct Args {
+    /// Where each is fetched from and pushed to
+    #[arg(short, long)]
+    verbose: bool,
     #[command(subcommand)]
     act: Option<Act>,
 }
@@ -39,6 +45,13 @@ enum Act {
         /// Where it is
         url: String,
     },
+    /// Give a remote another name
+    Rename {
+        /// Its name here
+        old: String,
+        /// Its new name
+        new: String,
+    },
     /// Remove a remote, and forget where its refs were
     Remove {
         /// Its name here
@@ -57,9 +70,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             }
             let width = remotes.iter().map(|it| it.name.chars().count()).max();
             let width = width.unwrap_or(0);
-            let lines = remotes.into_iter().map(|remote| {
-                let name = format!("{:<width$}", remote.name);
-                Label::Branch.of(name) + "  " + Line::from(remote.url)
+            let ways: &[&str] = match args.verbose {
+                true => &[" (fetch)", " (push)"],
+                false => &[""],
+            };
+            let lines = remotes.iter().flat_map(|remote| {
+                let line = move |way: &&str| {
+                    let name = format!("{:<width$}", remote.name);
+                    Label::Branch.of(name) + "  " + Line::from(remote.url.as_str()) + *way
+                };
+                ways.iter().map(line)
             });
             Ok(app.ui.print_all(lines)?)
         }
@@ -68,8 +88,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             known(&repo, name)?;
             Ok(repo.set_remote(name, &peer::kept(url, app)?, true)?)
         }
+        Some(Act::Rename { old, new }) => {
+            known(&repo, old)?;
+            let on = app.on()?;
+            let what = format!("remote rename {old} {new}");
+            repo.rename_remote(app.call(&on, &what), old, new)?;
+            Ok(())
+        }
         Some(Act::Remove { name }) => {
-            known(&repo, name)?;
+            // Of one that has no name of its own, git:origin, there is what was seen.
+            let before = format!("{}{name}/", RefName::REMOTES);
+            if repo.references(&before)?.is_empty() {
+                known(&repo, name)?;
+            }
             let on = app.on()?;
             repo.forget_remote(app.call(&on, &format!("remote remove {name}")), name)?;
             Ok(())

@@ -67,12 +67,18 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(tip) => cache::state(&repo, &tip, app)?,
         None => None,
     };
+    let upstream = match status.head.branch() {
+        Some(branch) => repo.upstream(branch)?,
+        None => None,
+    };
+    let apart = upstream.map(|it| Line::from(format!("Remote   {}", listing::apart(&it))));
     let ui = &mut app.ui;
     ui.print(head_line(&status, ui))?;
     if let Some(watched) = watched {
         ui.print(watched)?;
         ui.print_all(sessions_line(&held))?;
     }
+    ui.print_all(apart)?;
     ui.print_all(troubles)?;
     if let Some(merge) = &status.merge {
         let name = Line::from(merge.name.as_str());

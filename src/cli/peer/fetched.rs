@@ -3,7 +3,7 @@
 use tract::history::sync::{FetchOptions, Fetched, Landed};
 use tract::render::plural;
 
-use super::{carried, landed, named, shown, with};
+use super::{carried, landed, left_out, named, shown, with};
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result};
 
@@ -13,11 +13,11 @@ const REFS: usize = 20;
 /// From where, and what.
 #[derive(Debug, clap::Args)]
 pub struct From {
-    /// The remote; by default origin, or the only one
-    remote: Option<String>,
+    /// The remote; by default that of the branch, origin, or the only one
+    pub remote: Option<String>,
     /// Also the session files that are kept there
     #[arg(long)]
-    sources: bool,
+    pub sources: bool,
 }
 
 /// Brings what there is, and says so.
@@ -28,7 +28,10 @@ pub fn run(from: &From, what: Typed, options: &FetchOptions<'_>, app: &mut App) 
         let failure = Failure::usage("what comes is kept under the name of a remote".to_owned());
         return Err(failure.with_hint("tract remote add NAME URL"));
     };
-    let what = what.word(&name).flag("--sources", from.sources).line();
+    let what = what.word(&name);
+    let branch = options.branch.map(|branch| branch.short());
+    let what = branch.into_iter().fold(what, Typed::word);
+    let what = what.flag("--sources", from.sources).line();
     let options = FetchOptions {
         remote: &name,
         sources: from.sources,
@@ -54,8 +57,7 @@ pub fn tell(done: &Fetched, app: &mut App) {
         None => {}
     }
     for row in moved.iter().take(REFS) {
-        let place = row.new.or(row.old).map(|commit| commit.short());
-        app.ui.status(landed(&row.name, row.landed, place));
+        app.ui.status(landed(row));
     }
     if let Some(more) = moved.len().checked_sub(REFS).filter(|more| *more > 0) {
         app.ui
@@ -67,10 +69,32 @@ pub fn tell(done: &Fetched, app: &mut App) {
         app.ui
             .notice(format!("{messages} left out: erased here earlier"));
     }
+    left_out(&done.left_out, &done.carried, "here", app);
+    erased_there(done, app);
     for name in &done.nameless {
         app.ui.notice(format!(
             "{} is left out: here it would be taken for a tag or a session",
             name.short()
+        ));
+    }
+}
+
+/// What became of messages that were erased on the other side.
+fn erased_there(done: &Fetched, app: &mut App) {
+    let told = &done.erased;
+    if told.erased > 0 {
+        let messages = plural(told.erased, "message");
+        app.ui
+            .notice(format!("{messages} erased there: now erased here, too"));
+    }
+    if told.kept > 0 {
+        let messages = plural(told.kept, "message");
+        app.ui
+            .notice(format!("{messages} erased there: still here"));
+        let commits: Vec<String> = told.commits.iter().map(|it| it.short()).collect();
+        let commits = commits.join(" ");
+        app.ui.hint(format!(
+            "tract purge {commits} --force erases what these say; tract config receive.purge allow lets a pull do it"
         ));
     }
 }

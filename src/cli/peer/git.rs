@@ -3,11 +3,14 @@
 //! Each ref of tract's stands on one of git's, `refs/tract/…/NAME.tract`: a commit without a parent, in whose tree `ref.json` says
 //! where it is and `0000.tract`, `0001.tract`, … are its bundles, each going on from the one before it.
 
+mod seen;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use tract::history::Repo;
-use tract::history::sync::{OnShelf, Peer, Shelf, Shelved};
+use tract::history::sync::{LeftOut, Listed, OnShelf, Peer, Shelf, Shelved};
 use tract::model::RefName;
 use tract::{Error, Result};
 
@@ -18,10 +21,14 @@ use crate::cli::{self, App, Failure};
 const THERE: &str = "refs/tract/";
 /// What each ends with: one may stand below another.
 const SUFFIX: &str = ".tract";
-/// Where they are kept here.
-const HERE: &str = "refs/tract-seen/";
 /// What says where a ref is.
 const HEAD: &str = "ref.json";
+/// The longest of these, in bytes: as long as a line between two pipes.
+const LONGEST: u64 = 64 << 20;
+/// How often a listing begins again where refs move meanwhile.
+const TRIES: usize = 4;
+
+pub use seen::forget;
 
 /// Lets `act` talk to the git repository that git calls `remote`.
 pub fn with<T>(
@@ -32,6 +39,8 @@ pub fn with<T>(
 ) -> cli::Result<T> {
     let git = Git {
         remote: remote.to_owned(),
+        objects: BTreeMap::new(),
+        broken: BTreeSet::new(),
     };
     git.run(&["rev-parse", "--git-dir"], &[]).map_err(|_| {
         let failure = Failure::refused("this is not a git repository");
@@ -44,6 +53,10 @@ pub fn with<T>(
 
 struct Git {
     remote: String,
+    /// Which object each ref was last seen at.
+    objects: BTreeMap<RefName, String>,
+    /// Git's names of what stands in the place of a ref of tract's and is none.
+    broken: BTreeSet<String>,
 }
 
 impl Git {
@@ -77,72 +90,136 @@ impl Git {
         Ok(said.trim().to_owned())
     }
 
-    /// Where a ref was last seen, as git names it here.
-    fn here(&self, name: &RefName) -> String {
-        let below = name.as_str().strip_prefix("refs/").unwrap_or_default();
-        format!("{}{below}{SUFFIX}", self.seen())
-    }
-
     fn there(name: &RefName) -> String {
         let below = name.as_str().strip_prefix("refs/").unwrap_or_default();
         format!("{THERE}{below}{SUFFIX}")
     }
 
-    /// Where what this remote has is kept: its name may be a URL.
-    fn seen(&self) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-        let name: String = self.remote.chars().map(plain).collect();
-        format!("{HERE}{name}/")
-    }
-
     /// The object that a ref was last seen at; empty where there was none.
     fn object(&self, was: Option<&Shelved>) -> Result<String> {
-        match was {
-            Some(was) => self.text(&["rev-parse", "--verify", &self.here(&was.row.name)], &[]),
-            None => Ok(String::new()),
-        }
+        let Some(was) = was else {
+            return Ok(String::new());
+        };
+        let object = self.objects.get(&was.row.name).cloned();
+        object.ok_or_else(|| strange(format!("has no {}", was.row.name.short())))
     }
 
-    fn push(&self, name: &RefName, was: &str, to: &str) -> Result<()> {
+    fn push(&mut self, name: &RefName, was: &str, to: &str) -> Result<()> {
         let there = Self::there(name);
+        if self.broken.contains(&there) {
+            return Err(strange(format!(
+                "has something else in the place of {}: git push {} :{there} takes it away",
+                name.short(),
+                self.remote
+            )));
+        }
         let lease = format!("--force-with-lease={there}:{was}");
         let refspec = format!("{to}:{there}");
         self.run(&["push", "--quiet", &lease, &self.remote, &refspec], &[])?;
         match to {
-            "" => self.run(&["update-ref", "-d", &self.here(name)], &[])?,
-            to => self.run(&["update-ref", &self.here(name), to], &[])?,
+            "" => self.objects.remove(name),
+            to => self.objects.insert(name.clone(), to.to_owned()),
         };
+        seen::remember(&self.remote, self.objects.values());
         Ok(())
+    }
+
+    /// The refs below `refs/tract/` there, by git's names, and what each is.
+    fn refs(&self) -> Result<Vec<(String, String)>> {
+        let said = self.text(&["ls-remote", &self.remote, &format!("{THERE}*")], &[])?;
+        let rows = said.lines().filter_map(|line| line.split_once('\t'));
+        let rows = rows.filter(|(_, name)| name.starts_with(THERE));
+        Ok(rows
+            .map(|(object, name)| (name.to_owned(), object.to_owned()))
+            .collect())
+    }
+
+    /// Brings what these refs are made of, as objects that no ref of git's leads to here: what is on a ref would go
+    /// wherever all refs are pushed.
+    fn fetch(&self, there: &[(String, String)]) -> Result<()> {
+        let missing = seen::missing(there.iter().map(|(_, object)| object.as_str()))
+            .map_err(Error::io("git"))?;
+        let names = there.iter().filter(|(_, object)| missing.contains(object));
+        let names: String = names.map(|(name, _)| format!("{name}\n")).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let tips = seen::remembered(&self.remote);
+        let tips: Vec<String> = tips
+            .iter()
+            .map(|it| format!("--negotiation-tip={it}"))
+            .collect();
+        let mut fetch = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        fetch.extend(tips.iter().map(String::as_str));
+        fetch.extend(["--stdin", &self.remote]);
+        self.run(&fetch, names.as_bytes())?;
+        Ok(())
+    }
+
+    /// All refs there, with what they are made of, at one moment.
+    fn fetched(&self) -> Result<Vec<(String, String)>> {
+        let mut there = self.refs()?;
+        for _ in 0..TRIES {
+            let done = self.fetch(&there);
+            let objects = there.iter().map(|(_, object)| object.as_str());
+            if done.is_ok() && seen::missing(objects).is_ok_and(|it| it.is_empty()) {
+                return Ok(there);
+            }
+            // One that has moved meanwhile is another one now.
+            let now = self.refs()?;
+            if now == there {
+                return done.map(|()| there);
+            }
+            there = now;
+        }
+        self.fetch(&there)?;
+        Ok(there)
+    }
+
+    /// What a ref says of itself.
+    fn read_ref(&self, name: &str, object: &str) -> Result<Shelved> {
+        let place = format!("{object}:{HEAD}");
+        let size = self.text(&["cat-file", "-s", &place], &[]);
+        let size = size.map_err(|_| strange(format!("has no {HEAD}")))?;
+        if size.parse().is_ok_and(|size: u64| size > LONGEST) {
+            return Err(strange(format!("has a {HEAD} that is too long")));
+        }
+        let said = self.run(&["cat-file", "blob", &place], &[])?;
+        let row = Shelved::from_json(&said)?;
+        if Self::there(&row.row.name) != name {
+            return Err(strange(format!("has {} by another name", row.row.name)));
+        }
+        Ok(row)
     }
 }
 
 impl Shelf for Git {
-    fn list(&mut self) -> Result<Vec<Shelved>> {
-        let seen = self.seen();
-        let refspec = format!("+{THERE}*:{seen}*");
-        let fetch = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--prune",
-            "--no-write-fetch-head",
-        ];
-        self.run(&[&fetch[..], &[&self.remote, &refspec]].concat(), &[])?;
-        let names = self.text(&["for-each-ref", "--format=%(refname)", &seen], &[])?;
-        let mut rows = Vec::new();
-        for seen in names.lines() {
-            let said = self.run(&["cat-file", "blob", &format!("{seen}:{HEAD}")], &[])?;
-            let row = Shelved::from_json(&said)?;
-            if self.here(&row.row.name) != seen {
-                return Err(strange(format!("has {} by another name", row.row.name)));
+    fn list(&mut self) -> Result<Listed> {
+        seen::drop_refs();
+        let there = self.fetched()?;
+        let mut listed = Listed::default();
+        for (name, object) in there {
+            match self.read_ref(&name, &object) {
+                Ok(row) => {
+                    self.objects.insert(row.row.name.clone(), object);
+                    listed.rows.push(row);
+                }
+                Err(error) => {
+                    let why = match error {
+                        Error::BrokenPeer { detail } => format!("it {detail}"),
+                        error => error.to_string(),
+                    };
+                    listed.left_out.push(LeftOut::new(name.as_str(), why));
+                    self.broken.insert(name);
+                }
             }
-            rows.push(row);
         }
-        Ok(rows)
+        seen::remember(&self.remote, self.objects.values());
+        Ok(listed)
     }
 
     fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
-        let place = format!("{}:{}", self.here(&row.row.name), file(number));
+        let place = format!("{}:{}", self.object(Some(row))?, file(number));
         self.run(&["cat-file", "blob", &place], &[])
     }
 

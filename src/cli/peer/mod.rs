@@ -3,16 +3,17 @@
 #[cfg(feature = "s3")]
 mod bucket;
 pub mod fetched;
-mod git;
+pub mod git;
 #[cfg(feature = "s3")]
 mod s3;
 mod ssh;
 mod url;
 
 use tract::Error;
+use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::history::sync::{Carried, Here, Landed, Peer, Remote};
-use tract::model::{Millis, RefName};
+use tract::history::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer, Remote};
+use tract::model::Millis;
 use tract::render::{Label, Line, plural, shell_word};
 
 use crate::cli::app::system_time;
@@ -39,6 +40,13 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
         url: remote.url.clone(),
     };
     let place = |name: &str| remotes.iter().find(|it| it.name == name).map(named);
+    let chosen = match (typed, repo.head(&app.on()?)?.branch()) {
+        (None, Some(branch)) => repo.remote_of(branch)?,
+        _ => None,
+    };
+    if let Some(named) = chosen.and_then(|name| place(&name)) {
+        return Ok(named);
+    }
     match typed {
         None if remotes.len() == 1 => Ok(named(&remotes[0])),
         None => place(DEFAULT).ok_or_else(|| {
@@ -144,6 +152,32 @@ fn strange(detail: String) -> Error {
     Error::BrokenPeer { detail }
 }
 
+/// Says what the other side has that is passed over, and which session files did not go.
+pub fn left_out(left: &[LeftOut], carried: &Carried, place: &str, app: &mut App) {
+    for one in left.iter().take(LEFT_OUT) {
+        app.ui
+            .warn(format!("{} is left out there: {}", one.name, one.why));
+    }
+    if let Some(more) = left.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
+        app.ui
+            .warn(format!("{} more left out", plural(more as u64, "ref")));
+    }
+    if carried.refused_files > 0 {
+        let files = plural(carried.refused_files, "session file");
+        app.ui.notice(format!(
+            "{files} left out: they may hold what was erased {place}"
+        ));
+    }
+    if carried.is_uncompared {
+        app.ui.notice(
+            "the tract there is older: of session files, those of new commits went, and no others",
+        );
+    }
+}
+
+/// How many refs that are passed over are named.
+const LEFT_OUT: usize = 8;
+
 /// What was carried, in words; none: nothing was.
 pub fn carried(carried: &Carried) -> Option<String> {
     let brought = &carried.brought;
@@ -151,7 +185,11 @@ pub fn carried(carried: &Carried) -> Option<String> {
         return None;
     }
     let counts = [brought.commits, brought.contents, brought.sources];
-    Some(contents(counts))
+    Some(match counts {
+        [0, 0, 0] => "records of session files".to_owned(),
+        [0, 0, files] => plural(files, "session file"),
+        counts => contents(counts),
+    })
 }
 
 /// What came in, in words: `3 commits, 4 messages`.
@@ -164,7 +202,16 @@ pub fn contents([commits, messages, sources]: [u64; 3]) -> String {
 }
 
 /// What became of a ref, on a line.
-pub fn landed(name: &RefName, landed: Landed, place: Option<String>) -> Line {
+pub fn landed(row: &LandedRef) -> Line {
+    let (name, landed) = (&row.name, row.landed);
+    let short = |commit: Option<CommitHash>| commit.map(|commit| commit.short());
+    let place = match (landed, row.old, row.new) {
+        (Landed::Replaced, Some(old), Some(new)) => {
+            Some(format!("{}...{}", old.short(), new.short()))
+        }
+        (landed, old, _) if landed.is_refused() => short(old),
+        (_, old, new) => short(new.or(old)),
+    };
     let became = if landed.is_refused() {
         "refused"
     } else {

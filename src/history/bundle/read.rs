@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::{BLOCK_BYTES, HEADER, LINE_BYTES, MAGIC, WINDOW_LOG, broken};
+use super::files::begins_with;
+use super::{BLOCK_BYTES, HEADER, HEADER_BEYOND, LINE_BYTES, MAGIC, WINDOW_LOG, broken};
 use crate::context::Order;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
-use crate::history::ancestry::leads_to;
+use crate::history::ancestry::{History, leads_to};
 use crate::history::call::{Call, On};
 use crate::history::load;
+use crate::history::purge::holds_purged;
 use crate::history::repo::{self, Repo};
 use crate::model::expansion::Expanded;
 use crate::model::{
@@ -112,12 +114,13 @@ pub(in crate::history) fn take_in(
     input: &mut (impl Read + Seek),
     progress: &mut dyn FnMut(usize),
 ) -> Result<Brought> {
-    let packed_bytes = check_whole(input)?;
+    let (packed_bytes, is_beyond) = check_whole(input)?;
     let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
     let mut decoder = decoder.single_frame();
     decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
     let mut lines = BufReader::new(Expanded::new(decoder, packed_bytes));
     let mut taken = Taken::new(tx);
+    taken.is_beyond = is_beyond;
     let mut told = 0;
     while taken.line(&mut lines)? {
         if taken.commits.len() >= told + STEP {
@@ -184,8 +187,9 @@ impl Brought {
     }
 }
 
-/// Holds the whole against the hash in its head, and stops behind that head; gives how many bytes are there.
-fn check_whole(input: &mut (impl Read + Seek)) -> Result<u64> {
+/// Holds the whole against the hash in its head, and stops behind that head; gives how many bytes are there, and whether it
+/// may say something of commits that are not in it.
+fn check_whole(input: &mut (impl Read + Seek)) -> Result<(u64, bool)> {
     let mut head = Vec::new();
     let head_bytes = HEADER.len() + 65;
     input
@@ -196,7 +200,8 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<u64> {
     if !head.starts_with(MAGIC) {
         return Err(broken("it does not begin as one"));
     }
-    let Some(print) = head.strip_prefix(HEADER) else {
+    let beyond = head.strip_prefix(HEADER_BEYOND);
+    let Some(print) = beyond.or(head.strip_prefix(HEADER)) else {
         return Err(broken("its version is not known here"));
     };
     let mut hash = Fingerprint::default();
@@ -216,7 +221,7 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<u64> {
     }
     let behind = SeekFrom::Start(head_bytes as u64);
     input.seek(behind).map_err(broken)?;
-    Ok(size_bytes)
+    Ok((size_bytes, beyond.is_some()))
 }
 
 /// How many messages and commits are written together, and how many bytes of them, but for the last one.
@@ -245,6 +250,10 @@ struct Own {
 /// What was read so far.
 struct Taken<'a> {
     tx: &'a dyn Tx,
+    /// Whether it may say something of commits before those that it needs.
+    is_beyond: bool,
+    /// Those of which it does.
+    beyond: HashSet<CommitHash>,
     /// The commits that it goes on from.
     needs: HashSet<CommitHash>,
     missing: Vec<CommitHash>,
@@ -275,6 +284,8 @@ impl<'a> Taken<'a> {
     fn new(tx: &'a dyn Tx) -> Self {
         Self {
             tx,
+            is_beyond: false,
+            beyond: HashSet::new(),
             needs: HashSet::new(),
             missing: Vec::new(),
             commits: HashMap::new(),
@@ -466,12 +477,10 @@ impl<'a> Taken<'a> {
             return Err(broken("a session file has no such head"));
         }
         let known = self.tx.sources(&session)?;
-        let same = known
-            .iter()
-            .find(|known| known.size_bytes == size_bytes && hex(&known.fingerprint) == print);
-        let mut id = same.map(|known| known.id);
+        let mut id = begins_with(self.tx, &known, size_bytes, print)?;
         // It may hold more than the commits that came of it: all that was erased of its session.
         let was_purged = self.tx.last_purge()?.is_some() && self.tx.reference(&session)?.is_some();
+        let was_purged = was_purged || self.goes_on_from_purged()?;
         let is_new = id.is_none() && self.done.erased == 0 && !was_purged;
         if is_new {
             let newest = known.first().map(|known| known.id);
@@ -516,9 +525,29 @@ impl<'a> Taken<'a> {
         Ok(())
     }
 
+    /// Whether what it only brings files of has lost anything here.
+    fn goes_on_from_purged(&self) -> Result<bool> {
+        if !self.is_beyond {
+            return Ok(false);
+        }
+        for need in &self.needs {
+            if holds_purged(self.tx, need)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn records(&mut self, rest: &str) -> Result<()> {
         let [commit, at, spans] = words(rest)?;
-        let commit = self.own(commit)?;
+        let commit = if self.is_beyond {
+            hash(commit)?
+        } else {
+            self.own(commit)?
+        };
+        if !self.commits.contains_key(&commit) {
+            self.beyond.insert(commit);
+        }
         let at = usize::try_from(number(at)?).map_err(broken)?;
         let source = self.sources.get(at).ok_or_else(|| broken(SHORT))?;
         let mut read = Vec::new();
@@ -603,6 +632,14 @@ impl<'a> Taken<'a> {
     fn fold(&mut self) -> Result<()> {
         if !self.unnamed.is_empty() {
             return Err(broken("a message that no commit names"));
+        }
+        let needs: Vec<CommitHash> = self.needs.iter().copied().collect();
+        let beyond: Vec<CommitHash> = self.beyond.iter().copied().collect();
+        let lead = History::of(self.tx, &needs)?.holds(self.tx, &beyond)?;
+        if lead.contains(&false) {
+            return Err(broken(
+                "it says something of a commit that does not lead to it",
+            ));
         }
         let mut open: Vec<CommitHash> = self.tips.iter().rev().map(|(_, tip)| *tip).collect();
         while let Some(tip) = open.pop() {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 
-use super::{BLOCK_BYTES, BundleTip, HEADER};
+use super::files::{KeptFile, matching};
+use super::{BLOCK_BYTES, BundleTip, HEADER, HEADER_BEYOND};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, fingerprint, hex};
 use crate::history::ancestry;
@@ -39,6 +40,16 @@ pub struct Bundled {
     pub renamed: HashMap<CommitHash, CommitHash>,
 }
 
+/// Which session files go into a bundle.
+#[derive(Clone, Copy)]
+enum Files<'a> {
+    None,
+    /// All behind its commits.
+    Behind,
+    /// These, and their records of all commits that lead to its tips.
+    These(&'a [KeptFile]),
+}
+
 impl Repo {
     /// Makes a bundle: the commits on the way to each tip and the messages that they name, what the
     /// provider counted there, and the notes of tags. With `sources` also the session files that were
@@ -65,6 +76,31 @@ impl Repo {
         sources: bool,
         leaving: Leaving<'_>,
     ) -> Result<(Vec<u8>, Bundled)> {
+        let files = if sources { Files::Behind } else { Files::None };
+        self.bundle_of(tips, files, leaving)
+    }
+
+    /// The same with these session files alone, and with their records of commits that are not in it: whoever takes it has
+    /// those.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::bundle_leaving`].
+    pub(in crate::history) fn bundle_with_files(
+        &self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        leaving: Leaving<'_>,
+    ) -> Result<(Vec<u8>, Bundled)> {
+        self.bundle_of(tips, Files::These(files), leaving)
+    }
+
+    fn bundle_of(
+        &self,
+        tips: &[BundleTip],
+        files: Files<'_>,
+        leaving: Leaving<'_>,
+    ) -> Result<(Vec<u8>, Bundled)> {
         let view = self.store.read()?;
         let packer = zstd::stream::Encoder::new(Vec::new(), LEVEL).map_err(Error::store)?;
         let mut bundle = Writing {
@@ -81,8 +117,17 @@ impl Repo {
         let mut seen = HashSet::new();
         let mut tips = tips.to_vec();
         tips.retain(|tip| seen.insert(tip.name.clone()));
-        if sources {
-            for session in bundle.sources(&commits)? {
+        let (ids, behind) = match files {
+            Files::None => (Vec::new(), Vec::new()),
+            Files::Behind => (view.sources_behind(&commits)?, commits.clone()),
+            Files::These(files) => {
+                let ends: Vec<CommitHash> = tips.iter().map(|tip| tip.commit).collect();
+                let behind = ancestry::leading_to(&*view, &ends)?;
+                (matching(&*view, &behind, files)?, behind)
+            }
+        };
+        if !ids.is_empty() {
+            for session in bundle.sources(&ids, &behind)? {
                 // What a file was imported to: without it, the file would be nobody's there.
                 let tip = load::tip(&*view, &session)?.filter(|tip| commits.contains(tip));
                 if let Some(commit) = tip
@@ -100,7 +145,8 @@ impl Repo {
             return Err(Error::Leaks { counts, commits });
         }
         let packed = bundle.out.finish().map_err(Error::store)?;
-        let mut bytes = HEADER.to_vec();
+        let is_beyond = !ids.is_empty() && behind.len() > commits.len();
+        let mut bytes = if is_beyond { HEADER_BEYOND } else { HEADER }.to_vec();
         bytes.extend(hex(&fingerprint(&packed)).as_bytes());
         bytes.push(b'\n');
         bytes.extend(packed);
@@ -285,9 +331,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// The session files behind the commits, and what is known of the sessions, which it gives.
-    fn sources(&mut self, commits: &[CommitHash]) -> Result<BTreeSet<RefName>> {
-        let ids = self.view.sources_behind(commits)?;
+    /// These session files with their records of the commits, and what is known of the sessions, which it gives.
+    fn sources(&mut self, ids: &[u64], commits: &[CommitHash]) -> Result<BTreeSet<RefName>> {
         let mut sessions: BTreeSet<RefName> = BTreeSet::new();
         let mut redacted: HashMap<u64, RedactedInput<'_>> = HashMap::new();
         for (number, id) in ids.iter().enumerate() {

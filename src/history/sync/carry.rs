@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Answers, Brought, strange};
+use super::{Answers, Brought, files, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::bundle::BundleTip;
@@ -25,6 +25,10 @@ pub struct Carried {
     pub brought: Brought,
     /// The bundles, in bytes.
     pub size_bytes: u64,
+    /// Session files that were not taken: they may hold what was erased there.
+    pub refused_files: u64,
+    /// Session files went with new commits alone, for the other side's program cannot compare them.
+    pub is_uncompared: bool,
 }
 
 impl Carried {
@@ -42,6 +46,8 @@ pub struct Load<'a> {
     pub(super) wants: Vec<Want>,
     /// With the session files that they came from.
     pub(super) sources: bool,
+    /// All paths whose session files are wanted, those that are there already among them.
+    pub(super) paths: Vec<BundleTip>,
     /// Is told how many commits are there, and how many there will be; where it fails, nothing further is carried.
     pub(super) progress: &'a mut dyn FnMut(u64, u64) -> Result<()>,
 }
@@ -93,7 +99,8 @@ impl Want {
         self.base.map_or(0, |(depth, _)| depth + 1)
     }
 
-    fn missing(&self) -> u64 {
+    /// How many commits of its path may be missing there.
+    pub(super) fn missing(&self) -> u64 {
         self.depth + 1 - self.begins()
     }
 }
@@ -175,7 +182,7 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
 }
 
 /// Refuses an answer to more or fewer questions than were asked.
-fn same(asked: usize, answered: usize) -> Result<()> {
+pub(super) fn same(asked: usize, answered: usize) -> Result<()> {
     if asked == answered {
         Ok(())
     } else {
@@ -185,17 +192,31 @@ fn same(asked: usize, answered: usize) -> Result<()> {
     }
 }
 
-/// Carries what is missing of these paths. With `sources`, in one piece: a session's file stands in a bundle
-/// whole. Tells how many commits are there, and how many there will be.
+/// Carries what is missing of these paths, then the session files that are, each by itself. Where one of the two cannot
+/// compare these, they go with their commits, in one piece. Tells how many commits are there, and how many there will be.
 pub(super) fn carry(
     from: &mut dyn Answers,
     to: &mut dyn Answers,
-    load: Load<'_>,
+    mut load: Load<'_>,
 ) -> Result<Carried> {
+    let is_compared = load.sources && from.compares_files() && to.compares_files();
+    let is_uncompared = load.sources && !is_compared;
+    load.sources = is_uncompared;
+    let paths = std::mem::take(&mut load.paths);
+    let mut done = carry_commits(from, to, load)?;
+    done.is_uncompared = is_uncompared;
+    if is_compared {
+        files::carry(from, to, &paths, &mut done)?;
+    }
+    Ok(done)
+}
+
+fn carry_commits(from: &mut dyn Answers, to: &mut dyn Answers, load: Load<'_>) -> Result<Carried> {
     let Load {
         wants,
         sources,
         progress,
+        ..
     } = load;
     let mut done = Carried::default();
     let mut queue = VecDeque::from(wants);

@@ -6,10 +6,11 @@ use super::carry::{Carried, Load, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, LandedRef, landed};
 use super::remotes::seen;
-use super::{Peer, PeerRef, PeerRefs, RefMove};
+use super::{Answers, ErasedHere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, erasures};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry;
+use crate::history::bundle::BundleTip;
 use crate::history::call::Call;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
@@ -29,6 +30,10 @@ pub struct FetchOptions<'a> {
     pub prune: bool,
     /// What of one's own goes on where its own did.
     pub follow: Follow,
+    /// The branch of its own that the one that is acted on follows; none: that of its name.
+    pub branch: Option<&'a RefName>,
+    /// The branch that HEAD goes to where its own has no commits yet; none: where the other's HEAD is.
+    pub head: Option<&'a RefName>,
 }
 
 /// What of one's own goes along.
@@ -52,6 +57,10 @@ pub struct Fetched {
     pub parted: Vec<Parted>,
     /// Refs of the other repository that cannot have a name here.
     pub nameless: Vec<RefName>,
+    /// What it calls refs, and is none.
+    pub left_out: Vec<LeftOut>,
+    /// What became of messages that it has erased.
+    pub erased: ErasedHere,
 }
 
 /// A ref that went on in another way in each repository.
@@ -88,22 +97,34 @@ impl Repo {
         theirs
             .refs
             .retain(|row| options.names.is_empty() || options.names.contains(&row.name));
-        if let Some(missing) = options.names.iter().find(|name| theirs.get(name).is_none()) {
+        let mut named = options
+            .names
+            .iter()
+            .chain(options.branch)
+            .chain(options.head);
+        if let Some(missing) = named.find(|name| theirs.get(name).is_none()) {
             return Err(Error::no_commit(missing.short()));
         }
         let mut done = Fetched::default();
-        let wants = theirs
-            .refs
-            .iter()
-            .map(|row| Want::new(row.name.clone(), row.commit, row.depth));
         let now = call.now;
         let mut here = Here {
             repo: self,
             now: &|| now,
         };
+        sound(&mut theirs, peer, &mut here)?;
+        done.left_out = std::mem::take(&mut theirs.left_out);
+        let rows = theirs.refs.iter();
+        let wants = rows.clone();
+        let wants = wants.map(|row| Want::new(row.name.clone(), row.commit, row.depth));
         let load = Load {
             wants: wants.collect(),
             sources: options.sources,
+            paths: rows
+                .map(|row| BundleTip {
+                    after: Some(row.commit),
+                    ..BundleTip::new(row.name.clone(), row.commit)
+                })
+                .collect(),
             progress,
         };
         done.carried = peer.bring(&mut here, load)?;
@@ -119,8 +140,36 @@ impl Repo {
             landing.own(&theirs, call, options)?;
         }
         tx.commit()?;
+        done.erased = erasures::ask(&mut here, peer, &theirs.refs)?;
         Ok(done)
     }
+}
+
+/// Leaves out the refs that say what cannot be: they would stop the others.
+fn sound(theirs: &mut PeerRefs, peer: &mut dyn Peer, here: &mut Here<'_>) -> Result<()> {
+    let commits: Vec<CommitHash> = theirs.refs.iter().map(|row| row.commit).collect();
+    let known = here.has(&commits)?;
+    let new = theirs.refs.iter().zip(&known);
+    let new: Vec<PeerRef> = new
+        .filter(|(_, is_here)| !**is_here)
+        .map(|(row, _)| row.clone())
+        .collect();
+    let mut so_deep = peer.are_so_deep(&new)?.into_iter();
+    let mut known = known.into_iter();
+    let view = here.repo.store.read()?;
+    let mut refs = Vec::new();
+    for mut row in std::mem::take(&mut theirs.refs) {
+        if known.next() == Some(true) {
+            row.depth = load::commit(&*view, &row.commit)?.depth;
+        } else if so_deep.next() != Some(true) {
+            let why = "it is not as deep as it says";
+            theirs.left_out.push(LeftOut::new(row.name.as_str(), why));
+            continue;
+        }
+        refs.push(row);
+    }
+    theirs.refs = refs;
+    Ok(())
 }
 
 struct Landing<'a> {
@@ -138,7 +187,8 @@ impl Landing<'_> {
                 Err(_) => self.done.nameless.push(row.name.clone()),
             }
         }
-        if options.prune && options.names.is_empty() {
+        // What cannot be read there has not gone.
+        if options.prune && options.names.is_empty() && self.done.left_out.is_empty() {
             let there: HashSet<&RefName> = named.iter().map(|(name, _)| name).collect();
             for (name, _) in seen(self.tx, options.remote)? {
                 if !there.contains(&name) {
@@ -156,6 +206,13 @@ impl Landing<'_> {
                 landed => landed,
             };
             self.put(&name, old, Some(row), landed)?;
+            // What a session is called is known before it is here.
+            if let Some(session) = &row.beside.session
+                && row.name.as_session().is_some()
+                && self.tx.session(&row.name)?.is_none()
+            {
+                self.tx.put_session(&row.name, session)?;
+            }
         }
         Ok(())
     }
@@ -180,9 +237,9 @@ impl Landing<'_> {
                 let first = theirs.refs.iter().find(|row| row.name.is_branch());
                 let first = first.filter(|_| theirs.get(&branch).is_none());
                 // A shelf has no HEAD.
-                let theirs = theirs
+                let theirs = options
                     .head
-                    .as_ref()
+                    .or(theirs.head.as_ref())
                     .filter(|head| theirs.get(head).is_some())
                     .or(first.map(|row| &row.name));
                 match theirs.filter(|head| is_unborn && **head != branch) {
@@ -195,17 +252,20 @@ impl Landing<'_> {
                 }
             }
         };
+        let followed = options.branch.or(branch.as_ref());
         for row in &theirs.refs {
-            if Some(&row.name) == branch.as_ref() || row.name.as_session().is_some() {
-                self.one(row, options.remote)?;
+            if let Some(own) = branch.as_ref().filter(|_| Some(&row.name) == followed) {
+                self.one(own, row, options.remote)?;
+            } else if row.name.as_session().is_some() {
+                self.one(&row.name, row, options.remote)?;
             }
         }
         Ok(())
     }
 
     /// One of one's own, which goes on where the other repository's did.
-    fn one(&mut self, row: &PeerRef, remote: &str) -> Result<()> {
-        let old = load::tip(self.tx, &row.name)?;
+    fn one(&mut self, own: &RefName, row: &PeerRef, remote: &str) -> Result<()> {
+        let old = load::tip(self.tx, own)?;
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
             (Landed::Parted, Some(old)) => {
@@ -213,7 +273,7 @@ impl Landing<'_> {
                     Ok(ancestry::beyond(self.tx, one, &[*other])?.len() as u64)
                 };
                 self.done.parted.push(Parted {
-                    name: row.name.clone(),
+                    name: own.clone(),
                     seen: RefName::of_remote(remote, &row.name)?,
                     ours: beyond(&old, &row.commit)?,
                     theirs: beyond(&row.commit, &old)?,
@@ -221,7 +281,7 @@ impl Landing<'_> {
                 Ok(())
             }
             (Landed::Further, _) => Ok(()),
-            (landed, old) => self.put(&row.name, old, Some(row), landed),
+            (landed, old) => self.put(own, old, Some(row), landed),
         }
     }
 

@@ -2,20 +2,30 @@
 
 use std::io::Cursor;
 
-use super::{Answers, Beside, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove};
+use super::erasures::erased_on;
+use super::{Answers, Beside, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry::leads_to;
-use crate::history::bundle::{BundleTip, take_in};
+use crate::history::bundle::{
+    BundleTip, FileState, KeptFile, kept_files, ref_name, states, take_in,
+};
 use crate::history::call::{Call, On};
 use crate::history::erase::Erasing;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
+use crate::model::secret::Leaving;
 use crate::model::{Head, Millis, RefName, RefValue};
 use crate::store::{Tx, View};
 
 /// What of a repository travels.
 pub(super) const FOLDERS: [&str; 3] = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
+/// What a repository can be asked beyond what all can.
+pub(super) const KNOWS: [&str; 2] = [FILES, ERASURES];
+/// The questions by which session files are compared.
+pub(super) const FILES: &str = "files";
+/// The question of what was erased.
+pub(super) const ERASURES: &str = "erasures";
 
 /// A repository on this machine.
 pub struct Here<'a> {
@@ -58,6 +68,23 @@ impl Answers for Here<'_> {
             erased: done.erased,
         })
     }
+
+    fn compares_files(&self) -> bool {
+        true
+    }
+
+    fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {
+        kept_files(&*self.repo.store.read()?, tips)
+    }
+
+    fn file_states(&mut self, tips: &[CommitHash], files: &[KeptFile]) -> Result<Vec<FileState>> {
+        states(&*self.repo.store.read()?, tips, files)
+    }
+
+    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
+        let (bundle, _) = self.repo.bundle_with_files(tips, files, Leaving::Allowed)?;
+        Ok(bundle)
+    }
 }
 
 impl Peer for Here<'_> {
@@ -67,25 +94,33 @@ impl Peer for Here<'_> {
             Head::Attached { branch, .. } => Some(branch),
             Head::Detached(_) => None,
         };
-        let mut refs = Vec::new();
+        let mut theirs = PeerRefs {
+            head,
+            knows: KNOWS.map(str::to_owned).to_vec(),
+            ..PeerRefs::default()
+        };
         for folder in FOLDERS {
             for (name, commit) in load::tips(&*view, folder)? {
-                refs.push(PeerRef {
+                let row = PeerRef {
                     depth: load::commit(&*view, &commit)?.depth,
                     beside: beside(&*view, &name, &commit)?,
                     name,
                     commit,
-                });
+                };
+                match row.fault() {
+                    None => theirs.refs.push(row),
+                    Some(why) => theirs.left_out.push(LeftOut::new(row.name.as_str(), why)),
+                }
             }
         }
-        Ok(PeerRefs { head, refs })
+        Ok(theirs)
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
         let tx = self.repo.store.write()?;
-        tx.begin_moves((self.now)(), what)?;
+        tx.begin_moves((self.now)(), &one_line(what))?;
         for to in moves {
-            refuse_name(&to.name)?;
+            refuse(to)?;
             apply(&*tx, to)?;
         }
         tx.commit()
@@ -102,7 +137,7 @@ impl Peer for Here<'_> {
         if kept.is_empty() || !self.repo.config()?.erases_for_others()? {
             return Ok(ErasedThere {
                 kept: kept.len() as u64,
-                erased: 0,
+                ..ErasedThere::default()
             });
         }
         let what = Erasing {
@@ -111,9 +146,14 @@ impl Peer for Here<'_> {
         };
         let done = self.repo.erase(Call::at((self.now)(), "purge"), &what)?;
         Ok(ErasedThere {
-            kept: 0,
             erased: done.contents,
+            ..ErasedThere::default()
         })
+    }
+
+    fn erasures(&mut self, refs: &[PeerRef]) -> Result<Vec<ContentHash>> {
+        let tips: Vec<CommitHash> = refs.iter().map(|row| row.commit).collect();
+        erased_on(&*self.repo.store.read()?, &tips)
     }
 }
 
@@ -131,19 +171,38 @@ pub(super) fn beside(view: &dyn View, name: &RefName, commit: &CommitHash) -> Re
 }
 
 /// Refuses what nobody could have made, or what is not another's to move.
-fn refuse_name(name: &RefName) -> Result<()> {
-    let is_one = FOLDERS
-        .iter()
-        .any(|folder| name.as_str().starts_with(folder));
-    if is_one {
-        name.refuse_hash()
-    } else {
-        Err(Error::InvalidRefName {
-            name: name.to_string(),
-            reason: "only branches, tags and sessions are moved from elsewhere",
-        })
+fn refuse(to: &RefMove) -> Result<()> {
+    let name = &to.name;
+    let refused = |reason| {
+        let name = name.to_string();
+        Err(Error::InvalidRefName { name, reason })
+    };
+    if !FOLDERS.iter().any(|it| name.as_str().starts_with(it)) {
+        return refused("only branches, tags and sessions are moved from elsewhere");
     }
+    // One that is there goes by whatever name.
+    if to.new.is_some() && ref_name(name.as_str()).is_err() {
+        return refused("no branch, tag or session is called so");
+    }
+    let is_tag = name.as_str().starts_with(RefName::TAGS);
+    if is_tag && to.old.is_some() && to.new.is_some() && to.old != to.new {
+        return refused("a tag does not move");
+    }
+    Ok(())
 }
+
+/// What a stranger calls an operation, as a line of the log that has an end.
+fn one_line(what: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut line: String = what.chars().take(WHAT_CHARS).map(plain).collect();
+    if what.chars().nth(WHAT_CHARS).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// How much of what an operation is called from elsewhere is kept.
+const WHAT_CHARS: usize = 400;
 
 /// Moves one ref, if it is where it was expected.
 pub(super) fn apply(tx: &dyn Tx, to: &RefMove) -> Result<()> {

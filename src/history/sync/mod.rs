@@ -6,31 +6,38 @@
 //! stopped. Deliberately absent: how another repository is reached, and whether the one who asks may.
 
 mod carry;
+mod erasures;
 mod fetch;
+mod files;
 mod here;
 mod landed;
 mod push;
 mod remotes;
 mod shelf;
+mod shelved;
 #[cfg(test)]
 mod tests;
+mod upstream;
 mod wire;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{BundleTip, ref_name};
+use crate::history::bundle::{BundleTip, FileState, KeptFile, ref_name};
 use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
 pub use carry::{Carried, Load, Want};
+pub use erasures::ErasedHere;
 pub use fetch::{FetchOptions, Fetched, Follow, Parted};
 pub use here::Here;
 pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
-pub use shelf::{OnShelf, Shelf, Shelved};
+pub use shelf::{OnShelf, Shelf};
+pub use shelved::{Listed, Shelved, ShelvedFile};
+pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 
 /// Another repository, where things are brought and taken from. What it says is a stranger's.
@@ -48,12 +55,23 @@ pub trait Peer: Carries {
 
     /// Tells which messages were erased on the other side. Whether they are to be here too, it decides.
     fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere>;
+
+    /// The messages on the paths to these refs of its own that it has erased; none where it does not tell.
+    fn erasures(&mut self, refs: &[PeerRef]) -> Result<Vec<ContentHash>>;
+
+    /// Whether each of these refs of its own is as deep as it says.
+    fn are_so_deep(&mut self, refs: &[PeerRef]) -> Result<Vec<bool>> {
+        Ok(vec![true; refs.len()])
+    }
 }
 
 /// How objects come there, and from there. No ref moves.
 pub trait Carries {
     /// Finds how far each of these paths of one's own is there already.
     fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()>;
+
+    /// Finds which session files behind these paths of one's own would go there with their bytes.
+    fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>>;
 
     /// Brings there what is missing of these paths.
     fn send(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried>;
@@ -75,11 +93,27 @@ pub trait Answers {
 
     /// Takes the objects of a bundle in.
     fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
+
+    /// Whether it knows the three questions that follow: an older program does not.
+    fn compares_files(&self) -> bool;
+
+    /// The session files behind what leads to these commits.
+    fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>>;
+
+    /// What it has of session files that are behind what leads to these commits elsewhere.
+    fn file_states(&mut self, tips: &[CommitHash], files: &[KeptFile]) -> Result<Vec<FileState>>;
+
+    /// A bundle with these session files, and their records of what leads to the tips.
+    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>>;
 }
 
 impl<T: Answers> Carries for T {
     fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()> {
         carry::compare(mine, self, wants)
+    }
+
+    fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>> {
+        files::missing(mine, self, paths)
     }
 
     fn send(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried> {
@@ -98,7 +132,36 @@ pub struct PeerRefs {
     pub head: Option<RefName>,
     /// Its refs, by name.
     pub refs: Vec<PeerRef>,
+    /// What else it can be asked: `files`, `erasures`.
+    #[serde(default)]
+    pub knows: Vec<String>,
+    /// What it calls refs, and nobody could have made.
+    #[serde(skip)]
+    pub left_out: Vec<LeftOut>,
 }
+
+/// A ref of another repository that is passed over. Hostile until escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is called there.
+    pub name: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl LeftOut {
+    /// A ref by its name there, and what is wrong with it.
+    pub fn new(name: impl Into<String>, why: impl ToString) -> Self {
+        let cut = |text: &str| text.chars().take(SHOWN_CHARS).collect();
+        Self {
+            name: cut(&name.into()),
+            why: cut(&why.to_string()),
+        }
+    }
+}
+
+/// How much is shown of what a stranger says.
+const SHOWN_CHARS: usize = 200;
 
 impl PeerRefs {
     /// The ref of that name.
@@ -122,14 +185,12 @@ pub struct PeerRef {
 }
 
 impl PeerRef {
-    /// Refuses a name that nobody could make: what a stranger says.
-    fn refuse_name(&self) -> Result<()> {
+    /// What is wrong with what a stranger says of a ref, if anything is.
+    fn fault(&self) -> Option<&'static str> {
         match ref_name(self.name.as_str()) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(strange(format!(
-                "has a ref that nobody could make: {}",
-                self.name
-            ))),
+            Err(_) => Some("nobody could make that name"),
+            Ok(_) if i64::try_from(self.depth).is_err() => Some("no path is so long"),
+            Ok(_) => None,
         }
     }
 }
@@ -186,4 +247,7 @@ pub struct ErasedThere {
     pub kept: u64,
     /// They have been erased there now.
     pub erased: u64,
+    /// They are there still, where nothing is read, and who pulls is told now.
+    #[serde(default)]
+    pub listed: u64,
 }

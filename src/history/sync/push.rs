@@ -1,18 +1,17 @@
 //! What is here, brought to another repository.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::carry::{Carried, Load, Want};
+use super::erasures::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
-use super::{ErasedThere, Peer, RefMove};
+use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Refusal, Result};
-use crate::hash::{CommitHash, ContentHash};
-use crate::history::ancestry;
-use crate::history::bundle::BundleTip;
+use crate::hash::CommitHash;
+use crate::history::bundle::{BundleTip, KeptFile};
 use crate::history::call::Call;
 use crate::history::load;
-use crate::history::purge::contents_of;
 use crate::history::repo::Repo;
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
 use crate::model::{RefName, RefValue};
@@ -41,6 +40,8 @@ pub struct PushOptions<'a> {
     pub sources: bool,
     /// A ref that would lose commits moves all the same, if it is where it was last seen.
     pub with_lease: bool,
+    /// Nothing is sent and nothing moves: what would become of it is told.
+    pub is_dry: bool,
     /// What is done about secrets. They cannot be replaced: that is another history.
     pub leaving: Leaving<'a>,
 }
@@ -56,6 +57,12 @@ pub struct Pushed {
     pub erased: ErasedThere,
     /// Secrets that were let out.
     pub secrets: SecretCounts,
+    /// What the other repository calls refs, and is none.
+    pub left_out: Vec<LeftOut>,
+    /// Branches here with commits that are not there, and that nobody wanted to go.
+    pub stayed: Vec<RefName>,
+    /// How many commits would be sent, where nothing is.
+    pub would_send: u64,
 }
 
 impl Repo {
@@ -75,7 +82,10 @@ impl Repo {
         progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Pushed> {
         let theirs = peer.refs()?;
-        let mut done = Pushed::default();
+        let mut done = Pushed {
+            left_out: theirs.left_out.clone(),
+            ..Pushed::default()
+        };
         let mut moves = Vec::new();
         let mut wants = Vec::new();
         let view = self.store.read()?;
@@ -106,6 +116,7 @@ impl Repo {
                 landed: lies,
             });
         }
+        done.stayed = stayed(&*view, wanted, &theirs)?;
         drop(view);
         let now = call.now;
         let mut here = Here {
@@ -113,10 +124,30 @@ impl Repo {
             now: &|| now,
         };
         peer.compare(&mut here, &mut wants)?;
-        done.secrets = self.scanned(&wants, &moves, options)?;
+        let paths = done.refs.iter().filter(|row| !row.landed.is_refused());
+        let paths: Vec<BundleTip> = paths
+            .filter_map(|row| {
+                let commit = row.new?;
+                Some(BundleTip {
+                    after: Some(commit),
+                    ..BundleTip::new(row.name.clone(), commit)
+                })
+            })
+            .collect();
+        let files = if options.sources && options.leaving.secrets().is_some() {
+            peer.missing_files(&mut here, &paths)?
+        } else {
+            Vec::new()
+        };
+        done.secrets = self.scanned(&wants, &moves, (&paths, &files), options)?;
+        if options.is_dry {
+            done.would_send = wants.iter().map(Want::missing).sum();
+            return Ok(done);
+        }
         let load = Load {
             wants,
             sources: options.sources,
+            paths,
             progress,
         };
         done.carried = peer.send(&mut here, load)?;
@@ -133,6 +164,7 @@ impl Repo {
         &self,
         wants: &[Want],
         moves: &[RefMove],
+        (paths, files): (&[BundleTip], &[KeptFile]),
         options: &PushOptions<'_>,
     ) -> Result<SecretCounts> {
         let mut counts = SecretCounts::default();
@@ -169,6 +201,10 @@ impl Repo {
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
             let (_, bundled) = self.bundle_leaving(piece, options.sources, options.leaving)?;
+            add_counts(&mut counts, &bundled.secrets);
+        }
+        if !files.is_empty() {
+            let (_, bundled) = self.bundle_with_files(paths, files, options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         let mut beside = SecretCounts::default();
@@ -210,28 +246,51 @@ impl Repo {
     /// Tells the other side what of these paths was erased here.
     fn tell_erased(&self, done: &Pushed, peer: &mut dyn Peer) -> Result<ErasedThere> {
         let mut told = ErasedThere::default();
-        let view = self.store.read()?;
-        if view.last_purge()?.is_none() {
-            return Ok(told);
-        }
-        let mut named: BTreeSet<ContentHash> = BTreeSet::new();
-        let commits: BTreeSet<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
-        for commit in commits {
-            named.extend(contents_of(&ancestry::beyond(&*view, &commit, &[])?));
-        }
-        let named: Vec<ContentHash> = named.into_iter().collect();
-        let purged = view.purged(&named)?;
-        drop(view);
-        let erased = named.into_iter().zip(purged).filter(|(_, purged)| *purged);
-        let erased: Vec<ContentHash> = erased.map(|(content, _)| content).collect();
+        let mut commits: Vec<CommitHash> = done.refs.iter().filter_map(|row| row.new).collect();
+        commits.sort_unstable();
+        commits.dedup();
+        let erased = erased_on(&*self.store.read()?, &commits)?;
         for some in erased.chunks(TOLD) {
             let there = peer.erased(some)?;
             told.kept += there.kept;
             told.erased += there.erased;
+            told.listed += there.listed;
         }
         Ok(told)
     }
 }
+
+/// The branches that are not wanted there and have commits that neither are there nor go there.
+fn stayed(view: &dyn View, wanted: &[PushRef], theirs: &PeerRefs) -> Result<Vec<RefName>> {
+    let going: Vec<CommitHash> = wanted.iter().filter_map(|to| to.commit).collect();
+    if going.is_empty() {
+        return Ok(Vec::new());
+    }
+    let there: HashSet<CommitHash> = theirs.refs.iter().map(|row| row.commit).collect();
+    let mut left = load::tips(view, RefName::HEADS)?;
+    left.retain(|(name, tip)| !there.contains(tip) && !wanted.iter().any(|to| to.name == *name));
+    for end in going.iter().take(COMPARED) {
+        let tips: Vec<CommitHash> = left.iter().map(|(_, tip)| *tip).collect();
+        let mut is_in = view.are_ancestors(&tips, end)?.into_iter();
+        left.retain(|_| is_in.next() == Some(false));
+    }
+    let mut stayed = Vec::new();
+    for (name, tip) in left {
+        let is_there = match theirs.get(&name) {
+            Some(row) if view.commit(&row.commit)?.is_some() => {
+                view.is_ancestor(&tip, &row.commit)?
+            }
+            _ => false,
+        };
+        if !is_there {
+            stayed.push(name);
+        }
+    }
+    Ok(stayed)
+}
+
+/// With how many of the paths that go the branches that stay are compared.
+const COMPARED: usize = 8;
 
 /// How what is wanted lies to what is there.
 fn lies(

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::model::{RefName, RefValue};
-use crate::store::View;
+use crate::store::{Tx, View};
 
 const PREFIX: &str = "remote.";
 const URL: &str = ".url";
@@ -16,6 +16,39 @@ pub struct Remote {
     pub name: String,
     /// Where it is.
     pub url: String,
+}
+
+const BRANCH: &str = "branch.";
+const REMOTE: &str = ".remote";
+
+/// Where it stands which remote a branch goes to.
+pub(super) struct KeptRemote(String);
+
+impl KeptRemote {
+    pub(super) fn of(branch: &RefName) -> Self {
+        let name = branch.as_str().strip_prefix(RefName::HEADS);
+        Self(name.unwrap_or(branch.as_str()).to_owned())
+    }
+
+    pub(super) fn key(&self) -> String {
+        format!("{BRANCH}{}{REMOTE}", self.0)
+    }
+
+    pub(super) fn get(&self, view: &dyn View) -> Result<Option<String>> {
+        let key = self.key();
+        let config = view.config()?.into_iter();
+        Ok(config.filter(|(of, _)| *of == key).map(|(_, to)| to).next())
+    }
+}
+
+/// Has the branches that went to one remote go to another, or to none.
+fn send_elsewhere(tx: &dyn Tx, old: &str, new: Option<&str>) -> Result<()> {
+    for (key, to) in tx.config()? {
+        if key.starts_with(BRANCH) && key.ends_with(REMOTE) && to == old {
+            tx.set_config(&key, new)?;
+        }
+    }
+    Ok(())
 }
 
 fn key(name: &str) -> String {
@@ -57,12 +90,48 @@ impl Repo {
         let tx = self.store.write()?;
         let is_there = tx.config()?.iter().any(|(of, _)| *of == key(name));
         tx.set_config(&key(name), None)?;
+        send_elsewhere(&*tx, name, None)?;
         tx.begin_moves(call.now, call.what)?;
-        for (name, _) in seen(&*tx, name)? {
+        let seen = seen(&*tx, name)?;
+        let is_there = is_there || !seen.is_empty();
+        for (name, _) in seen {
             tx.set_reference(&name, None)?;
         }
         tx.commit()?;
         Ok(is_there)
+    }
+
+    /// Calls a remote otherwise, and where its refs were seen, and has its branches go there still. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::set_remote`].
+    pub fn rename_remote(&self, call: Call<'_>, old: &str, new: &str) -> Result<bool> {
+        RefName::of_remote(new, &RefName::branch("main")?)?;
+        let tx = self.store.write()?;
+        let config = tx.config()?;
+        let held = |name: &str| config.iter().find(|(of, _)| *of == key(name));
+        let Some((_, url)) = held(old) else {
+            return Ok(false);
+        };
+        if held(new).is_some() || !seen(&*tx, new)?.is_empty() {
+            return Err(Error::RefExists {
+                name: new.to_owned(),
+            });
+        }
+        tx.set_config(&key(new), Some(url))?;
+        tx.set_config(&key(old), None)?;
+        send_elsewhere(&*tx, old, Some(new))?;
+        tx.begin_moves(call.now, call.what)?;
+        let before = format!("{}{old}/", RefName::REMOTES);
+        for (name, value) in seen(&*tx, old)? {
+            let below = name.as_str().strip_prefix(&before).unwrap_or_default();
+            let name_there = format!("{}{new}/{below}", RefName::REMOTES).parse()?;
+            tx.set_reference(&name_there, Some(&value))?;
+            tx.set_reference(&name, None)?;
+        }
+        tx.commit()?;
+        Ok(true)
     }
 }
 

@@ -2,16 +2,20 @@
 //!
 //! Deliberately absent: the pipes, and who is at their end. All that is read is a stranger's.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::here::Here;
-use super::{Answers, Brought, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
+use super::carry::same;
+use super::erasures::erased_on;
+use super::here::{ERASURES, FILES, Here};
+use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::BundleTip;
+use crate::history::bundle::{BundleTip, FileState, KeptFile};
 use crate::history::repo::Repo;
 use crate::model::{Millis, RefName};
 
@@ -36,6 +40,20 @@ enum Ask {
     Take(u64),
     Move(String, Vec<RefMove>),
     Erased(Vec<ContentHash>),
+    /// These four are asked of those alone who say that they know them.
+    KeptFiles(Vec<CommitHash>),
+    FileStates(Vec<CommitHash>, Vec<KeptFile>),
+    GiveFiles(Vec<BundleTip>, Vec<KeptFile>),
+    Erasures(Vec<CommitHash>),
+}
+
+/// The answer to the first question, before anything of it is believed.
+#[derive(Deserialize)]
+struct Told {
+    head: Option<Value>,
+    refs: Vec<Value>,
+    #[serde(default)]
+    knows: Vec<String>,
 }
 
 /// An answer.
@@ -50,6 +68,8 @@ enum Answer<T> {
 pub struct Wired<R, W> {
     input: R,
     output: W,
+    /// What else it says that it can be asked.
+    knows: Vec<String>,
 }
 
 impl<R: BufRead, W: Write> Wired<R, W> {
@@ -65,7 +85,15 @@ impl<R: BufRead, W: Write> Wired<R, W> {
             let said: String = said.chars().take(SHOWN_CHARS).collect();
             return Err(strange(format!("said '{said}', which is not '{PROTOCOL}'")));
         }
-        Ok(Self { input, output })
+        Ok(Self {
+            input,
+            output,
+            knows: Vec::new(),
+        })
+    }
+
+    fn knows(&self, what: &str) -> bool {
+        self.knows.iter().any(|known| known == what)
     }
 
     fn ask<T: DeserializeOwned>(&mut self, ask: &Ask, bytes: &[u8]) -> Result<T> {
@@ -102,14 +130,87 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
         self.ask(&Ask::Take(bundle.len() as u64), bundle)
     }
+
+    fn compares_files(&self) -> bool {
+        self.knows(FILES)
+    }
+
+    fn kept_files(&mut self, tips: &[CommitHash]) -> Result<Vec<KeptFile>> {
+        self.ask(&Ask::KeptFiles(tips.to_vec()), &[])
+    }
+
+    fn file_states(&mut self, tips: &[CommitHash], files: &[KeptFile]) -> Result<Vec<FileState>> {
+        self.ask(&Ask::FileStates(tips.to_vec(), files.to_vec()), &[])
+    }
+
+    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
+        let ask = Ask::GiveFiles(tips.to_vec(), files.to_vec());
+        let size_bytes: u64 = self.ask(&ask, &[])?;
+        bytes(&mut self.input, size_bytes)
+    }
 }
 
 impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     fn refs(&mut self) -> Result<PeerRefs> {
-        let mut theirs: PeerRefs = self.ask(&Ask::Refs, &[])?;
-        theirs.refs.iter().try_for_each(PeerRef::refuse_name)?;
-        theirs.head = theirs.head.filter(RefName::is_branch);
+        let told: Told = self.ask(&Ask::Refs, &[])?;
+        self.knows.clone_from(&told.knows);
+        let head = told.head.and_then(|head| serde_json::from_value(head).ok());
+        let mut theirs = PeerRefs {
+            head: head.filter(RefName::is_branch),
+            knows: told.knows,
+            ..PeerRefs::default()
+        };
+        let mut names = HashSet::new();
+        for row in told.refs {
+            let name = row.get("name").and_then(Value::as_str).unwrap_or("?");
+            let name = name.to_owned();
+            let mut out = |why: &dyn ToString| {
+                theirs.left_out.push(LeftOut::new(&name, why.to_string()));
+            };
+            match serde_json::from_value::<PeerRef>(row) {
+                Err(error) => out(&error),
+                Ok(row) => match row.fault() {
+                    Some(why) => out(&why),
+                    None if !names.insert(row.name.clone()) => out(&"it is there twice"),
+                    None => theirs.refs.push(row),
+                },
+            }
+        }
         Ok(theirs)
+    }
+
+    fn are_so_deep(&mut self, refs: &[PeerRef]) -> Result<Vec<bool>> {
+        if refs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places = refs.iter().map(|row| (row.commit, row.depth));
+        let places: Vec<(CommitHash, u64)> = places.collect();
+        let commits = match self.at(&places) {
+            // One that is wrong spoils the answer to all.
+            Err(Error::Peer { .. }) => {
+                let mut each = Vec::new();
+                for place in &places {
+                    each.push(match self.at(&[*place]) {
+                        Ok(at) => at == [place.0],
+                        Err(Error::Peer { .. }) => false,
+                        Err(error) => return Err(error),
+                    });
+                }
+                return Ok(each);
+            }
+            told => told?,
+        };
+        same(places.len(), commits.len())?;
+        let told = places.iter().zip(commits);
+        Ok(told.map(|((tip, _), at)| *tip == at).collect())
+    }
+
+    fn erasures(&mut self, refs: &[PeerRef]) -> Result<Vec<ContentHash>> {
+        if !self.knows(ERASURES) {
+            return Ok(Vec::new());
+        }
+        let tips = refs.iter().map(|row| row.commit).collect();
+        self.ask(&Ask::Erasures(tips), &[])
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
@@ -141,22 +242,36 @@ pub fn serve(
             Ask::Refs => answer(&mut output, here.refs())?,
             Ask::Has(commits) => answer(&mut output, here.has(&commits))?,
             Ask::At(places) => answer(&mut output, here.at(&places))?,
-            Ask::Give(tips, sources) => match here.give(&tips, sources) {
-                Ok(bundle) => {
-                    answer(&mut output, Ok(bundle.len()))?;
-                    say(&mut output, &bundle)?;
-                }
-                Err(error) => answer::<()>(&mut output, Err(error))?,
-            },
+            Ask::Give(tips, sources) => give(&mut output, here.give(&tips, sources))?,
             Ask::Take(size_bytes) => {
                 let bundle = bytes(&mut input, size_bytes)?;
                 answer(&mut output, here.take(&bundle))?;
             }
             Ask::Move(what, moves) => answer(&mut output, here.move_refs(&what, &moves))?,
             Ask::Erased(contents) => answer(&mut output, here.erased(&contents))?,
+            Ask::KeptFiles(tips) => answer(&mut output, here.kept_files(&tips))?,
+            Ask::FileStates(tips, files) => {
+                answer(&mut output, here.file_states(&tips, &files))?;
+            }
+            Ask::GiveFiles(tips, files) => give(&mut output, here.give_files(&tips, &files))?,
+            Ask::Erasures(tips) => {
+                let erased = repo.store.read().and_then(|view| erased_on(&*view, &tips));
+                answer(&mut output, erased)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Answers with a bundle.
+fn give(output: &mut impl Write, bundle: Result<Vec<u8>>) -> Result<()> {
+    match bundle {
+        Ok(bundle) => {
+            answer(output, Ok(bundle.len()))?;
+            say(output, &bundle)
+        }
+        Err(error) => answer::<()>(output, Err(error)),
+    }
 }
 
 fn answer<T: Serialize>(output: &mut impl Write, value: Result<T>) -> Result<()> {

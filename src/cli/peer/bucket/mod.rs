@@ -10,7 +10,7 @@ mod errors;
 mod tests;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
-use tract::history::sync::{Shelf, Shelved};
+use tract::history::sync::{LeftOut, Listed, Shelf, Shelved};
 use tract::model::RefName;
 use tract::{Error, Result};
 
@@ -65,6 +65,8 @@ pub struct Bucket {
     runtime: Runtime,
     /// What `ref.json` said when it was last looked at.
     seen: BTreeMap<RefName, Seen>,
+    /// What stands in the place of a `ref.json` and is none.
+    broken: BTreeSet<Path>,
     has_marker: bool,
     /// Whether it was found to keep to conditions.
     is_tried: bool,
@@ -172,6 +174,7 @@ impl Bucket {
             address,
             runtime: runtime.map_err(Error::store)?,
             seen: BTreeMap::new(),
+            broken: BTreeSet::new(),
             has_marker: false,
             is_tried: false,
             beside: Rc::default(),
@@ -304,6 +307,18 @@ impl Bucket {
         ))
     }
 
+    /// Refuses to move what has something else in its place: nobody has seen what that is.
+    fn refuse_broken(&self, name: &RefName) -> Result<()> {
+        let head = self.folder(name).join(HEAD);
+        if !self.broken.contains(&head) {
+            return Ok(());
+        }
+        let name = name.short();
+        Err(strange(format!(
+            "has something else in the place of {name}: take {head} away from the bucket"
+        )))
+    }
+
     fn tried(&self, marker: &Path, text: &[u8], mode: PutMode) -> Result<Kept> {
         match self.put_if(marker, text.to_owned(), mode) {
             Ok(_) => Ok(Kept::Put),
@@ -414,7 +429,7 @@ impl Bucket {
 }
 
 impl Shelf for Bucket {
-    fn list(&mut self) -> Result<Vec<Shelved>> {
+    fn list(&mut self) -> Result<Listed> {
         if let Some((text, _)) = self.look(&self.prefix.clone().join(MARKER))? {
             let marker = serde_json::from_slice::<Marker>(&text);
             let marker = marker.map_err(|_| {
@@ -439,17 +454,31 @@ impl Shelf for Bucket {
             heads.extend(paths.filter(|path| path.as_ref().ends_with(&end)));
         }
         let store = &*self.store;
-        let looks = stream::iter(&heads).map(|path| short(store, path));
+        let looks = stream::iter(&heads).map(|path| looked(store, path));
         let found = self.all(looks.buffered(AT_ONCE))?;
         self.seen.clear();
-        let mut rows = Vec::new();
+        self.broken.clear();
+        let mut listed = Listed::default();
         for (path, found) in heads.iter().zip(found) {
-            let Some((text, tag)) = found else { continue };
-            let seen = self.read_ref(path, &text, tag)?;
-            rows.extend(seen.at.clone());
-            self.seen.insert(seen.name.clone(), seen);
+            let Some(found) = found else { continue };
+            let read = match found {
+                Looked::Whole(text, tag) => self.read_ref(path, &text, tag),
+                Looked::TooLong => Err(strange("has a ref that is too long".to_owned())),
+            };
+            match read {
+                Ok(seen) => {
+                    listed.rows.extend(seen.at.clone());
+                    self.seen.insert(seen.name.clone(), seen);
+                }
+                Err(Error::BrokenPeer { detail }) => {
+                    let why = format!("it {detail}");
+                    listed.left_out.push(LeftOut::new(path.as_ref(), why));
+                    self.broken.insert(path.clone());
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(rows)
+        Ok(listed)
     }
 
     fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
@@ -482,6 +511,7 @@ impl Shelf for Bucket {
 
     fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()> {
         self.try_conditions()?;
+        self.refuse_broken(&is.row.name)?;
         let name = &is.row.name;
         let seen = self.seen.get(name);
         let mut bundles = seen.map_or(Vec::new(), |seen| seen.bundles.clone());
@@ -506,18 +536,34 @@ impl Shelf for Bucket {
     }
 }
 
+/// What was found of an object that is read whole.
+enum Looked {
+    /// It, and its ETag.
+    Whole(Vec<u8>, String),
+    /// It is longer than any of its kind.
+    TooLong,
+}
+
 /// An object that is read whole, and its ETag; none: there is none.
 async fn short(store: &dyn ObjectStore, path: &Path) -> Result<Option<(Vec<u8>, String)>, Said> {
+    match looked(store, path).await? {
+        None => Ok(None),
+        Some(Looked::Whole(text, tag)) => Ok(Some((text, tag))),
+        Some(Looked::TooLong) => Err(errors::too_long()),
+    }
+}
+
+async fn looked(store: &dyn ObjectStore, path: &Path) -> Result<Option<Looked>, Said> {
     let found = match store.get(path).await {
         Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => return Ok(None),
         found => found?,
     };
     let GetResult { meta, .. } = &found;
     if meta.size > LONGEST {
-        return Err(errors::too_long());
+        return Ok(Some(Looked::TooLong));
     }
     let tag = meta.e_tag.clone().ok_or_else(errors::no_tag)?;
-    Ok(Some((found.bytes().await?.into(), tag)))
+    Ok(Some(Looked::Whole(found.bytes().await?.into(), tag)))
 }
 
 /// The next row, but not forever.

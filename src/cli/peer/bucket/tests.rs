@@ -34,6 +34,8 @@ fn at(name: &str, ends: &[u8]) -> Shelved {
             beside: Default::default(),
         },
         ends,
+        files: Vec::new(),
+        erased: Vec::new(),
     }
 }
 
@@ -56,7 +58,7 @@ fn what_is_put_is_there_for_whoever_looks() {
             .expect("put");
     }
     let mut yours = seen_by(&store);
-    let rows = yours.list().expect("listed");
+    let rows = yours.list().expect("listed").rows;
     assert_eq!(rows.len(), 3);
     assert!(rows.contains(&two));
     assert_eq!(yours.read(&two, 0).expect("read"), b"first");
@@ -86,7 +88,7 @@ fn who_comes_second_is_told_and_leaves_nothing() {
     is_moved(yours.put(Some(&one), &at(MAIN, &[1, 4]), Some(b"yours")));
     is_moved(yours.remove(&one));
     assert_eq!(keys(&mine), before);
-    assert_eq!(seen_by(&store).list().expect("listed"), [longer]);
+    assert_eq!(seen_by(&store).list().expect("listed").rows, [longer]);
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn what_a_ref_names_no_more_is_taken_away_and_its_reader_is_told() {
         "the marker, and that the ref was taken away"
     );
     is_moved(reader.read(&other, 0));
-    assert_eq!(seen_by(&store).list().expect("listed"), []);
+    assert_eq!(seen_by(&store).list().expect("listed").rows, []);
     // Who had seen it there cannot bring it back unawares; who sees that it is gone can.
     is_moved(reader.put(Some(&other), &at(MAIN, &[1, 3, 4]), Some(b"more")));
     let mut yours = seen_by(&store);
@@ -127,6 +129,8 @@ fn what_is_no_ref_is_said_to_be_none() {
     let store = Arc::new(InMemory::new());
     let (mut mine, one) = (seen_by(&store), at(MAIN, &[1]));
     mine.put(None, &one, Some(b"one")).expect("put");
+    let other = at("refs/heads/other-one", &[2]);
+    mine.put(None, &other, Some(b"two")).expect("put");
     let head = mine.folder(&one.row.name).join(HEAD);
     let (text, _) = mine.look(&head).expect("looked").expect("it is there");
     let text = String::from_utf8(text).expect("text");
@@ -140,6 +144,14 @@ fn what_is_no_ref_is_said_to_be_none() {
             Bucket::new(Arc::clone(&store) as _, prefix, "s3://b".to_owned()).expect("made");
         match bucket.list() {
             Err(Error::BrokenPeer { detail }) => detail,
+            Ok(listed) => {
+                assert_eq!(listed.rows, std::slice::from_ref(&other), "the others come");
+                assert_eq!(listed.left_out.len(), 1);
+                // Nobody has seen what it is, so nobody moves it.
+                let moved = bucket.put(None, &one, Some(b"more"));
+                assert!(matches!(moved, Err(Error::BrokenPeer { .. })), "{moved:?}");
+                listed.left_out[0].why.clone()
+            }
             other => panic!("{other:?}"),
         }
     };
@@ -152,7 +164,7 @@ fn what_is_no_ref_is_said_to_be_none() {
     ] {
         put(&head, &text.replace(from, to));
         assert!(
-            listed().starts_with("has ") || listed().starts_with("says "),
+            listed().starts_with("it has ") || listed().starts_with("it says "),
             "{}",
             listed()
         );

@@ -1,0 +1,113 @@
+//! What a push to a git host leaves in the repository of the code: objects that no ref leads to, until git collects them, and
+//! a file with their names, so that the next fetch need not bring them again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::output;
+
+/// Where the names are, below git's own directory: a file for each remote.
+const FOLDER: &str = "tract-seen";
+/// Where earlier versions kept refs: whole conversations, which a push of all refs would have published.
+const REFS: &str = "refs/tract-seen/";
+
+/// What is still in git's own directory of what was pushed or pulled there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Refs that were taken away now.
+    pub refs: u64,
+    /// Objects that git keeps until it collects what nothing leads to.
+    pub objects: u64,
+}
+
+/// Takes away what leads to conversations in the code's repository, if the working directory is in one, and counts what
+/// git keeps of them for now.
+pub fn forget() -> Kept {
+    let refs = drop_refs();
+    let Some(folder) = folder() else {
+        return Kept::default();
+    };
+    let mut names = BTreeSet::new();
+    for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        names.extend(read(&file.path()));
+    }
+    let gone = missing(names.iter().map(String::as_str)).unwrap_or_default();
+    Kept {
+        refs: refs.len() as u64,
+        objects: (names.union(&refs.into_iter().collect()).count() - gone.len()) as u64,
+    }
+}
+
+/// Takes the refs of earlier versions away; the objects that they led to.
+pub(super) fn drop_refs() -> Vec<String> {
+    let form = "--format=delete %(refname)%0a%(objectname)";
+    let Ok(found) = output(&["for-each-ref", form, REFS], &[]) else {
+        return Vec::new();
+    };
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    let (deletes, objects): (Vec<&str>, Vec<&str>) =
+        found.lines().partition(|line| line.starts_with("delete "));
+    if !deletes.is_empty() {
+        let lines: String = deletes.iter().map(|line| format!("{line}\n")).collect();
+        let _ = output(&["update-ref", "--stdin"], lines.as_bytes());
+    }
+    objects.into_iter().map(str::to_owned).collect()
+}
+
+/// Those of these objects that are not here.
+pub(super) fn missing<'a>(
+    objects: impl Iterator<Item = &'a str>,
+) -> std::io::Result<BTreeSet<String>> {
+    let lines: String = objects.map(|object| format!("{object}\n")).collect();
+    if lines.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let found = output(&["cat-file", "--batch-check"], lines.as_bytes())?;
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    let gone = found
+        .lines()
+        .filter_map(|line| line.strip_suffix(" missing"));
+    Ok(gone.map(str::to_owned).collect())
+}
+
+/// The objects that were last seen of a remote and are still here.
+pub(super) fn remembered(remote: &str) -> Vec<String> {
+    let Some(path) = path(remote) else {
+        return Vec::new();
+    };
+    let mut names = read(&path);
+    let gone = missing(names.iter().map(String::as_str)).unwrap_or_default();
+    names.retain(|name| !gone.contains(name));
+    names
+}
+
+/// Writes down what was seen of a remote. Where that fails, the next fetch brings more than it must.
+pub(super) fn remember<'a>(remote: &str, objects: impl Iterator<Item = &'a String>) {
+    let Some(path) = path(remote) else { return };
+    let lines: String = objects.map(|object| format!("{object}\n")).collect();
+    if let Some(folder) = path.parent() {
+        let _ = fs::create_dir_all(folder);
+    }
+    let _ = fs::write(path, lines);
+}
+
+fn read(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let is_name = |line: &&str| line.len() >= 40 && line.bytes().all(|it| it.is_ascii_hexdigit());
+    text.lines().filter(is_name).map(str::to_owned).collect()
+}
+
+/// The file of a remote, whose name may be a URL.
+fn path(remote: &str) -> Option<PathBuf> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = remote.chars().map(plain).collect();
+    Some(folder()?.join(name))
+}
+
+fn folder() -> Option<PathBuf> {
+    let said = output(&["rev-parse", "--git-common-dir"], &[]).ok()?;
+    let said = said.status.success().then_some(said.stdout)?;
+    let said = String::from_utf8(said).ok()?;
+    Some(PathBuf::from(said.trim_end_matches('\n')).join(FOLDER))
+}

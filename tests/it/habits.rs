@@ -1,0 +1,278 @@
+//! What whoever knows git expects of remotes.
+
+use crate::sandbox::Sandbox;
+
+/// Two who share a hub, which is `origin` to both, with a commit on `main`.
+fn team() -> (Sandbox, Sandbox, Sandbox, String) {
+    let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
+    let url = hub.place();
+    for sandbox in [&mine, &yours] {
+        sandbox.ok(&["remote", "add", "origin", &url]);
+    }
+    say(&mine, "one");
+    mine.ok(&["push"]);
+    yours.ok(&["pull"]);
+    (mine, yours, hub, url)
+}
+
+fn say(who: &Sandbox, text: &str) {
+    who.ok(&["commit", "-r", "user", "-m", text]);
+}
+
+fn tip(who: &Sandbox, rev: &str) -> String {
+    who.ok(&["rev-parse", rev])
+}
+
+#[test]
+fn a_branch_goes_where_it_was_told_to() {
+    let (mine, _yours, _hub, _) = team();
+    let other = Sandbox::new();
+    mine.ok(&["remote", "add", "team", &other.place()]);
+    let said = mine.tract(&["push", "-u", "team"]);
+    assert!(said.contains("main goes to team from now on"), "{said}");
+    say(&mine, "two");
+    mine.ok(&["push"]);
+    assert_eq!(tip(&other, "main"), tip(&mine, "main"));
+    assert_ne!(tip(&mine, "origin/main"), tip(&mine, "main"));
+    say(&other, "three");
+    mine.ok(&["pull"]);
+    assert_eq!(tip(&other, "main"), tip(&mine, "main"));
+    let status = mine.ok(&["status"]);
+    assert!(status.contains("team/main: the same"), "{status}");
+    // The name goes with it, and is forgotten with it.
+    mine.ok(&["remote", "rename", "team", "desk"]);
+    assert_eq!(tip(&mine, "desk/main"), tip(&mine, "main"));
+    assert!(mine.tract(&["rev-parse", "team/main"]).contains("error:"));
+    say(&mine, "four");
+    mine.ok(&["push"]);
+    assert_eq!(tip(&other, "main"), tip(&mine, "main"));
+    let taken = mine.tract(&["remote", "rename", "desk", "origin"]);
+    assert!(taken.contains("error:"), "{taken}");
+    mine.ok(&["remote", "remove", "desk"]);
+    let seen = mine.ok(&["branch", "--remotes"]);
+    assert!(
+        seen.contains("origin/main") && !seen.contains("desk"),
+        "{seen}"
+    );
+    let status = mine.ok(&["status"]);
+    assert!(status.contains("origin/main: 3 ahead"), "{status}");
+    let nameless = mine.tract(&["push", "-u", &other.place()]);
+    assert!(nameless.contains("error:") && nameless.contains("tract push -u NAME"));
+}
+
+#[test]
+fn a_dry_run_sends_nothing() {
+    let (mine, _yours, hub, _) = team();
+    let there = tip(&hub, "main");
+    say(&mine, "two");
+    say(&mine, "three");
+    let said = mine.tract(&["push", "--dry-run"]);
+    assert!(said.contains("Would send 2 commits"), "{said}");
+    assert!(said.contains("grown") && said.contains("main"), "{said}");
+    assert_eq!(tip(&hub, "main"), there);
+    assert_eq!(tip(&mine, "origin/main"), there);
+    let said = mine.tract(&["push"]);
+    assert!(said.contains("Sent 2 commits"), "{said}");
+}
+
+#[test]
+fn a_push_says_what_stays_at_home() {
+    let (mine, _yours, _hub, _) = team();
+    mine.ok(&["branch", "before"]);
+    mine.ok(&["checkout", "-b", "idea"]);
+    say(&mine, "an idea");
+    mine.ok(&["checkout", "main"]);
+    say(&mine, "two");
+    let said = mine.tract(&["push"]);
+    let note = "note: not pushed, with commits that are not there: idea (tract push --all)";
+    assert!(said.contains(note), "{said}");
+    let said = mine.tract(&["push", "--all"]);
+    assert!(!said.contains("not pushed"), "{said}");
+    let said = mine.tract(&["push"]);
+    assert!(!said.contains("not pushed"), "{said}");
+}
+
+#[test]
+fn remotes_are_listed_with_both_ways() {
+    let (mine, _yours, _hub, url) = team();
+    let said = mine.ok(&["remote", "-v"]);
+    assert_eq!(
+        said,
+        format!("origin  {url} (fetch)\norigin  {url} (push)\n")
+    );
+}
+
+#[test]
+fn all_remotes_are_fetched_and_one_that_is_gone_stops_none() {
+    let (mine, _yours, hub, _) = team();
+    let other = Sandbox::new();
+    say(&other, "elsewhere");
+    say(&hub, "there");
+    mine.ok(&["remote", "add", "other", &other.place()]);
+    mine.ok(&["fetch", "--all"]);
+    assert_eq!(tip(&mine, "other/main"), tip(&other, "main"));
+    assert_eq!(tip(&mine, "origin/main"), tip(&hub, "main"));
+    mine.ok(&["remote", "add", "gone", "./nowhere"]);
+    say(&other, "more");
+    let said = mine.tract(&["fetch", "--all"]);
+    assert!(said.starts_with("exit code: 1"), "{said}");
+    assert!(said.contains("warning: nothing came from gone"), "{said}");
+    assert_eq!(tip(&mine, "other/main"), tip(&other, "main"));
+}
+
+#[test]
+fn another_branch_is_pulled_into_ones_own() {
+    let (mine, yours, _hub, _) = team();
+    yours.ok(&["checkout", "-b", "idea"]);
+    say(&yours, "an idea");
+    yours.ok(&["push"]);
+    say(&yours, "more of it");
+    yours.ok(&["push"]);
+    mine.ok(&["pull", "origin", "idea"]);
+    assert_eq!(tip(&mine, "main"), tip(&yours, "idea"));
+    let said = mine.tract(&["pull", "origin", "nothing"]);
+    assert!(said.contains("error:"), "{said}");
+}
+
+#[test]
+fn how_far_a_branch_is_ahead_is_said() {
+    let (mine, yours, _hub, _) = team();
+    say(&yours, "theirs");
+    yours.ok(&["push"]);
+    mine.ok(&["fetch"]);
+    say(&mine, "mine");
+    say(&mine, "mine again");
+    let apart = "origin/main: 2 ahead, 1 behind";
+    let status = mine.ok(&["status"]);
+    assert!(status.contains(&format!("Remote   {apart}")), "{status}");
+    let listed = mine.ok(&["branch", "-v"]);
+    assert!(listed.contains(&format!("[{apart}]")), "{listed}");
+    assert!(!mine.ok(&["branch"]).contains("origin/main"));
+    mine.ok(&["branch", "own"]);
+    let own = mine.ok(&["branch", "-v"]);
+    let own = own
+        .lines()
+        .find(|line| line.contains("own"))
+        .expect("it is listed");
+    assert!(!own.contains('['), "{own}");
+}
+
+#[test]
+fn a_branch_that_one_remote_has_is_checked_out_by_its_name() {
+    let (mine, yours, _hub, url) = team();
+    yours.ok(&["checkout", "-b", "idea"]);
+    say(&yours, "an idea");
+    yours.ok(&["push"]);
+    mine.ok(&["fetch"]);
+    let said = mine.tract(&["checkout", "idea"]);
+    assert!(said.contains("On a new branch idea"), "{said}");
+    assert_eq!(tip(&mine, "HEAD"), tip(&yours, "idea"));
+    say(&mine, "on it");
+    mine.ok(&["push"]);
+    mine.ok(&["checkout", "main"]);
+    mine.ok(&["branch", "-d", "idea"]);
+    mine.ok(&["remote", "add", "second", &url]);
+    mine.ok(&["fetch", "second"]);
+    let said = mine.tract(&["checkout", "idea"]);
+    assert!(said.contains("error: idea was seen at 2 remotes"), "{said}");
+    assert!(
+        said.contains("hint: tract checkout -b idea origin/idea"),
+        "{said}"
+    );
+    assert!(mine.tract(&["checkout", "nothing"]).contains("error:"));
+}
+
+#[test]
+fn a_clone_begins_on_the_branch_that_is_asked_for() {
+    let (_mine, yours, _hub, url) = team();
+    yours.ok(&["checkout", "-b", "idea"]);
+    say(&yours, "an idea");
+    yours.ok(&["push"]);
+    let new = Sandbox::empty();
+    new.ok(&["clone", &url, "talk", "--branch", "idea"]);
+    let there = |arguments: &[&str]| {
+        let mut command = new.command(arguments);
+        command
+            .current_dir(new.work().join("talk"))
+            .env_remove("TRACT_REPO");
+        new.told(&command.output().expect("it runs"))
+    };
+    assert_eq!(there(&["rev-parse", "HEAD"]), tip(&yours, "idea"));
+    assert!(there(&["status"]).contains("On idea"));
+    let said = new.tract(&["clone", &url, "other", "--branch", "nothing"]);
+    assert!(said.contains("error:"), "{said}");
+    assert!(!new.work().join("other").exists());
+}
+
+#[test]
+fn a_forced_push_says_from_where_to_where() {
+    let (mine, _yours, hub, _) = team();
+    say(&mine, "wrong");
+    mine.ok(&["push"]);
+    let old = &tip(&mine, "main")[..7];
+    mine.ok(&["reset", "HEAD^"]);
+    say(&mine, "right");
+    let said = mine.tract(&["push", "--force-with-lease"]);
+    let new = &tip(&mine, "main")[..7];
+    assert!(
+        said.contains(&format!("replaced {old}...{new}  main")),
+        "{said}"
+    );
+    assert_eq!(tip(&hub, "main"), tip(&mine, "main"));
+}
+
+#[test]
+fn a_push_makes_the_repository_where_that_is_asked_for() {
+    let (mine, _yours, _hub, _) = team();
+    let place = mine.work().join("shelf");
+    let said = mine.tract(&["push", "./shelf"]);
+    assert!(said.contains("error: no tract repository"), "{said}");
+    let dry = mine.tract(&["push", "--dry-run", "./shelf/"]);
+    assert!(dry.contains("error: no tract repository"), "{dry}");
+    assert!(!place.exists());
+    let said = mine.tract(&["push", "./shelf/"]);
+    assert!(said.contains("Made a repository in"), "{said}");
+    assert!(said.contains("Sent 1 commit"), "{said}");
+    let again = mine.tract(&["push", "./shelf/"]);
+    assert!(
+        again.contains("Nothing to send") && !again.contains("Made"),
+        "{again}"
+    );
+    mine.ok(&["push", "--create", "./second"]);
+    // What is refused leaves no repository behind.
+    let key = format!("the key is AKIA{}", "QWERTYUIOPASDFGH");
+    say(&mine, &key);
+    let said = mine.tract(&["push", "./third/"]);
+    let commit = &tip(&mine, "HEAD")[..7];
+    let hint = format!("hint: nothing has left; tract purge {commit} --force erases them for good");
+    assert!(said.contains(&hint), "{said}");
+    assert!(!mine.work().join("third").exists());
+    // What the hint says helps.
+    mine.ok(&["purge", commit, "--force"]);
+    mine.ok(&["push", "./third/"]);
+}
+
+#[test]
+fn sessions_elsewhere_are_listed_by_their_titles() {
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/claude-code/compaction.jsonl"
+    );
+    let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
+    let session = std::fs::read_to_string(data).expect("a fixture");
+    let id = "11111111-2222-4333-8444-555555555555";
+    let title = format!(
+        "{{\"type\":\"custom-title\",\"customTitle\":\"The parser talk\",\"sessionId\":\"{id}\"}}\n"
+    );
+    mine.write("talk.jsonl", session + &title);
+    mine.ok(&["import", "talk.jsonl"]);
+    mine.ok(&["push", &hub.place()]);
+    yours.ok(&["remote", "add", "origin", &hub.place()]);
+    yours.ok(&["fetch"]);
+    let seen = yours.ok(&["branch", "--remotes"]);
+    let line = seen
+        .lines()
+        .find(|line| line.contains("claude-code"))
+        .expect("it is listed");
+    assert!(line.contains("The parser talk"), "{seen}");
+}

@@ -1,0 +1,343 @@
+//! Session files and erasures go where commits went before; what is broken there, or was left here, stops and shows nothing.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::sandbox::Sandbox;
+use crate::sharing::mine;
+
+fn git(who: &Sandbox, arguments: &[&str], input: &str) -> String {
+    let mut command = Command::new("git");
+    command
+        .args(arguments)
+        .current_dir(who.work())
+        .env("HOME", who.home());
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "someone");
+        command.env(format!("GIT_{role}_EMAIL"), "someone@example.org");
+    }
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("git runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout)
+        .expect("text")
+        .trim()
+        .to_owned()
+}
+
+/// Two who work on the same code, and the host that both push to; none where there is no git.
+fn coders(people: &[&Sandbox]) -> Option<String> {
+    if Command::new("git").arg("--version").output().is_err() {
+        println!("skipped: there is no git");
+        return None;
+    }
+    let host = people[0].home().join("host.git").display().to_string();
+    git(people[0], &["init", "-q", "--bare", &host], "");
+    for sandbox in people {
+        git(sandbox, &["init", "-q"], "");
+        git(sandbox, &["remote", "add", "origin", &host], "");
+    }
+    Some(host)
+}
+
+#[test]
+fn an_export_there_is_faithful_once_the_file_is_there() {
+    let (mine, yours, hub) = (mine(), Sandbox::new(), Sandbox::new());
+    let places = match coders(&[&mine, &yours]) {
+        Some(_) => vec![hub.place(), "git:origin".to_owned()],
+        None => vec![hub.place()],
+    };
+    for (at, place) in places.iter().enumerate() {
+        let yours = if at == 0 { &Sandbox::new() } else { &yours };
+        if at == 0 {
+            yours.ok(&["remote", "add", "hub", place]);
+        }
+        let from = if at == 0 { "hub" } else { place.as_str() };
+        mine.ok(&["push", place]);
+        yours.ok(&["pull", from]);
+        assert_ne!(yours.ok(&["export"]), mine.ok(&["export"]));
+        let said = mine.tract(&["push", place, "--sources"]);
+        assert!(
+            said.contains("Sent 1 session file") || said.contains("Sent 2 session files"),
+            "{said}"
+        );
+        let said = mine.tract(&["push", place, "--sources"]);
+        assert!(said.contains("Nothing to send"), "{said}");
+        let said = yours.tract(&["pull", from, "--sources"]);
+        assert!(said.contains("session file"), "{said}");
+        assert_eq!(yours.ok(&["export"]), mine.ok(&["export"]));
+        assert_eq!(yours.ok(&["fsck"]), "");
+    }
+}
+
+#[test]
+fn a_purge_reaches_those_who_pull() {
+    let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
+    let has_git = coders(&[&mine, &yours]).is_some();
+    for place in [hub.place(), "git:origin".to_owned()] {
+        if place == "git:origin" && !has_git {
+            continue;
+        }
+        let word = format!("hunter2 {}", place.len());
+        mine.ok(&["commit", "-r", "user", "-m", &word]);
+        mine.ok(&["commit", "-r", "user", "-m", "more"]);
+        mine.ok(&["push", &place]);
+        let from = if place == "git:origin" {
+            "git:origin"
+        } else {
+            "hub"
+        };
+        if from == "hub" {
+            yours.ok(&["remote", "add", "hub", &place]);
+            hub.ok(&["config", "receive.purge", "allow"]);
+        }
+        yours.ok(&["pull", from]);
+        mine.ok(&["purge", "--match", &word, "--force"]);
+        let said = mine.tract(&["push", &place]);
+        assert!(said.contains("1 message erased here"), "{said}");
+        let said = yours.tract(&["pull", from]);
+        assert!(
+            said.contains("note: 1 message erased there: still here"),
+            "{said}"
+        );
+        assert!(said.contains("hint: tract purge "), "{said}");
+        assert!(yours.ok(&["log", "--format", "%s"]).contains(&word));
+        yours.ok(&["config", "receive.purge", "allow"]);
+        let said = yours.tract(&["pull", from]);
+        assert!(
+            said.contains("note: 1 message erased there: now erased here, too"),
+            "{said}"
+        );
+        assert!(!yours.ok(&["log", "--format", "%s"]).contains(&word));
+        let said = yours.tract(&["pull", from]);
+        assert!(
+            said.contains("Nothing new") && !said.contains("erased"),
+            "{said}"
+        );
+        yours.ok(&["config", "--unset", "receive.purge"]);
+    }
+}
+
+#[test]
+fn what_a_push_leaves_beside_the_code_is_on_no_ref_and_a_purge_says_what_stays() {
+    let (mine, yours) = (
+        Sandbox::with_messages(&[("user", "a hunter2")]),
+        Sandbox::new(),
+    );
+    let Some(host) = coders(&[&mine, &yours]) else {
+        return;
+    };
+    mine.ok(&["push", "git:origin"]);
+    yours.ok(&["pull", "git:origin"]);
+    for sandbox in [&mine, &yours] {
+        assert_eq!(git(sandbox, &["for-each-ref"], ""), "");
+    }
+    // What earlier versions kept.
+    let object = git(&mine, &["ls-remote", &host, "refs/tract/*"], "");
+    let object = object
+        .split_whitespace()
+        .next()
+        .expect("it is there")
+        .to_owned();
+    git(
+        &mine,
+        &[
+            "update-ref",
+            "refs/tract-seen/origin/heads/main.tract",
+            &object,
+        ],
+        "",
+    );
+    mine.ok(&["branch", "hunter2-branch"]);
+    let said = mine.tract(&["purge", "--match", "hunter2", "--force"]);
+    assert!(
+        said.contains("note: 1 ref deleted that an earlier push git: left"),
+        "{said}"
+    );
+    assert!(said.contains("git gc --prune=now"), "{said}");
+    assert!(
+        said.contains("note: the name of hunter2-branch says it, and stays"),
+        "{said}"
+    );
+    assert_eq!(git(&mine, &["for-each-ref"], ""), "");
+    git(&mine, &["gc", "-q", "--prune=now"], "");
+    let said = mine.tract(&["purge", "--match", "hunter2", "--force"]);
+    assert!(
+        said.contains("Nothing to erase") && said.contains("hunter2-branch"),
+        "{said}"
+    );
+    // What git has collected comes again where it is needed.
+    yours.ok(&["commit", "-r", "user", "-m", "more"]);
+    git(&yours, &["gc", "-q", "--prune=now"], "");
+    yours.ok(&["push", "git:origin"]);
+    mine.ok(&["pull", "git:origin"]);
+    assert_eq!(
+        mine.ok(&["rev-parse", "main"]),
+        yours.ok(&["rev-parse", "main"])
+    );
+}
+
+#[test]
+fn one_bad_ref_on_a_git_host_is_named_and_the_others_come() {
+    let (mine, yours) = (Sandbox::with_messages(&[("user", "one")]), Sandbox::new());
+    let Some(host) = coders(&[&mine, &yours]) else {
+        return;
+    };
+    mine.ok(&["push", "git:origin"]);
+    mine.ok(&["branch", "idea"]);
+    mine.ok(&["push", "git:origin", "idea"]);
+    let put = |name: &str, json: &str| {
+        let blob = git(
+            &mine,
+            &["--git-dir", &host, "hash-object", "-w", "--stdin"],
+            json,
+        );
+        let tree = format!("100644 blob {blob}\tref.json\n");
+        let tree = git(&mine, &["--git-dir", &host, "mktree"], &tree);
+        let commit = git(
+            &mine,
+            &["--git-dir", &host, "commit-tree", &tree, "-m", "x"],
+            "",
+        );
+        git(
+            &mine,
+            &["--git-dir", &host, "update-ref", name, &commit],
+            "",
+        );
+    };
+    let said = git(&mine, &["ls-remote", &host], "");
+    let object = said
+        .lines()
+        .find(|line| line.ends_with("main.tract"))
+        .expect("there");
+    let object = object
+        .split_whitespace()
+        .next()
+        .expect("an object")
+        .to_owned();
+    let good = git(
+        &mine,
+        &[
+            "--git-dir",
+            &host,
+            "cat-file",
+            "blob",
+            &format!("{object}:ref.json"),
+        ],
+        "",
+    );
+    put("refs/tract/heads/idea.tract", "no JSON");
+    put("refs/tract/heads/other.tract", &good);
+    put(
+        "refs/tract/heads/HEAD.tract",
+        &good.replace("refs/heads/main", "refs/heads/HEAD"),
+    );
+    put("refs/tract/strange", "{}");
+    let blob = git(
+        &mine,
+        &["--git-dir", &host, "hash-object", "-w", "--stdin"],
+        "a blob",
+    );
+    git(
+        &mine,
+        &[
+            "--git-dir",
+            &host,
+            "update-ref",
+            "refs/tract/heads/blob.tract",
+            &blob,
+        ],
+        "",
+    );
+    let said = yours.tract(&["pull", "git:origin"]);
+    assert!(!said.contains("error:"), "{said}");
+    for name in [
+        "heads/idea.tract",
+        "heads/other.tract",
+        "heads/HEAD.tract",
+        "strange",
+        "heads/blob.tract",
+    ] {
+        let line = format!("warning: refs/tract/{name} is left out there: it has");
+        assert!(said.contains(&line), "{name}: {said}");
+    }
+    assert_eq!(
+        yours.ok(&["rev-parse", "main"]),
+        mine.ok(&["rev-parse", "main"])
+    );
+    // Nobody overwrites what nobody has seen, and the error says how it goes.
+    mine.ok(&["commit", "-r", "user", "-m", "two"]);
+    let said = mine.tract(&["push", "git:origin", "main", "idea"]);
+    assert!(
+        said.contains("git push origin :refs/tract/heads/idea.tract"),
+        "{said}"
+    );
+    mine.ok(&["push", "git:origin", "main"]);
+    git(
+        &mine,
+        &["push", "-q", "origin", ":refs/tract/heads/idea.tract"],
+        "",
+    );
+    mine.ok(&["push", "git:origin", "idea"]);
+}
+
+#[cfg(all(unix, feature = "s3"))]
+#[test]
+fn files_and_erasures_go_by_a_bucket() {
+    let host = crate::bucket::Host::start();
+    let (mine, yours) = (mine(), Sandbox::new());
+    let run = |who: &Sandbox, arguments: &[&str]| {
+        let mut command = who.command(arguments);
+        command.envs(host.variables());
+        who.told(&command.output().expect("it runs"))
+    };
+    for sandbox in [&mine, &yours] {
+        sandbox.ok(&["remote", "add", "origin", "s3://talks/team/tract"]);
+    }
+    run(&mine, &["push"]);
+    run(&yours, &["pull"]);
+    let said = run(&mine, &["push", "--sources"]);
+    assert!(said.contains("session file"), "{said}");
+    assert!(run(&mine, &["push", "--sources"]).contains("Nothing to send"));
+    run(&yours, &["pull", "--sources"]);
+    assert_eq!(yours.ok(&["export"]), mine.ok(&["export"]));
+    mine.ok(&["commit", "-r", "user", "-m", "hunter2"]);
+    run(&mine, &["push"]);
+    run(&yours, &["pull"]);
+    mine.ok(&["purge", "--match", "hunter2", "--force"]);
+    let said = run(&mine, &["push"]);
+    assert!(
+        said.contains("1 message erased here: still there, and whoever pulls is told"),
+        "{said}"
+    );
+    yours.ok(&["config", "receive.purge", "allow"]);
+    let said = run(&yours, &["pull"]);
+    assert!(
+        said.contains("1 message erased there: now erased here, too"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_folder_of_the_code_is_found_from_below() {
+    let mine = Sandbox::with_messages(&[("user", "one")]);
+    if coders(&[&mine]).is_none() {
+        return;
+    }
+    mine.ok(&["push", "git:origin"]);
+    let below = mine.work().join("src");
+    fs::create_dir(&below).expect("made");
+    let mut command = mine.command(&["push", "git:origin"]);
+    command.current_dir(&below);
+    let said = mine.told(&command.output().expect("it runs"));
+    assert!(said.contains("Nothing to send"), "{said}");
+    assert!(!below.join(".git").exists());
+}
