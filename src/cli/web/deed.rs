@@ -3,7 +3,6 @@
 //! It is parsed and run as if it had been typed, so that what it says, what it refuses and how the log of operations
 //! calls it are the same. Deliberately absent: options that no form sends, and any command that runs another one.
 
-use clap::Parser;
 use tract::history::{Expected, Repo};
 use tract::model::base64;
 
@@ -181,7 +180,7 @@ pub fn text(asked: &Asked) -> Result<String> {
 fn run(words: Vec<String>, app: &mut App) -> Result<()> {
     app.command = words.first().cloned().unwrap_or_default();
     let all = std::iter::once("tract".to_owned()).chain(words);
-    let parsed = Cli::try_parse_from(all).map_err(|error| {
+    let parsed = Cli::read(all).map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         Failure::usage(first.strip_prefix("error: ").unwrap_or(first))

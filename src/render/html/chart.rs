@@ -36,12 +36,7 @@ pub(super) fn write(page: &ConversationPage<'_>, markup: &mut Markup) {
             Some(address) => {
                 // The keys go from hide to hide; a slider leads to each step.
                 let index = hide.is_none().then_some("-1");
-                let said = hide.map(|kind| format!("at this {kind}"));
-                let attributes = [
-                    ("href", Some(address)),
-                    ("tabindex", index),
-                    ("aria-label", said.as_deref()),
-                ];
+                let attributes = [("href", Some(address)), ("tabindex", index)];
                 markup.open("a", &attributes);
                 true
             }
