@@ -16,7 +16,6 @@ mod bounds;
 mod bringing_back;
 #[cfg(unix)]
 mod broken_directory;
-mod browsing;
 #[cfg(all(unix, feature = "s3"))]
 #[path = "../bucket.rs"]
 mod bucket;

@@ -122,14 +122,8 @@ fn acts(c: char) -> bool {
 
 fn page<'a>(title: &'a str, facts: &'a [String]) -> ConversationPage<'a> {
     ConversationPage {
-        title,
         facts,
-        earlier: 0,
-        sizes: &[],
-        cached: &[],
-        message_of: &|_| None,
-        hidden: &[],
-        lost: &[],
+        ..ConversationPage::bare(title)
     }
 }
 
@@ -185,7 +179,13 @@ pub fn is_safe_on_a_terminal(text: &str) {
 pub fn on_a_page(tree: &Tree, title: &str) {
     let facts = [title.to_owned()];
     let mut bytes = Vec::new();
-    html::write(&page(title, &facts), &tree.items, &mut bytes).expect("written");
+    html::write(
+        &html::Frame::ALONE,
+        &page(title, &facts),
+        &tree.items,
+        &mut bytes,
+    )
+    .expect("written");
     is_safe_on_a_page(&String::from_utf8(bytes).expect("UTF-8"));
 }
 

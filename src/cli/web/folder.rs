@@ -20,19 +20,24 @@ pub struct Folder {
     own: BTreeSet<String>,
     made: BTreeSet<String>,
     force: bool,
+    /// Whether it was made for this, and holds nothing yet.
+    is_new: bool,
 }
 
 impl Folder {
     /// The folder at a place, which is made where it is missing.
     pub fn of(place: &Path, force: bool) -> Result<Self> {
-        match fs::metadata(place) {
+        let is_new = match fs::metadata(place) {
             Ok(facts) if !facts.is_dir() => {
                 let what = format!("{} is not a directory", place.display());
                 return Err(Failure::usage(what));
             }
-            Ok(_) => {}
-            Err(_) => private::create_directory(place).map_err(Error::io(place))?,
-        }
+            Ok(_) => false,
+            Err(_) => {
+                private::create_directory(place).map_err(Error::io(place))?;
+                true
+            }
+        };
         let own = fs::read_to_string(place.join(LIST)).unwrap_or_default();
         let own: BTreeSet<String> = own
             .lines()
@@ -69,6 +74,7 @@ impl Folder {
             own,
             made: BTreeSet::new(),
             force,
+            is_new,
         })
     }
 
@@ -95,6 +101,7 @@ impl Folder {
                 return Err(Failure::refused(what).with_hint("--force writes over it"));
             }
         }
+        self.is_new = false;
         // First what is ours, so that what a failure leaves behind is known as such.
         let all: BTreeSet<&String> = self.own.union(&self.made).collect();
         self.list(all.into_iter())?;
@@ -126,6 +133,9 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.aside);
+        if self.is_new {
+            let _ = fs::remove_dir(&self.place);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod ledger;
 mod list;
 mod listing;
 mod live;
+mod misses;
 mod out;
 mod part;
 mod reflog;
@@ -27,6 +28,7 @@ mod server;
 mod session;
 mod shelf;
 mod site;
+mod tend;
 
 use std::net::TcpListener;
 

@@ -21,6 +21,7 @@ pub fn beside(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut blocks = Blocks::new(stands);
+    blocks.opens_marks = true;
     head(frame, page, &mut blocks.markup);
     blocks
         .markup

@@ -12,7 +12,7 @@ use crate::render::page::{
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
-    Mark, Node, NodeId, Notation, Response, ResponseBlock, TreeItem, TurnItem, User,
+    Mark, Node, NodeId, Notation, Response, ResponseBlock, TreeItem, Turn, TurnItem, User,
 };
 
 /// How many bytes of a text stand beside what can be opened.
@@ -28,6 +28,10 @@ pub(super) struct Blocks<'a> {
     pub(super) inside: Option<&'static str>,
     /// What the user said: where, its beginning, and whether it is hidden.
     pub(super) prompts: Vec<(String, String, bool)>,
+    /// Whether what stands for hidden messages is open.
+    pub(super) opens_marks: bool,
+    /// Whether a user has spoken.
+    is_begun: bool,
     /// How deep in sub-agents.
     pub(super) depth: usize,
 }
@@ -40,6 +44,8 @@ impl<'a> Blocks<'a> {
             named: HashSet::new(),
             inside: None,
             prompts: Vec::new(),
+            opens_marks: false,
+            is_begun: false,
             depth: 0,
         }
     }
@@ -53,7 +59,13 @@ impl<'a> Blocks<'a> {
                 Stretch::Hidden { by, items, mark } => {
                     self.markup.open("section", &[("class", Some("cut"))]);
                     let count = self.page.hidden_by(by, items, mark);
+                    let (first, items) = self.first_prompt(items);
                     self.hidden(&hidden_words(by, count, mark.is_some()), by, |blocks| {
+                        if let Some(turn) = first {
+                            blocks.markup.raw("<article class=\"turn\">\n");
+                            blocks.turn_items(&turn.items);
+                            blocks.markup.raw("</article>\n");
+                        }
                         items.iter().for_each(|item| blocks.item(item));
                     });
                     if let Some(mark) = mark {
@@ -63,6 +75,30 @@ impl<'a> Blocks<'a> {
                 }
             }
         }
+    }
+
+    /// What it is all about stays open, whatever hides it: writes the first prompt, if it is among these items, and what
+    /// stands before it. Gives the turn that it begins, and what stands behind that.
+    fn first_prompt<'t>(&mut self, items: &'t [TreeItem]) -> (Option<&'t Turn>, &'t [TreeItem]) {
+        if self.is_begun || self.depth > 0 || self.page.first > 0 {
+            return (None, items);
+        }
+        let asks = |item: &TreeItem| matches!(item, TreeItem::Turn(turn) if turn.user.is_some());
+        let at = items.iter().position(asks);
+        let Some((at, TreeItem::Turn(turn))) = at.map(|at| (at, &items[at])) else {
+            return (None, items);
+        };
+        let is_near = items[..at]
+            .iter()
+            .all(|item| matches!(item, TreeItem::Note(_)));
+        let Some(user) = turn.user.as_ref().filter(|_| is_near) else {
+            return (None, items);
+        };
+        items[..at].iter().for_each(|item| self.item(item));
+        self.markup.raw("<article class=\"turn\">\n");
+        self.user(user);
+        self.markup.raw("</article>\n");
+        (Some(turn), &items[at + 1..])
     }
 
     /// What something hides, closed.
@@ -109,6 +145,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn user(&mut self, user: &User) {
+        self.is_begun = true;
         let said = words(&user.parts);
         if self.depth == 0 {
             let anchor = self.anchor(user.node.id);
@@ -232,7 +269,10 @@ impl<'a> Blocks<'a> {
         self.markup.raw("</h2>\n");
         let is_long = said.len() > PEEK_BYTES || said.trim().contains('\n');
         if is_long {
-            self.markup.raw("<details><summary>");
+            let open = self.opens_marks.then_some("");
+            self.markup
+                .open("details", &[("open", open)])
+                .raw("<summary>");
             self.markup.element("span", "peek", peek(&said));
             self.markup.raw("</summary>\n");
         }

@@ -105,7 +105,8 @@ impl Blocks<'_> {
                 Piece::Path(path) => self.path(path),
                 Piece::Pair(key, value) => {
                     let value = head(value, PEEK_BYTES);
-                    self.markup.raw("<span>").text(key).raw("=").text(value);
+                    self.markup.raw("<span class=\"pair\">").text(key);
+                    self.markup.raw("=").text(value);
                     self.markup.raw("</span>");
                 }
                 Piece::Command(text) | Piece::Words(text) | Piece::Reason(text) => {

@@ -34,7 +34,15 @@ pub(super) fn write(page: &ConversationPage<'_>, markup: &mut Markup) {
             .and_then(|size| size.address.as_deref());
         let is_linked = match address {
             Some(address) => {
-                markup.open("a", &[("href", Some(address))]);
+                // The keys go from hide to hide; a slider leads to each step.
+                let index = hide.is_none().then_some("-1");
+                let said = hide.map(|kind| format!("at this {kind}"));
+                let attributes = [
+                    ("href", Some(address)),
+                    ("tabindex", index),
+                    ("aria-label", said.as_deref()),
+                ];
+                markup.open("a", &attributes);
                 true
             }
             None => link(page, markup, message),
@@ -148,14 +156,15 @@ pub(super) fn bars<T>(all: &[T]) -> impl Iterator<Item = (&[T], [u64; 2])> {
 pub(super) fn begin(markup: &mut Markup) -> &mut Markup {
     markup
         .raw("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" ")
-        .raw("role=\"img\" aria-label=\"")
+        .raw("role=\"group\" aria-label=\"")
 }
 
 /// Begins a link to a message that the page shows; whether there is one.
 fn link(page: &ConversationPage<'_>, markup: &mut Markup, message: Option<ChatMessage>) -> bool {
     let link = message.map(|message| page.link(message));
     if let Some(link) = &link {
-        markup.open("a", &[("href", Some(link))]);
+        // The list of prompts is there for the keys.
+        markup.open("a", &[("href", Some(link)), ("tabindex", Some("-1"))]);
     }
     link.is_some()
 }

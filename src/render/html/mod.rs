@@ -189,7 +189,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
             .raw("the context over time</a></p>\n");
     }
     markup.raw(
-        "</header>\n<div class=\"tools\" hidden>\
+        "</header>\n<div class=\"tools\" role=\"search\" hidden>\
          <a class=\"button\" id=\"list\" href=\"#prompts\">Prompts</a>\
          <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" \
          autocomplete=\"off\" spellcheck=\"false\"><output id=\"found\"></output>\
@@ -205,7 +205,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
 fn foot(frame: &Frame<'_>, blocks: &mut Blocks<'_>) {
     let prompts = std::mem::take(&mut blocks.prompts);
     let markup = &mut blocks.markup;
-    markup.raw("<nav id=\"prompts\"><h2>Prompts</h2>\n<ol>\n");
+    markup.raw("<nav id=\"prompts\" aria-label=\"Prompts\"><h2>Prompts</h2>\n<ol>\n");
     for (anchor, said, is_hidden) in prompts {
         let link = format!("#{anchor}");
         let said = if said.is_empty() {

@@ -123,10 +123,13 @@ pub fn session_list(frame: &Frame<'_>, list: &SessionList<'_>) -> String {
     form(frame, list, out);
     out.raw("</header>\n");
     let pending = list.is_pending.then_some("");
-    out.open(
-        "main",
-        &[("class", Some("list")), ("data-pending", pending)],
-    );
+    let search = list.search.map(|search| search.scripts.join(" "));
+    let attributes = [
+        ("class", Some("list")),
+        ("data-pending", pending),
+        ("data-search", search.as_deref()),
+    ];
+    out.open("main", &attributes);
     if frame.setting == Setting::Served {
         let address = frame.address("compare");
         let attributes = [("id", Some("compare")), ("action", Some(address.as_str()))];

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 
 /// A talk of six messages.
 fn talk() -> Sandbox {
-    let said = |at| {
+    let said = |at: usize| {
         (
             ["user", "assistant"][at % 2],
             format!("message {at} with its words"),

@@ -6,5 +6,6 @@ mod listing;
 mod live;
 mod published;
 mod served;
+mod session;
 
 use served::Served;

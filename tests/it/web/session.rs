@@ -1,67 +1,28 @@
 //! A conversation from the server: its parts, the context at a moment, what was hidden, what was sent.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
-
 use serde_json::json;
+
+use super::Served;
 
 use crate::conditions::{real_sessions, sample};
 use crate::importing::with_demo;
 use crate::pages::{between, blocks, hostile, tree_blocks};
 use crate::sandbox::Sandbox;
 
-/// A server over a sandbox, until it is dropped.
-struct Served {
-    child: Child,
-    /// `127.0.0.1:8722`, and the path of the first page.
-    host: String,
-    root: String,
-}
-
 impl Served {
-    fn of(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["web", "--no-open"]);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program runs");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("it is piped"))
-            .read_line(&mut line)
-            .expect("an address");
-        let rest = line.trim().strip_prefix("http://").expect("an address");
-        let (host, root) = rest.split_once('/').expect("a path");
-        Self {
-            child,
-            host: host.to_owned(),
-            root: format!("/{root}"),
-        }
-    }
-
-    /// What stands at an address, seen from the first page: the status, and what is sent.
-    fn get(&self, path: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).expect("it listens");
-        let (host, root) = (&self.host, &self.root);
-        write!(stream, "GET {root}{path} HTTP/1.0\r\nHost: {host}\r\n\r\n").expect("asked");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("answered");
-        let answer = String::from_utf8(answer).expect("UTF-8");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
-        let status: u16 = status.expect("a status");
-        let location = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("location")
-                .then(|| value.to_owned())
-        });
-        (status, location.unwrap_or_else(|| body.to_owned()))
+    /// What stands at an address, seen from the first page: the status, and what is sent, or where else it is.
+    fn seen(&self, path: &str) -> (u16, String) {
+        let reply = self.get(path);
+        let location = reply
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("location: "));
+        let location = location.map(str::to_owned);
+        (reply.status, location.unwrap_or(reply.body))
     }
 
     fn page(&self, path: &str) -> String {
-        let (status, page) = self.get(path);
+        let (status, page) = self.seen(path);
         assert_eq!(status, 200, "{path}: {page}");
         page
     }
@@ -83,13 +44,6 @@ impl Served {
             next = link.map(|link| link.replace("&amp;", "&"));
         }
         (kinds, parts)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -117,9 +71,9 @@ fn the_parts_behind_each_other_are_the_whole() {
         messages.push(json!({"role": "tool", "tool_call_id": at.to_string(), "content": "found"}));
     }
     sandbox.write("chat.json", json!({"messages": messages}).to_string());
-    sandbox.ok(&["import", "chat.json", "--branch", "long"]);
+    sandbox.ok(&["import", "chat.json", "--as", "long"]);
     let whole = kinds_of_tree(&sandbox, "long");
-    let served = Served::of(&sandbox);
+    let served = Served::of(&sandbox, &[]);
     let (forth, parts) = served.kinds("long", "", "next");
     assert_eq!(forth, whole);
     assert!(parts > 4, "{parts}");
@@ -132,7 +86,7 @@ fn the_parts_behind_each_other_are_the_whole() {
 #[test]
 fn the_context_is_shown_as_it_was_at_any_moment() {
     let sandbox = with_demo();
-    let served = Served::of(&sandbox);
+    let served = Served::of(&sandbox, &[]);
     let now = served.page("s/main/");
     assert!(now.contains("messages hidden by this compaction"));
     assert!(now.contains("type=\"range\""), "a slider");
@@ -146,19 +100,19 @@ fn the_context_is_shown_as_it_was_at_any_moment() {
     );
     assert!(then.contains("The context as it was at commit"));
     // Each step of the slider is such an address.
-    let (status, first) = served.get("s/main/?step=1");
+    let (status, first) = served.seen("s/main/?step=1");
     assert_eq!(status, 303);
     assert!(first.starts_with("./?at="), "{first}");
-    assert_eq!(served.get("s/main/?step=100000").0, 400);
-    assert_eq!(served.get("s/main/?step=x").0, 400);
-    assert_eq!(served.get("s/main/?at=nowhere").0, 404);
-    assert_eq!(served.get("s/main/?from=x").0, 400);
+    assert_eq!(served.seen("s/main/?step=100000").0, 400);
+    assert_eq!(served.seen("s/main/?step=x").0, 400);
+    assert_eq!(served.seen("s/main/?at=nowhere").0, 404);
+    assert_eq!(served.seen("s/main/?from=x").0, 400);
 }
 
 #[test]
 fn what_a_compaction_hid_stands_beside_its_summary() {
     let sandbox = with_demo();
-    let served = Served::of(&sandbox);
+    let served = Served::of(&sandbox, &[]);
     let hide = sandbox.ok(&["log", "-n", "1", "--op", "compaction", "--format", "%H"]);
     let page = served.page(&format!("s/main/hidden?by={}", hide.trim()));
     let stands =
@@ -167,14 +121,14 @@ fn what_a_compaction_hid_stands_beside_its_summary() {
     let hid = between(&page, "<div class=\"hid\">", "</main>").expect("what it hid");
     assert!(hid.matches(" class=\"b ").count() > 1, "{hid}");
     assert!(!hid.contains("class=\"hidden\""), "nothing is folded away");
-    assert_eq!(served.get("s/main/hidden?by=HEAD").0, 400);
-    assert_eq!(served.get("s/main/hidden").0, 400);
+    assert_eq!(served.seen("s/main/hidden?by=HEAD").0, 400);
+    assert_eq!(served.seen("s/main/hidden").0, 400);
 }
 
 #[test]
 fn the_request_of_a_reply_is_readable_and_to_be_had_whole() {
     let sandbox = with_demo();
-    let served = Served::of(&sandbox);
+    let served = Served::of(&sandbox, &[]);
     let reply = sandbox.ok(&["log", "-n", "1", "--role", "assistant", "--format", "%H"]);
     let reply = reply.trim();
     let whole = served.page(&format!("s/main/request?for={reply}&json=1"));
@@ -182,8 +136,8 @@ fn the_request_of_a_reply_is_readable_and_to_be_had_whole() {
     assert_eq!(whole.trim_end(), compiled.trim_end());
     let page = served.page(&format!("s/main/request?for={reply}"));
     assert!(page.contains(">messages</b>"), "{page}");
-    assert_eq!(served.get("s/main/request?for=:1").0, 404);
-    assert_eq!(served.get("s/main/request").0, 400);
+    assert_eq!(served.seen("s/main/request?for=:1").0, 404);
+    assert_eq!(served.seen("s/main/request").0, 400);
 }
 
 #[test]
@@ -196,7 +150,7 @@ fn nothing_in_a_message_is_markup_on_a_served_page() {
         "--keep",
         "1",
     ]);
-    let served = Served::of(&sandbox);
+    let served = Served::of(&sandbox, &[]);
     let hide = sandbox.ok(&["log", "-n", "1", "--op", "compaction", "--format", "%H"]);
     let reply = sandbox.ok(&["log", "-n", "1", "--role", "assistant", "--format", "%H"]);
     let (hide, reply) = (hide.trim(), reply.trim());
@@ -229,7 +183,7 @@ fn nothing_in_a_message_is_markup_on_a_served_page() {
             );
         }
     }
-    let (status, told) = served.get("s/%3Cscript%3Ealert(1)%3C/script%3E/");
+    let (status, told) = served.seen("s/%3Cscript%3Ealert(1)%3C/script%3E/");
     assert_ne!(status, 200);
     assert_eq!(count(&told), count(&none));
 }
@@ -244,14 +198,14 @@ fn the_parts_of_real_sessions_are_the_whole() {
         let branch = format!("real-{at}");
         let path = file.display().to_string();
         let imported = sandbox
-            .command(&["import", &path, "--branch", &branch])
+            .command(&["import", &path, "--as", &branch])
             .output();
         // Some are of no known format, or hold several sessions.
         if !imported.expect("the program runs").status.success() {
             continue;
         }
         let whole = kinds_of_tree(&sandbox, &branch);
-        let served = Served::of(&sandbox);
+        let served = Served::of(&sandbox, &[]);
         let (forth, _) = served.kinds(&branch, "", "next");
         assert_eq!(forth, whole, "{path}");
         let (back, _) = served.kinds(&branch, "?end=1", "prev");
