@@ -6,7 +6,8 @@ use tract::model::Operation;
 use tract::render::page::{Around, ConversationPage, PageMessage, PartLink};
 use tract::render::{html, plural};
 
-use super::part::{PART, message_address, rows};
+use super::curve::rows;
+use super::part::{PART, message_address};
 use super::session::id;
 use super::{Answer, Asked, Site};
 use crate::cli::page::{self, named, numbered};

@@ -222,11 +222,9 @@ impl Ledger {
                 self.known().overviews.insert(tip.clone(), overview);
             }
         }
-        let mut known = self.known();
-        if known.overviews.len() > all.len() * 2 + 64 {
-            let all: HashSet<&ConversationTip> = all.iter().collect();
-            known.overviews.retain(|tip, _| all.contains(tip));
-        }
+        // What is there no more is not kept, either: a purge may have erased what was said.
+        let all: HashSet<&ConversationTip> = all.iter().collect();
+        self.known().overviews.retain(|tip, _| all.contains(tip));
         Ok(())
     }
 

@@ -6,8 +6,10 @@
 mod act;
 mod answer;
 mod asked;
+mod choices;
 mod compare;
 mod cost;
+mod curve;
 mod deed;
 mod entry;
 mod fault;

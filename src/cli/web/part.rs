@@ -4,23 +4,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use tract::hash::CommitHash;
-use tract::history::{BilledReply, LogOptions, LogRow, On};
+use tract::history::{Bill, BilledReply, LogOptions, On};
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, agents};
 use tract::model::{EntryId, Millis, RefName};
 use tract::render::chat::ChatMessage;
-use tract::render::html::{self, Fragment, Frame};
-use tract::render::page::{
-    AgentLink, Around, ContextSize, ConversationPage, LostFacts, Moment, PageMessage, PageTime,
-    PartLink,
-};
+use tract::render::html::{self, Fragment, PageFrame};
+use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, PageTime, PartLink};
 use tract::render::{plural, rounded, tokens};
-use tract::tree::{Tool, TreeItem};
+use tract::tree::{Tool, TreeItem, TurnItem};
 
-use super::act::rev_of;
+use super::choices::rev_of;
+use super::curve::Curve;
 use super::site::Opened;
 use super::{Asked, Site, segment, session_address};
 use crate::cli::page::{self, named, numbered};
-use crate::cli::prices::{money, prices};
+use crate::cli::prices::{cost_of, prices};
 use crate::cli::{Failure, Result};
 
 /// How much stands on a page.
@@ -31,8 +29,6 @@ pub const PART: PartSize = PartSize {
 };
 /// Up to so many messages, all that is said of the context over time stands on the page itself.
 const SHORT: usize = 2_000;
-/// How many sizes a slider knows.
-const SIZES: usize = 240;
 
 /// A part of a conversation.
 pub struct Part {
@@ -53,14 +49,6 @@ pub struct Part {
     is_open: bool,
     /// What else there is of it.
     links: Vec<(String, &'static str)>,
-}
-
-/// What is said of the context over time.
-#[derive(Default)]
-pub struct Curve {
-    sizes: Vec<ContextSize>,
-    lost: Vec<LostFacts>,
-    moment: Option<Moment>,
 }
 
 impl Part {
@@ -94,7 +82,7 @@ impl Part {
         };
         let at = at.map(|at| at.to_string());
         let mut part = Self {
-            messages: messages(opened, asked, &tip, &talk, &found, &range)?,
+            messages: messages(opened, asked, &talk, &found, &range)?,
             around: around(&talk, &range, at.as_deref()),
             agents: agent_links(opened, &found, asked)?,
             facts: facts(opened, &tip, &talk)?,
@@ -128,7 +116,7 @@ impl Part {
         let marks = found.tree.items.iter();
         let has_marks = marks.clone().any(|item| matches!(item, TreeItem::Mark(_)));
         Ok(Self {
-            messages: messages(opened, asked, &tip, &talk, &found, &range)?,
+            messages: messages(opened, asked, &talk, &found, &range)?,
             around: Around::default(),
             agents: agent_links(opened, &found, asked)?,
             facts: Vec::new(),
@@ -159,7 +147,7 @@ impl Part {
 
     /// Its page.
     pub fn page(&self, site: &Site, asked: &Asked) -> Result<Vec<u8>> {
-        let frame = Frame {
+        let frame = PageFrame {
             // What is not the end, or is shown as it was, does not go on.
             live: (self.around.after.is_none() && self.at.is_none()).then_some(self.start),
             ..site.frame(asked)
@@ -277,32 +265,44 @@ fn around(talk: &Conversation, range: &Range<usize>, at: Option<&str>) -> Around
 fn messages(
     opened: &Opened<'_>,
     asked: &Asked,
-    tip: &CommitHash,
     talk: &Conversation,
     found: &Replay,
     range: &Range<usize>,
 ) -> Result<Vec<PageMessage>> {
     let (prices, _) = prices(opened.repo, opened.app)?;
-    let billed = opened.repo.billed(Some(tip), &prices)?.into_iter();
+    let entries = found.entries.iter();
+    let commits: Vec<CommitHash> = entries.map(|entry| entry.id.commit).collect();
+    let billed = opened.repo.billed_at(&commits, &prices)?.into_iter();
     let billed: HashMap<CommitHash, BilledReply> =
         billed.map(|reply| (reply.commit, reply)).collect();
+    let said = responses(found);
     let acts = acts(opened, asked);
     let times = talk.times(opened.repo, range.clone())?;
     let mut model = None;
     let message = |(entry, time): (&ReplayedEntry, &Option<Millis>)| {
-        let reply = billed.get(&entry.id.commit);
+        let replies = said.get(&entry.at).map_or(&[][..], Vec::as_slice);
+        let replies: Vec<&BilledReply> = replies
+            .iter()
+            .filter_map(|commit| billed.get(commit))
+            .collect();
         let mut facts = Vec::new();
-        if let Some(reply) = reply {
+        for reply in &replies {
             if reply.model.is_some() && reply.model != model {
                 facts.extend(reply.model.clone());
                 model.clone_from(&reply.model);
             }
-            let usage = &reply.usage;
-            if usage.is_count() {
-                let (input, output) = (rounded(usage.input_tokens), rounded(usage.output_tokens));
-                facts.push(format!("{input} in, {output} out"));
-            }
-            facts.extend(reply.dollars.map(money));
+        }
+        let bill = Bill::of(replies);
+        if bill.replies > 1 {
+            facts.push(plural(bill.replies, "reply"));
+        }
+        if bill.usage.is_count() {
+            let usage = &bill.usage;
+            let (input, output) = (rounded(usage.input_tokens), rounded(usage.output_tokens));
+            facts.push(format!("{input} in, {output} out"));
+        }
+        if bill.replies > bill.unpriced {
+            facts.push(cost_of(bill.dollars, bill.unpriced, bill.replies));
         }
         PageMessage {
             time: time.map(|time| PageTime {
@@ -313,11 +313,35 @@ fn messages(
             act: acts
                 .as_ref()
                 .map(|acts| acts.clone() + &segment(&rev_of(&entry.id))),
-            request: reply.map(|reply| format!("request?for={}", reply.commit)),
+            request: Some(format!("request?for={}", entry.id.commit)),
             ..named(entry)
         }
     };
     Ok(found.entries.iter().zip(&times).map(message).collect())
+}
+
+/// The replies of each response, by the place of the message that it begins with.
+fn responses(found: &Replay) -> HashMap<usize, Vec<CommitHash>> {
+    let mut said: HashMap<usize, Vec<CommitHash>> = HashMap::new();
+    for item in found.tree.turns().flat_map(|turn| &turn.items) {
+        let TurnItem::Response(response) = item else {
+            continue;
+        };
+        let blocks = response.blocks.iter();
+        let entries = blocks.filter_map(|block| found.entry_of(block.node().id));
+        let mut entries = entries.map(|(at, entry)| (at, entry.id.commit));
+        let Some((first, commit)) = entries.next() else {
+            continue;
+        };
+        let replies = said.entry(first).or_default();
+        replies.push(commit);
+        for (_, commit) in entries {
+            if replies.last() != Some(&commit) {
+                replies.push(commit);
+            }
+        }
+    }
+    said
 }
 
 fn facts(opened: &Opened<'_>, tip: &CommitHash, talk: &Conversation) -> Result<Vec<String>> {
@@ -385,76 +409,4 @@ fn agent_link(name: &RefName, asked: &Asked) -> AgentLink {
         address: format!("{}{}", asked.root, session_address(id, "")),
         title: id.to_owned(),
     }
-}
-
-impl Curve {
-    /// Over the whole conversation; at a commit of it, unless that is the newest.
-    pub fn of(opened: &Opened<'_>, at: Option<&str>, found: &Replay) -> Result<Self> {
-        let repo = opened.repo;
-        let rows = rows(opened)?;
-        let size = |row: &LogRow| row.running.tokens;
-        let step = at.and_then(|at| rows.iter().position(|row| row.hash.to_string() == at));
-        let shown = step.map(|step| {
-            let row = &rows[step];
-            let time = row
-                .commit
-                .time
-                .map(|time| opened.app.calendar().absolute(time));
-            let time = time.map_or(String::new(), |time| format!(", {time}"));
-            format!("commit {}{time}", row.hash.short())
-        });
-        let each = rows.len().div_ceil(SIZES).max(1);
-        let moment = Moment {
-            step: step.map_or(rows.len(), |step| step + 1),
-            steps: rows.len(),
-            tokens: rows.iter().step_by(each).map(size).collect(),
-            shown: shown.or_else(|| at.map(|at| format!("commit {at:.7}"))),
-        };
-        let lost =
-            page::lost((repo, &opened.tip), found, &rows, Some(&message_address))?.into_iter();
-        let names = page::messages(found).into_iter();
-        let names: HashMap<usize, CommitHash> = names
-            .map(|(commit, message)| (message.at, commit))
-            .collect();
-        let lost = lost.map(|lost| LostFacts {
-            address: names
-                .get(&lost.message.at)
-                .map(|hide| format!("hidden?by={hide}")),
-            ..lost
-        });
-        let sizes = page::sizes(found, &rows).into_iter().zip(&rows);
-        let sizes = sizes.map(|(size, row)| ContextSize {
-            address: Some(format!("./?at={}", row.hash)),
-            ..size
-        });
-        Ok(Self {
-            sizes: sizes.collect(),
-            lost: lost.collect(),
-            moment: Some(moment),
-        })
-    }
-
-    /// Its page.
-    pub fn page(&self, site: &Site, asked: &Asked, title: &str) -> Result<Vec<u8>> {
-        let page = ConversationPage {
-            sizes: &self.sizes,
-            moment: self.moment.clone(),
-            ..ConversationPage::bare(title)
-        };
-        let mut bytes = Vec::new();
-        html::write(&site.frame(asked), &page, &[], &mut bytes)?;
-        Ok(bytes)
-    }
-}
-
-/// All steps, oldest first.
-pub fn rows(opened: &Opened<'_>) -> Result<Vec<LogRow>> {
-    let options = LogOptions {
-        limit: 0,
-        encoding: opened.app.encoding(opened.repo)?,
-        ..LogOptions::default()
-    };
-    let mut rows = opened.repo.log(&opened.tip, &options)?;
-    rows.reverse();
-    Ok(rows)
 }

@@ -2,7 +2,8 @@
 
 use tract::ingest::{Conversation, Scope, Start};
 
-use super::part::{Curve, Part, rows};
+use super::curve::{Curve, rows};
+use super::part::Part;
 use super::{Answer, Asked, Site};
 use crate::cli::{Failure, Result};
 

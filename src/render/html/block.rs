@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::markup::{Markup, is_address, is_raster};
 use super::prose;
-use crate::model::{HideKind, Media, MediaSource, Part, own_words};
+use crate::model::{Media, MediaSource, Part, own_words};
 use crate::render::chat::first_line;
 use crate::render::page::{
     ConversationPage, Stretch, apart, hidden_words, node_of, number_name, stretches,
@@ -12,7 +12,7 @@ use crate::render::page::{
 use crate::tree::group::{GroupState, Section, sections};
 use crate::tree::words::{word, words};
 use crate::tree::{
-    Mark, Node, NodeId, Notation, Response, ResponseBlock, TreeItem, Turn, TurnItem, User,
+    Node, NodeId, Notation, Response, ResponseBlock, TreeItem, Turn, TurnItem, User,
 };
 
 /// How many bytes of a text stand beside what can be opened.
@@ -160,7 +160,7 @@ impl<'a> Blocks<'a> {
             None => self.markup.raw("user"),
         };
         self.badge(&user.node);
-        self.told(user.node.id);
+        self.told(user.node.id, false);
         self.markup.raw("</h2>\n");
         for part in &user.parts {
             match part {
@@ -178,21 +178,22 @@ impl<'a> Blocks<'a> {
         self.markup.raw("</div>\n");
     }
 
-    /// When a message was said, and what else is known of it.
-    fn told(&mut self, id: NodeId) {
+    /// When a message was said, and what else is known of it; of a reply also what was sent for it.
+    fn told(&mut self, id: NodeId, is_reply: bool) {
         let page = self.page;
         let message = (page.message_of)(id);
         let Some(message) = message.and_then(|message| page.message(message.at)) else {
             return;
         };
-        if message.time.is_none() && message.facts.is_empty() && message.request.is_none() {
+        let request = message.request.as_ref().filter(|_| is_reply);
+        if message.time.is_none() && message.facts.is_empty() && request.is_none() {
             return;
         }
         self.markup.raw(" <span class=\"told\">");
         for fact in &message.facts {
             self.markup.element("span", "fact", fact).raw(" ");
         }
-        if let Some(address) = &message.request {
+        if let Some(address) = request {
             let attributes = [("class", Some("sent")), ("href", Some(address.as_str()))];
             self.markup.open("a", &attributes).raw("request</a> ");
         }
@@ -260,82 +261,6 @@ impl<'a> Blocks<'a> {
         self.markup.element("div", "plain", text).raw("</div>\n");
     }
 
-    /// What stands in place of hidden messages, whole.
-    fn mark(&mut self, mark: &Mark) {
-        let said = words(&mark.parts);
-        self.begin("section", "b mark", &mark.node);
-        self.markup.raw("<h2>").text(mark.kind.as_str());
-        self.badge(&mark.node);
-        self.markup.raw("</h2>\n");
-        let is_long = said.len() > PEEK_BYTES || said.trim().contains('\n');
-        if is_long {
-            let open = self.opens_marks.then_some("");
-            self.markup
-                .open("details", &[("open", open)])
-                .raw("<summary>");
-            self.markup.element("span", "peek", peek(&said));
-            self.markup.raw("</summary>\n");
-        }
-        self.markup.raw("<div class=\"prose\">\n");
-        match mark.kind {
-            HideKind::Compaction => prose::write(&mut self.markup, &said),
-            _ => {
-                self.markup.raw("<p>").text(&said).raw("</p>\n");
-            }
-        }
-        self.markup.raw("</div>\n");
-        self.markup.raw(if is_long { "</details>" } else { "" });
-        self.lost(mark);
-        self.markup.raw("</section>\n");
-    }
-
-    /// What was hidden and is said nowhere any more, closed.
-    fn lost(&mut self, mark: &Mark) {
-        let page = self.page;
-        let at = (page.message_of)(mark.node.id).map(|message| message.at);
-        let lost = page.lost.iter().find(|lost| Some(lost.message.at) == at);
-        if let Some(address) = lost.and_then(|lost| lost.address.as_deref()) {
-            self.markup
-                .raw("<p class=\"beside\">")
-                .open("a", &[("href", Some(address))])
-                .raw("beside what it hid</a></p>\n");
-        }
-        let Some(lost) = lost.filter(|lost| lost.count > 0) else {
-            return;
-        };
-        self.markup
-            .raw("<details class=\"lost\"><summary>Not said any more: ")
-            .number(lost.count as u64)
-            .raw("</summary>\n<ul>\n");
-        for fact in &lost.facts {
-            self.markup.raw("<li>").element("b", "class", fact.class);
-            let link = fact.message;
-            let link = link.map(|message| page.link(message));
-            let link = link.or_else(|| fact.address.clone());
-            match &link {
-                Some(link) => self.markup.open("a", &[("href", Some(link))]),
-                None => self.markup.raw("<span>"),
-            };
-            self.markup.text(fact.text.trim());
-            self.markup.raw(match &link {
-                Some(_) => "</a>",
-                None => "</span>",
-            });
-            if let Some(outcome) = &fact.outcome {
-                self.markup.raw(" ").element("i", "outcome", outcome);
-            }
-            self.markup.raw("</li>\n");
-        }
-        let more = lost.count - lost.facts.len();
-        if more > 0 {
-            self.markup
-                .raw("<li>and ")
-                .number(more as u64)
-                .raw(" more</li>\n");
-        }
-        self.markup.raw("</ul></details>\n");
-    }
-
     fn response(&mut self, response: &Response) {
         let sections = sections(&response.blocks);
         if sections.is_empty() {
@@ -343,7 +268,7 @@ impl<'a> Blocks<'a> {
         }
         self.markup
             .raw("<section class=\"response\">\n<h2>assistant");
-        self.told(node_of(&sections[0]).id);
+        self.told(node_of(&sections[0]).id, true);
         self.markup.raw("</h2>\n");
         for (by, sections) in apart(&sections, self.inside.is_none()) {
             let write = |blocks: &mut Self| {
@@ -428,7 +353,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// An element that a message may begin with, and its number if it does.
-    fn begin(&mut self, tag: &'static str, class: &'static str, node: &Node) {
+    pub(super) fn begin(&mut self, tag: &'static str, class: &'static str, node: &Node) {
         let anchor = self.name(node.id);
         let attributes = [("class", Some(class)), ("id", anchor.as_deref())];
         self.markup.open(tag, &attributes);
@@ -491,7 +416,7 @@ impl<'a> Blocks<'a> {
 }
 
 /// The beginning of a text, on one line.
-fn peek(text: &str) -> &str {
+pub(super) fn peek(text: &str) -> &str {
     head(first_line(text), PEEK_BYTES)
 }
 

@@ -43,6 +43,14 @@
     seen.observe(links[rel]);
   };
   const list = document.querySelector('nav#prompts ol');
+  // The list of prompts follows, and is no longer than somebody reads.
+  const most = 400;
+  const tell = (rel, prompts) => {
+    if (!list) return;
+    const items = prompts.map((item) => document.importNode(item, true));
+    if (rel === 'prev') list.prepend(...items); else list.append(...items);
+    while (list.children.length > most) (rel === 'prev' ? list.lastElementChild : list.firstElementChild).remove();
+  };
   const busy = new Set();
   const grow = async (rel) => {
     if (busy.has(rel) || !links[rel]) return;
@@ -54,12 +62,11 @@
       if (rel === 'prev') {
         shells[0].before(part);
         shells.unshift(part);
-        if (list) list.prepend(...prompts.map((item) => document.importNode(item, true)));
       } else {
         shells[shells.length - 1].after(part);
         shells.push(part);
-        if (list) list.append(...prompts.map((item) => document.importNode(item, true)));
       }
+      tell(rel, prompts);
       watch.observe(part);
       put(rel, more[rel]);
       // Where the browser does not hold what is read in its place, we do.

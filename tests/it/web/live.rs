@@ -338,7 +338,7 @@ fn grows_alike(session: &Path, pieces: usize) -> usize {
         told += 1;
         match event.as_str() {
             "change" => assert_eq!(value["have"], now.as_str(), "{name}"),
-            "anew" => break,
+            "anew" | "lost" => break,
             other => panic!("{name}: {other} {value}"),
         }
         last = now;

@@ -83,7 +83,7 @@ fn files_of_others_stay() {
 
 #[test]
 fn no_secret_leaves() {
-    let key = ["AKIA", "Z7Q4R2M9T5W8X3V6"].concat();
+    let key = ["AKIA", "Z7Q4R2M6T5W3X2V7"].concat();
     let sandbox = Sandbox::with_messages(&[
         ("user", &format!("aws_access_key_id = {key}")),
         ("assistant", "Noted."),
