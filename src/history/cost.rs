@@ -98,23 +98,37 @@ impl Repo {
     ///
     /// The store's.
     pub fn counted_reply(&self, commit: &CommitHash) -> Result<Option<BilledReply>> {
+        let found = self.billed_at(&[*commit], &Prices::none())?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Those of these commits that append replies which were counted, each with its price. It isn't said which session
+    /// they are of, nor what stands before them.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_at(&self, commits: &[CommitHash], prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
-        let Some(usage) = view.usage(&[*commit])?.remove(0) else {
-            return Ok(None);
+        let counted = commits.iter().zip(view.usage(commits)?);
+        let counted = counted.filter_map(|(commit, usage)| Some((commit, usage?)));
+        let reply = |(commit, usage): (&CommitHash, Usage)| {
+            let [model, tier] = served_at(&*view, commit)?;
+            let mut reply = BilledReply {
+                commit: *commit,
+                session: None,
+                directory: None,
+                time: load::commit(&*view, commit)?.commit.time,
+                model,
+                tier,
+                usage,
+                dollars: None,
+                before: None,
+            };
+            reply.price(prices);
+            Ok(reply)
         };
-        let row = load::commit(&*view, commit)?;
-        let [model, tier] = served_at(&*view, commit)?;
-        Ok(Some(BilledReply {
-            commit: *commit,
-            session: None,
-            directory: None,
-            time: row.commit.time,
-            model,
-            tier,
-            usage,
-            dollars: None,
-            before: None,
-        }))
+        counted.map(reply).collect()
     }
 
     /// The model in force at a commit. Hostile until escaped.

@@ -147,6 +147,113 @@ fn a_page_says_what_the_tree_says_in_its_order() {
 }
 
 #[test]
+fn the_first_prompt_is_open_whatever_hides_it() {
+    let sandbox = Sandbox::new();
+    let messages = [
+        "Build a mill",
+        "Which?",
+        "One with a wheel",
+        "Done",
+        "Go on",
+    ];
+    let roles = ["user", "assistant"].into_iter().cycle();
+    let messages: Vec<Value> = roles
+        .zip(messages)
+        .map(|(role, said)| json!({"role": role, "content": said}))
+        .collect();
+    sandbox.write("chat.json", json!({"messages": messages}).to_string());
+    sandbox.ok(&["import", "chat.json"]);
+    sandbox.ok(&[
+        "compact",
+        "-m",
+        "A mill with a wheel is built.",
+        "--keep",
+        "1",
+    ]);
+    let page = sandbox.ok(&["export", "--format", "html"]);
+    let main = between(&page, "<main>", "</main>").expect("a main part");
+    let (open, folded) = main
+        .split_once("<details class=\"hidden\">")
+        .expect("a fold");
+    assert!(
+        open.contains("Build a mill") && open.contains("hidden: compaction"),
+        "{open}"
+    );
+    assert!(folded.contains("One with a wheel"));
+    assert_eq!(main.matches("Build a mill").count(), 1);
+    let tree = sandbox.ok(&["view", "--all", "--format", "tree"]);
+    let kinds = |blocks: Vec<(String, Option<u64>)>| -> Vec<String> {
+        blocks.into_iter().map(|(kind, _)| kind).collect()
+    };
+    assert_eq!(kinds(blocks(&page)), kinds(tree_blocks(&tree)));
+}
+
+#[test]
+fn what_a_call_says_comes_first_and_once() {
+    let sandbox = Sandbox::new();
+    let heredoc = "cat > mill.py <<'EOF'\nwheel = 1\nEOF";
+    let call = |id: &str, name: &str, arguments: Value| {
+        json!({"id": id, "type": "function",
+        "function": {"name": name, "arguments": arguments.to_string()}})
+    };
+    let calls = json!([
+        call(
+            "a",
+            "Bash",
+            json!({"command": heredoc, "description": "Write the mill"})
+        ),
+        call(
+            "b",
+            "Read",
+            json!({"limit": 5, "file_path": "/home/me/a/long/way/to/the/mill.py"})
+        ),
+        call(
+            "c",
+            "Edit",
+            json!({"replace_all": false, "file_path": "mill.py", "old_string": "1", "new_string": "2"})
+        ),
+    ]);
+    let result =
+        |id: &str, said: &str| json!({"role": "tool", "tool_call_id": id, "content": said});
+    let messages = json!([
+        {"role": "user", "content": "# Task\n\nBuild a *mill*"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        result("a", "Chunk ID: 1\nWall time: 0.1 seconds\nOutput:\nwritten"),
+        result("b", "     1→wheel = 1\n     2→mill = 2\n"),
+        result("c", "done"),
+    ]);
+    sandbox.write("chat.json", json!({"messages": messages}).to_string());
+    sandbox.ok(&["import", "chat.json"]);
+    let page = sandbox.ok(&["export", "--format", "html"]);
+    let main = between(&page, "<main>", "</main>").expect("a main part");
+    assert!(main.contains("<em>mill</em>"), "a prompt is Markdown");
+    assert_eq!(main.matches("Write the mill").count(), 1);
+    // The text of a heredoc stands in its block, and nowhere else.
+    let calls = between(main, "<b>Bash</b>", "<b>Read</b>").expect("a call");
+    assert_eq!(calls.matches("wheel").count(), 1, "{calls}");
+    assert!(main.contains("<span class=\"name\">mill.py</span>"));
+    assert!(!main.contains("→"), "a file's lines without their numbers");
+    let (before, _) = main.split_once("Chunk ID").expect("a header");
+    assert!(before.contains("written"), "what a result says comes first");
+    let markdown = sandbox.ok(&["export", "--format", "markdown"]);
+    assert!(
+        markdown.contains("```sh\ncat > mill.py <<'EOF'\nwheel = 1\nEOF\n```"),
+        "{markdown}"
+    );
+    assert!(!markdown.contains("\\n"), "{markdown}");
+    let chat = sandbox.ok(&["view"]);
+    assert!(
+        chat.contains("Bash cat > mill.py <<'EOF' …  # Write the mill"),
+        "{chat}"
+    );
+    assert!(
+        chat.contains("Read /home/me/a/long/way/to/the/mill.py limit=5"),
+        "{chat}"
+    );
+    assert!(chat.contains("Edit mill.py"), "{chat}");
+}
+
+#[test]
 fn a_message_keeps_its_name_whatever_else_is_on_the_page() {
     let sandbox = with_demo();
     let names = |page: &str| -> Vec<String> {

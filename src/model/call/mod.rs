@@ -5,6 +5,7 @@
 
 mod brief;
 mod command;
+mod keys;
 mod path;
 
 pub use brief::{Brief, Piece};

@@ -227,7 +227,7 @@ fn every_line_knows_its_node() {
         line.expect("it is drawn").node
     };
     let call = tree.tools().next().expect("a call");
-    assert_eq!(node_of("read_file path"), call.node.id);
+    assert_eq!(node_of("read_file src"), call.node.id);
     let (answer, _) = call.answer.as_ref().expect("an answer");
     assert_eq!(node_of("line 2"), *answer);
     assert_ne!(node_of("Be brief"), node_of("a question"));
