@@ -13,7 +13,7 @@ use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Millis, Operation, own_words};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
-use tract::render::html::Frame;
+use tract::render::html::PageFrame;
 use tract::render::page::{
     CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
 };
@@ -46,7 +46,7 @@ impl Kind {
 
     fn write(
         self,
-        frame: &Frame<'_>,
+        frame: &PageFrame<'_>,
         page: &ConversationPage<'_>,
         tree: &Tree,
         out: &mut dyn Write,
@@ -137,7 +137,7 @@ impl Gathered {
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, frame: &Frame<'_>, out: &mut dyn Write) -> Result<()> {
+    pub fn write(&self, kind: Kind, frame: &PageFrame<'_>, out: &mut dyn Write) -> Result<()> {
         let page = ConversationPage {
             facts: &self.facts,
             earlier: self.found.earlier,
@@ -184,7 +184,7 @@ impl Guarded {
         };
         let page = Gathered::of(repo, tip, scope, app)?;
         let mut bytes = Vec::new();
-        page.write(kind, &Frame::ALONE, &mut bytes)?;
+        page.write(kind, &PageFrame::ALONE, &mut bytes)?;
         if let Some(secrets) = leaving.secrets() {
             let read = match kind {
                 Kind::Html => as_read::html(&bytes),
@@ -218,7 +218,7 @@ pub fn to_output(
 pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
     let title = title_of(tree);
     let page = ConversationPage::bare(&title);
-    kind.write(&Frame::ALONE, &page, tree, app.ui.out())
+    kind.write(&PageFrame::ALONE, &page, tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.

@@ -180,7 +180,7 @@ pub fn on_a_page(tree: &Tree, title: &str) {
     let facts = [title.to_owned()];
     let mut bytes = Vec::new();
     html::write(
-        &html::Frame::ALONE,
+        &html::PageFrame::ALONE,
         &page(title, &facts),
         &tree.items,
         &mut bytes,

@@ -9,7 +9,7 @@ use tract::history::{ConversationTip, Repo};
 use tract::ingest::Scope;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Part, Role};
-use tract::render::html::{Frame, SearchScripts, SessionList, Setting, session_list};
+use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, session_list};
 use tract::render::plural;
 
 use super::asked::session_address;
@@ -149,7 +149,7 @@ fn page(
     };
     let address = session_address(id, INDEX);
     let root = "../".repeat(id.split('/').count() + 1);
-    let frame = Frame {
+    let frame = PageFrame {
         live: None,
         setting: Setting::Published,
         root: &root,
@@ -195,7 +195,7 @@ fn list(listed: &[Row], scripts: &[String], app: &App) -> String {
     let found: Vec<&Row> = listed.iter().collect();
     let trees = trees(&found);
     let shown: Vec<_> = trees.iter().collect();
-    let frame = Frame {
+    let frame = PageFrame {
         live: None,
         setting: Setting::Published,
         root: "",

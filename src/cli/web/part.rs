@@ -8,7 +8,7 @@ use tract::history::{Bill, BilledReply, LogOptions, On};
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, agents};
 use tract::model::{EntryId, Millis, RefName};
 use tract::render::chat::ChatMessage;
-use tract::render::html::{self, Fragment, Frame};
+use tract::render::html::{self, Fragment, PageFrame};
 use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, PageTime, PartLink};
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem, TurnItem};
@@ -147,7 +147,7 @@ impl Part {
 
     /// Its page.
     pub fn page(&self, site: &Site, asked: &Asked) -> Result<Vec<u8>> {
-        let frame = Frame {
+        let frame = PageFrame {
             // What is not the end, or is shown as it was, does not go on.
             live: (self.around.after.is_none() && self.at.is_none()).then_some(self.start),
             ..site.frame(asked)

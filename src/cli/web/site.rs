@@ -11,7 +11,7 @@ use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called};
 use tract::model::{RefName, RefValue};
-use tract::render::html::{Frame, Setting};
+use tract::render::html::{PageFrame, Setting};
 
 use super::asked::Asked;
 use super::ledger::Ledger;
@@ -142,8 +142,8 @@ impl Site {
     }
 
     /// What is around the page that is asked for.
-    pub fn frame<'a>(&'a self, asked: &'a Asked) -> Frame<'a> {
-        Frame {
+    pub fn frame<'a>(&'a self, asked: &'a Asked) -> PageFrame<'a> {
+        PageFrame {
             setting: Setting::Served,
             root: &asked.root,
             places: &self.0.places,

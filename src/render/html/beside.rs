@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::block::Blocks;
-use super::document::Frame;
+use super::document::PageFrame;
 use super::{foot, head, part_link};
 use crate::render::page::ConversationPage;
 use crate::tree::TreeItem;
@@ -14,7 +14,7 @@ use crate::tree::TreeItem;
 ///
 /// The output's.
 pub fn beside(
-    frame: &Frame<'_>,
+    frame: &PageFrame<'_>,
     (stands, mark): (&ConversationPage<'_>, &[TreeItem]),
     (page, hidden): (&ConversationPage<'_>, &[TreeItem]),
     by: &'static str,

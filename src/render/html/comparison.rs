@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: what differs ([`crate::diff`]), and the words for it ([`crate::render::diff`]).
 
-use super::document::Frame;
+use super::document::PageFrame;
 use super::form::{self, Form};
 use super::markup::Markup;
 use super::{sides, words};
@@ -41,7 +41,7 @@ pub struct ChoicePage<'a> {
 }
 
 /// The page on which contexts are chosen that are to be compared.
-pub fn choice(frame: &Frame<'_>, page: &ChoicePage<'_>) -> String {
+pub fn choice(frame: &PageFrame<'_>, page: &ChoicePage<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin("Compare", &mut markup);
     markup.raw("<header>\n").element("h1", "title", "Compare");
@@ -63,7 +63,7 @@ pub fn choice(frame: &Frame<'_>, page: &ChoicePage<'_>) -> String {
 }
 
 /// The page of two contexts, message by message.
-pub fn comparison(frame: &Frame<'_>, page: &ComparisonPage<'_>) -> String {
+pub fn comparison(frame: &PageFrame<'_>, page: &ComparisonPage<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin("Two contexts compared", &mut markup);
     markup.raw("<header>\n");

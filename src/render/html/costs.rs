@@ -3,7 +3,7 @@
 //! Deliberately absent: prices, sums, and by what they are summed up.
 
 use super::chart::{bars, begin, rect};
-use super::document::Frame;
+use super::document::PageFrame;
 use super::markup::Markup;
 
 /// What replies cost, as a page.
@@ -81,7 +81,7 @@ pub struct TableRow {
 }
 
 /// The page of what replies cost.
-pub fn costs(frame: &Frame<'_>, page: &CostPage<'_>) -> String {
+pub fn costs(frame: &PageFrame<'_>, page: &CostPage<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin(page.title, &mut markup);
     markup.raw("<header>\n").element("h1", "title", page.title);

@@ -1,6 +1,6 @@
 //! A deed and its words: what a command would do, what it did, or why it did not; and the buttons that follow.
 
-use super::document::Frame;
+use super::document::PageFrame;
 use super::form::{self, Form};
 use super::markup::Markup;
 use super::words;
@@ -38,7 +38,7 @@ pub enum Standing {
 }
 
 /// The page of a deed.
-pub fn deed(frame: &Frame<'_>, page: &DeedPage) -> String {
+pub fn deed(frame: &PageFrame<'_>, page: &DeedPage) -> String {
     let mut markup = Markup::default();
     frame.begin(&page.title, &mut markup);
     markup.raw("<header>\n").element("h1", "title", &page.title);

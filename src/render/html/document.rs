@@ -37,7 +37,7 @@ pub enum Setting {
 
 /// What is around a page.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Frame<'a> {
+pub struct PageFrame<'a> {
     /// Where it is read.
     pub setting: Setting,
     /// The way to the first page: nothing on that one, `../../` from two folders below it.
@@ -50,9 +50,9 @@ pub struct Frame<'a> {
     pub live: Option<usize>,
 }
 
-impl Frame<'_> {
+impl PageFrame<'_> {
     /// A page that is read alone.
-    pub const ALONE: Frame<'static> = Frame {
+    pub const ALONE: PageFrame<'static> = PageFrame {
         setting: Setting::Alone,
         root: "",
         places: &[],
@@ -157,9 +157,9 @@ pub fn policy(setting: Setting) -> String {
         let digests = texts.iter().map(|text| format!("'{}'", digest(text)));
         digests.collect::<Vec<_>>().join(" ")
     };
-    let frame = Frame {
+    let frame = PageFrame {
         setting,
-        ..Frame::ALONE
+        ..PageFrame::ALONE
     };
     let styles = digests(frame.styles());
     let script = digests(&[SCRIPT]);

@@ -39,7 +39,7 @@ use block::Blocks;
 pub use comparison::{ChoicePage, ComparisonPage, choice, comparison};
 pub use costs::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow, costs};
 pub use deed::{DeedPage, Standing, deed};
-pub use document::{Frame, Setting, policy};
+pub use document::{PageFrame, Setting, policy};
 #[cfg(test)]
 use document::{SCRIPT, STYLE, digest};
 pub use form::{Form, Input, InputKind};
@@ -60,7 +60,7 @@ pub use splice::{Fragment, Splice};
 ///
 /// The output's.
 pub fn write(
-    frame: &Frame<'_>,
+    frame: &PageFrame<'_>,
     page: &ConversationPage<'_>,
     items: &[TreeItem],
     out: &mut dyn Write,
@@ -161,7 +161,7 @@ fn part_link(markup: &mut Markup, link: Option<&PartLink>, rel: &'static str) {
     markup.raw(behind).raw("</a></p>\n");
 }
 
-fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
+fn head(frame: &PageFrame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
     frame.begin(page.title, markup);
     markup.raw("<header>\n");
     markup.element("h1", "title", page.title);
@@ -203,7 +203,7 @@ fn head(frame: &Frame<'_>, page: &ConversationPage<'_>, markup: &mut Markup) {
 }
 
 /// The list of prompts, which is complete at the end, and what makes it all move.
-fn foot(frame: &Frame<'_>, blocks: &mut Blocks<'_>) {
+fn foot(frame: &PageFrame<'_>, blocks: &mut Blocks<'_>) {
     let prompts = std::mem::take(&mut blocks.prompts);
     let markup = &mut blocks.markup;
     markup.raw("<nav id=\"prompts\" aria-label=\"Prompts\"><h2>Prompts</h2>\n<ol>\n");

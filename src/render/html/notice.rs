@@ -1,10 +1,10 @@
 //! A page that says one thing: what went wrong, and what to do about it.
 
-use super::document::Frame;
+use super::document::PageFrame;
 use super::markup::Markup;
 
 /// The page that says so. Both texts are hostile until escaped.
-pub fn notice(frame: &Frame<'_>, title: &str, what: &str, hint: Option<&str>) -> String {
+pub fn notice(frame: &PageFrame<'_>, title: &str, what: &str, hint: Option<&str>) -> String {
     let mut markup = Markup::default();
     frame.begin(title, &mut markup);
     markup.raw("<header>\n").element("h1", "title", title);

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: which operations there are, their words, and whether anything may be changed.
 
-use super::document::Frame;
+use super::document::PageFrame;
 use super::form::{self, Form};
 use super::markup::Markup;
 use super::words;
@@ -45,7 +45,7 @@ pub struct MovedLine {
 }
 
 /// The page of the log.
-pub fn operations(frame: &Frame<'_>, page: &OperationsPage<'_>) -> String {
+pub fn operations(frame: &PageFrame<'_>, page: &OperationsPage<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin("What was done", &mut markup);
     markup

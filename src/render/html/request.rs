@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::block::{PEEK_BYTES, head};
-use super::document::Frame;
+use super::document::PageFrame;
 use super::markup::Markup;
 use crate::render::chat::first_line;
 use crate::render::{bytes, plural};
@@ -26,7 +26,7 @@ const PARTS: [&str; 8] = [
 
 /// The page of a request. All texts are hostile until escaped.
 pub fn request(
-    frame: &Frame<'_>,
+    frame: &PageFrame<'_>,
     title: &str,
     facts: &[String],
     notices: &[String],

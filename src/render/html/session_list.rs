@@ -1,6 +1,6 @@
 //! The list of all conversations by day, its filters, and what a search over all of them found.
 
-use super::document::{Frame, Setting};
+use super::document::{PageFrame, Setting};
 use super::markup::Markup;
 use crate::render::{Label, Line};
 
@@ -114,7 +114,7 @@ pub struct ListedHit {
 }
 
 /// The page of the list.
-pub fn session_list(frame: &Frame<'_>, list: &SessionList<'_>) -> String {
+pub fn session_list(frame: &PageFrame<'_>, list: &SessionList<'_>) -> String {
     let mut markup = Markup::default();
     frame.begin("Sessions", &mut markup);
     let out = &mut markup;
@@ -175,7 +175,7 @@ pub fn session_list(frame: &Frame<'_>, list: &SessionList<'_>) -> String {
 }
 
 /// What the list can be narrowed by. Without a server only words can be looked for, by a script.
-fn form(frame: &Frame<'_>, list: &SessionList<'_>, out: &mut Markup) {
+fn form(frame: &PageFrame<'_>, list: &SessionList<'_>, out: &mut Markup) {
     let action = frame.address("");
     let attributes = [
         ("class", Some("filters")),
@@ -230,7 +230,7 @@ impl SessionFilter {
     }
 }
 
-fn session(frame: &Frame<'_>, session: &ListedSession, out: &mut Markup) {
+fn session(frame: &PageFrame<'_>, session: &ListedSession, out: &mut Markup) {
     let address = frame.address(&session.address);
     out.raw("<li><div class=\"row\">");
     out.open(
@@ -272,7 +272,7 @@ fn session(frame: &Frame<'_>, session: &ListedSession, out: &mut Markup) {
     out.raw("</li>\n");
 }
 
-fn hit(frame: &Frame<'_>, hit: &ListedHit, out: &mut Markup) {
+fn hit(frame: &PageFrame<'_>, hit: &ListedHit, out: &mut Markup) {
     let address = frame.address(&hit.address);
     out.raw("<li><div class=\"row\">");
     out.open(

@@ -20,7 +20,7 @@ fn page(tree: &Tree) -> String {
         ..ConversationPage::bare("A <title>")
     };
     let mut bytes = Vec::new();
-    write(&Frame::ALONE, &page, &tree.items, &mut bytes).expect("written");
+    write(&PageFrame::ALONE, &page, &tree.items, &mut bytes).expect("written");
     String::from_utf8(bytes).expect("UTF-8")
 }
 
