@@ -286,14 +286,83 @@ def summary(call):
     return call["name"] + (" " if found else "") + ", ".join(shown)
 
 
-def words(part):
+def lines_of(text):
+    found = re.split("\r?\n", text)
+    return found if found[-1] else found[:-1]
+
+
+def failed(code, text):
+    if not code:
+        return text
+    return "exit code %d: %s" % (code, text) if WHITE.sub("", text) else "exit code %d" % code
+
+
+def behind_head(text):
+    if not text.startswith(("Command: ", "Chunk ID: ", "Exit code: ", "Wall time: ")) or "\nOutput:\n" not in text:
+        return None
+    head, rest = text.split("\nOutput:\n", 1)
+    lines = lines_of(head + "\n")
+    times = [at for at, line in enumerate(lines) if line.startswith("Wall time: ")]
+    if not times:
+        return None
+    for line in lines[times[0] + 1 :]:
+        if line.startswith("Process running with session ID "):
+            return rest if WHITE.sub("", rest) else line
+    codes = (re.match(r"(?:Exit code: |Process exited with code )\s*([+-]?[0-9]+)\s*$", line) for line in lines)
+    return failed(next((int(code[1]) for code in codes if code), 0), rest)
+
+
+def in_json(text):
+    if not text.startswith('{"output":'):
+        return None
+    try:
+        found = json.loads(text)
+        output, code = found["output"], found["metadata"]["exit_code"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return failed(code, output) if isinstance(output, str) and type(code) is int else None
+
+
+def numbered(line):
+    found = re.match(r" *([0-9]+)(?:(?:→|\t|\| |: )(.*)|[|:]$)", line, re.S)
+    return found and int(found[1]) < 2**32 and (int(found[1]), found[2] or "")
+
+
+def unnumbered(text):
+    if text.startswith("<path>") and "<content>" in text:
+        text = text.split("<content>", 1)[1]
+        text = text[1:] if text.startswith("\n") else text
+    elif text.startswith("<file>\n"):
+        text = text[len("<file>\n") :]
+    found = []
+    for at, line in enumerate(lines_of(text)):
+        line = numbered(line)
+        if not line or found and line[0] != first + at:
+            if at < 2:
+                return None
+            break
+        first = first if found else line[0]
+        found.append(line[1] + "\n")
+    return "".join(found) or None
+
+
+def told(text):
+    for way in (behind_head, in_json, unnumbered):
+        found = way(text)
+        if found is not None:
+            return found
+    return text
+
+
+def words(part, of_result, is_inside=False):
     kind = part["type"]
     if kind == "text":
-        text = part["text"]
+        text = of_result(part["text"]) if is_inside else part["text"]
     elif kind == "tool_call":
         text = summary(part)
     elif kind == "tool_result":
-        return next((said for said in map(words, part.get("content", [])) if said is not None), None)
+        said = (words(inside, of_result, True) for inside in part.get("content", []))
+        return next((one for one in said if one is not None), None)
     elif kind in ("image", "file"):
         text = "[%s]" % part.get("media_type", part.get("name", "file"))
     else:
@@ -301,9 +370,9 @@ def words(part):
     return text if WHITE.sub("", text) else None
 
 
-def preview(message):
+def preview(message, of_result=told):
     parts = message.get("parts", [])
-    text = next((said for said in map(words, parts) if said is not None), None)
+    text = next((said for said in (words(part, of_result) for part in parts) if said is not None), None)
     if text is None:
         other = (part for part in parts if part["type"] in ("thinking", "opaque"))
         first = next(other, None)
@@ -517,7 +586,8 @@ class Checker:
                 shown = (ROLES[role % 8], role >= 8, calls, results)
                 if shown != (message["role"], "attached" in message, kinds.count("tool_call"), kinds.count("tool_result")):
                     raise Damaged("its row says something else")
-                if line != preview(message):
+                # Before results were told without their heads, they were there with them.
+                if line not in (preview(message), preview(message, of_result=lambda text: text)):
                     raise Damaged("its preview is %r and not %r" % (line, preview(message)))
                 if used is not None and without_lines(json.loads(used)) != uses(message):
                     raise Damaged("how it uses tools is another message's")

@@ -38,7 +38,7 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         "budget.timeout" => number("seconds"),
         "budget.when" => Ok(value.parse::<BudgetWhen>()?.to_string()),
         "budget.action" => Ok(value.parse::<BudgetActions>()?.to_string()),
-        "author.name" | "prune.keepTools" => Ok(value.to_owned()),
+        "author.name" | "core.pager" | "prune.keepTools" => Ok(value.to_owned()),
         "window.size" => number("messages"),
         "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),

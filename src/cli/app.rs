@@ -21,6 +21,7 @@ use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
 
+use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use super::{Failure, Globals, Result};
@@ -71,6 +72,31 @@ pub struct Environment {
     tool_dirs: BTreeMap<&'static str, PathBuf>,
     /// What the terminal wants to know.
     pub surroundings: Surroundings,
+    /// Which pager is wanted.
+    pub pager: Paged,
+}
+
+/// What the variables say about pagers; an empty one says that there is to be none.
+#[derive(Clone, Debug, Default)]
+pub struct Paged {
+    /// `TRACT_PAGER`.
+    pub tract: Option<String>,
+    /// `PAGER`.
+    pub general: Option<String>,
+    /// Those of [`Pager::variables`] that are set.
+    pub set: Vec<&'static str>,
+}
+
+impl Paged {
+    fn read() -> Self {
+        let text = |name: &str| std::env::var(name).ok();
+        let is_set = |name: &&str| std::env::var_os(name).is_some();
+        Self {
+            tract: text("TRACT_PAGER"),
+            general: text("PAGER"),
+            set: Pager::variables().filter(is_set).collect(),
+        }
+    }
 }
 
 impl Environment {
@@ -107,6 +133,7 @@ impl Environment {
                 columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
                 dumb: text("TERM").is_some_and(|term| term == "dumb"),
             },
+            pager: Paged::read(),
         }
     }
 
@@ -339,6 +366,14 @@ impl App {
             Some(expected) => repo.expecting(expected.clone()),
             None => repo,
         }))
+    }
+
+    /// From here on the repository is this one in memory.
+    pub fn work_on(&mut self, repo: Rc<Repo>) {
+        self.globals.ephemeral = true;
+        (self.globals.on, self.env.branch) = (None, None);
+        self.is_seated.set(false);
+        self.memory = OnceCell::from(repo);
     }
 
     /// In the repository of a home directory each directory below has a HEAD of its own, unless something else is set

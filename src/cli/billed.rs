@@ -1,5 +1,6 @@
 //! What replies have in common with others that are billed, and why a cache did not have a request, for people.
 
+use jiff::civil::Date;
 use tract::history::BilledReply;
 use tract::ingest::MissCause;
 use tract::model::RefName;
@@ -8,6 +9,8 @@ use tract::render::{Calendar, Label, Line, plural};
 use super::cache::duration;
 use super::listing;
 
+/// How many days may be without replies among the others.
+const DAYS: usize = 1_100;
 /// What has no name.
 pub const NOBODY: &str = "(none)";
 /// What is no message, among messages and tools.
@@ -91,4 +94,20 @@ pub fn cause(cause: &MissCause) -> Line {
         }
         MissCause::Unknown => "unknown".into(),
     }
+}
+
+/// All days from the first to the last, where there are not too many without any.
+pub fn between<'d>(days: impl Iterator<Item = &'d str> + Clone) -> Vec<String> {
+    let date = |day: Option<&str>| day.and_then(|day| day.parse::<Date>().ok());
+    let ends = date(days.clone().min()).zip(date(days.clone().max()));
+    if let Some((first, last)) = ends {
+        let all = first
+            .series(jiff::Span::new().days(1))
+            .take_while(|day| *day <= last);
+        let all: Vec<String> = all.take(DAYS + 1).map(|day| day.to_string()).collect();
+        if all.len() <= DAYS {
+            return all;
+        }
+    }
+    days.map(str::to_owned).collect()
 }

@@ -8,9 +8,10 @@ use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Scope, Start, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
-use tract::render::{Label, plural, shell_word};
+use tract::render::{Label, plural};
 use tract::tree::{NodeId, Tree, json};
 
+use super::in_memory::{self, Found};
 use super::page::{self, numbered};
 use super::{App, Failure, Result};
 
@@ -67,22 +68,22 @@ impl Which {
     }
 }
 
-/// Shows what stands at a commit, or in a file.
+/// Shows what stands at a commit, or in a file, or in a session of a tool that was not imported.
 pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<()> {
-    let repo = match app.repo() {
-        Ok(repo) => repo,
-        Err(Failure::Tract(Error::NoRepository { .. })) if what != "HEAD" => {
-            return of_file(what, form, app);
+    let (repo, tip) = match in_memory::find(what, app)? {
+        Found::Here(repo) => {
+            let tip = repo.resolve(&app.on()?, what)?;
+            (repo, tip)
         }
-        Err(failure) => return Err(failure),
-    };
-    let on = app.on()?;
-    let tip = match repo.resolve(&on, what) {
-        Err(_) if app.path(Path::new(what))?.is_file() => return of_file(what, form, app),
-        Err(Error::UnknownRevision { nearest: None, .. }) if is_path(what) => {
-            return Err(no_file(what, app));
+        Found::File(path) if form != Form::Plain || in_memory::is_stream(&path) => {
+            return of_file(what, &path, form, app);
         }
-        found => found?,
+        Found::File(path) => {
+            let read = in_memory::read(&path, app)?;
+            let name = read.only(what)?;
+            let tip = read.repo.resolve(&app.on()?, name.as_str())?;
+            (read.repo, tip)
+        }
     };
     let scope = which.scope(form, &repo)?;
     if let Some(kind) = form.page() {
@@ -104,26 +105,6 @@ fn export_it(failure: Failure) -> Failure {
         Failure::Tract(Error::Leaks { .. }) => failure
             .with_hint("tract export --format html, or markdown, with --redact or --allow-secrets"),
         failure => failure,
-    }
-}
-
-/// Whether what names no commit was meant as a file: a message that is searched for may be like one.
-fn is_path(what: &str) -> bool {
-    let is_search = what.contains(":/");
-    !is_search && (what.contains('/') || what.ends_with(".json") || what.ends_with(".jsonl"))
-}
-
-/// That no session can be read at a path.
-fn no_file(what: &str, app: &App) -> Failure {
-    match app.path(Path::new(what)) {
-        Err(failure) => failure,
-        Ok(path) if path.is_dir() => {
-            let place = shell_word(&app.short_path(&path));
-            let hint = format!("tract import {place} takes the sessions in it");
-            Failure::refused(format!("{what} is a directory")).with_hint(hint)
-        }
-        Ok(_) => Failure::refused(format!("{what}: no such file, and no such commit"))
-            .with_hint("tract import lists this directory's sessions, tract log the commits"),
     }
 }
 
@@ -165,9 +146,8 @@ pub fn parts(
     Ok(())
 }
 
-fn of_file(what: &str, form: Form, app: &mut App) -> Result<()> {
-    let path = app.path(Path::new(what))?;
-    let found = tree_of_file(&path, None).map_err(|error| match error {
+fn of_file(what: &str, path: &Path, form: Form, app: &mut App) -> Result<()> {
+    let found = tree_of_file(path, None).map_err(|error| match error {
         Error::InvalidInput { .. } => {
             let hint = format!("tract import {what}, then tract view of one of its branches");
             Failure::refused(error.to_string()).with_hint(hint)

@@ -10,8 +10,10 @@ use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signe
 
 use super::{Failure, Result};
 
-/// The fewest columns that names of refs leave to the preview.
-const PREVIEW: usize = 16;
+/// The fewest columns that names of refs leave to the preview, but for the first name.
+const PREVIEW: usize = 24;
+/// The fewest columns of the first.
+const NAME: usize = 12;
 
 /// From how many columns on a list has room to line up its hides, and a column for operations.
 const ROOMY: usize = 100;
@@ -24,9 +26,9 @@ pub struct Listing<'a> {
     pub calendar: Calendar,
     /// The columns that a line may take; none in a pipe, where nothing is cut.
     pub width_cols: Option<usize>,
-    /// Whether the running total has a column.
+    /// Whether the running total has a column, where there is room for one.
     pub running: bool,
-    /// Whether a first row says what the columns are.
+    /// Whether a first row says what the columns are, and a line of its own each day, so that a row has its time alone.
     pub heading: bool,
     /// Spaces before every line.
     pub indent: usize,
@@ -82,7 +84,17 @@ impl Listing<'_> {
             line.fit(Label::Dim.of("message"), self.width_cols);
             line
         });
-        let lines = heads.zip(rows).map(|(head, row)| self.finish(head, row));
+        let mut day = None;
+        let lines = heads.zip(rows).flat_map(move |(head, row)| {
+            let begun = row.commit.time.filter(|_| self.heading);
+            let begun = begun.map(|time| self.calendar.day(time));
+            let is_new = begun.is_some() && begun != day;
+            if is_new {
+                day.clone_from(&begun);
+            }
+            let begun = begun.filter(|_| is_new).map(|day| Label::Strong.of(day));
+            begun.into_iter().chain([self.finish(head, row)])
+        });
         heading.into_iter().chain(lines)
     }
 
@@ -126,7 +138,14 @@ impl Listing<'_> {
                 (who, format!("{}{unit}", signed(row.delta)))
             }
         };
-        let running = self.running.then(|| tokens(row.running));
+        // Where there is little room, what tells rows apart has it.
+        let running = (self.running && roomy).then(|| tokens(row.running));
+        let time = match row.commit.time {
+            Some(time) if self.heading && roomy => self.calendar.second(time),
+            Some(time) if self.heading => self.calendar.minute(time),
+            Some(time) if self.calendar.ages => self.calendar.aged(time),
+            time => self.calendar.listed(time),
+        };
         // Where there is little room, that a message was added is not said, and how many went is said
         // with what stands for them.
         let (verb, who) = match (roomy, operation) {
@@ -143,7 +162,7 @@ impl Listing<'_> {
         vec![
             Label::Hash.of(row.hash.short()),
             number.into(),
-            Label::Time.of(self.calendar.listed(row.commit.time)),
+            Label::Time.of(time),
             verb,
             who,
             Label::Tokens.of(delta),
@@ -250,10 +269,12 @@ pub fn marks(refs: &[RefName], head: &Head, width_cols: Option<usize>, used: usi
         let width = name.width_cols();
         match shown.is_empty() {
             true if cols + 8 > room => break,
-            true => shown.push(name.cut(room - cols)),
+            true => shown
+                .push(name.cut((room - cols).min(room.saturating_sub(cols + PREVIEW).max(NAME)))),
             false if cols + 2 + width + PREVIEW > room => break,
             false => shown.push(name),
         }
+        let width = shown.last().map_or(width, Line::width_cols);
         cols += width + if shown.len() == 1 { 0 } else { 2 };
     }
     if shown.is_empty() {

@@ -29,6 +29,7 @@ mod guarded;
 mod help;
 mod hook;
 mod imported;
+mod in_memory;
 mod incoming;
 mod input;
 mod interactive;
@@ -42,6 +43,7 @@ mod moment;
 mod named;
 mod outcome;
 mod page;
+mod pager;
 mod pause;
 mod peer;
 mod playing;
@@ -84,6 +86,7 @@ use app::{App, Environment};
 use failure::{Exit, Failure, Result};
 use help::{root, shown};
 use listing::Listing;
+use pager::Pager;
 use summariser::Summariser;
 use template::Template;
 use typed::Typed;
@@ -164,6 +167,9 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     color: ColorChoice,
+    /// Show long output without a pager
+    #[arg(long, global = true)]
+    no_pager: bool,
     /// Say only what is wrong
     #[arg(short, long, global = true)]
     quiet: bool,
@@ -198,18 +204,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ui = Ui::new(globals.color, &env.surroundings, globals.quiet);
     let mut app = App::new(ui, globals, env);
     app.command = name;
+    if app.ui.is_terminal() && !app.globals.no_pager && command::pages(cli.command.as_ref()) {
+        let pager = Pager::wanted(&app);
+        app.ui.page(pager);
+    }
     let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
     if done.is_ok() {
         app.tell_changed();
     }
     let flushed = app.ui.flush().map_err(Failure::from);
-    match done.and(flushed) {
+    let code = match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let made = app.made();
             failure.report_after(made.as_deref(), &mut app.ui)
         }
-    }
+    };
+    app.ui.end_paging();
+    code
 }
 
 /// A repository that was named and is not there is missed by its name.

@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, Write};
 use is_terminal::IsTerminal;
 use tract::render::{Label, Line, ansi, escape, plain};
 
+use super::pager::{Pager, Paging};
 use super::remark;
 
 /// When to use colour.
@@ -24,7 +25,9 @@ pub enum ColorChoice {
 
 /// Where the program writes.
 pub struct Ui {
-    out: BufWriter<io::Stdout>,
+    out: BufWriter<Output>,
+    /// What shows what is written, once something is.
+    pager: Option<Pager>,
     out_color: bool,
     err_color: bool,
     out_terminal: bool,
@@ -36,6 +39,28 @@ pub struct Ui {
     branch: Option<String>,
     /// What is said, where a screen shows it instead.
     captured: Option<Vec<Line>>,
+}
+
+/// Where what is written goes.
+enum Output {
+    Standard(io::Stdout),
+    Paged(Paging),
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(out) => out.write(bytes),
+            Self::Paged(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(out) => out.flush(),
+            Self::Paged(out) => out.flush(),
+        }
+    }
 }
 
 /// What of the environment matters to the terminal.
@@ -80,7 +105,8 @@ impl Ui {
             ColorChoice::Auto => surroundings.force_color || (terminal && !surroundings.dumb),
         };
         Self {
-            out: BufWriter::with_capacity(64 << 10, io::stdout()),
+            out: BufWriter::with_capacity(64 << 10, Output::Standard(io::stdout())),
+            pager: None,
             out_color: color(out_terminal),
             err_color: color(err_terminal),
             out_terminal,
@@ -123,8 +149,30 @@ impl Ui {
         self.captured.take().unwrap_or_default()
     }
 
+    /// From here on what is written is shown by this one.
+    pub fn page(&mut self, pager: Option<Pager>) {
+        self.pager = pager.filter(|_| self.out_terminal);
+    }
+
+    /// Waits until what was written has been read, where a pager shows it.
+    pub fn end_paging(&mut self) {
+        let _ = self.out.flush();
+        if let Output::Paged(paging) = self.out.get_mut() {
+            paging.end();
+        }
+    }
+
+    /// Whether a pager has the terminal.
+    fn is_paged(&self) -> bool {
+        matches!(self.out.get_ref(), Output::Paged(_))
+    }
+
     /// Data: standard output, buffered until [`Ui::flush`].
     pub fn out(&mut self) -> &mut impl Write {
+        // Nothing was written before, so nothing is in the buffer. Without a pager it is shown all the same.
+        if let Some(paging) = self.pager.take().and_then(Pager::start) {
+            *self.out.get_mut() = Output::Paged(paging);
+        }
         &mut self.out
     }
 
@@ -134,7 +182,8 @@ impl Ui {
             captured.push(line.into());
             return Ok(());
         }
-        writeln!(self.out, "{}", painted(self.out_color, line.into()))
+        let painted = painted(self.out_color, line.into());
+        writeln!(self.out(), "{painted}")
     }
 
     /// A line of data for people that goes on below itself where a terminal is too narrow for it.
@@ -153,7 +202,7 @@ impl Ui {
         } else {
             text.into()
         };
-        self.out.write_all(shown.as_bytes())
+        self.out().write_all(shown.as_bytes())
     }
 
     /// A heading below an empty line.
@@ -212,7 +261,9 @@ impl Ui {
             captured.push(line.into());
             return;
         }
-        let is_read = if self.merged {
+        // What a pager shows would be written over.
+        let merged = self.merged || self.is_paged() && self.err_terminal;
+        let is_read = if merged {
             self.out_terminal
         } else {
             self.err_terminal
@@ -226,7 +277,7 @@ impl Ui {
             .into_iter()
             .map(|row| painted(self.err_color, row) + "\n");
         let text: String = rows.collect();
-        if self.merged {
+        if merged {
             let _ = self.out.write_all(text.as_bytes());
             return;
         }
@@ -247,7 +298,8 @@ impl Ui {
 
     /// Whether a progress bar may be drawn on standard error.
     pub fn draws_progress(&self) -> bool {
-        self.err_terminal && !self.quiet && !self.merged && self.captured.is_none()
+        let is_ours = !self.merged && !self.is_paged();
+        self.err_terminal && !self.quiet && is_ours && self.captured.is_none()
     }
 
     /// Whether a person reads the remarks.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use tract::Error;
 
+use super::pager::CORE_PAGER;
 use super::{Failure, Result, private};
 
 /// Which repositories of others may be opened: a path, a path and `/*`, or `*`.
@@ -30,7 +31,7 @@ pub struct UserConfig {
 
 impl UserConfig {
     /// The keys that there are.
-    pub const KEYS: [&str; 3] = [SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME];
+    pub const KEYS: [&str; 4] = [CORE_PAGER, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME];
 
     /// Reads the file; one that isn't there, or is kept from us, is empty.
     pub fn load(path: Option<PathBuf>) -> Result<Self> {
@@ -70,11 +71,20 @@ impl UserConfig {
         of_key.map(|(_, value)| value)
     }
 
+    /// Puts a value, which may be empty, in place of those that the key has, and keeps it.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        fits(key, value)?;
+        self.lines
+            .retain(|line| setting(line).is_none_or(|(of, _)| of != key));
+        self.lines.push(format!("{key} = {value}"));
+        self.save()
+    }
+
     /// Adds a value, unless it is there, and keeps it.
     pub fn add(&mut self, key: &str, value: &str) -> Result<()> {
-        if value.chars().any(char::is_control) || value.trim() != value || value.is_empty() {
-            let what = format!("{key}: '{value}' can't be kept: it doesn't fit into a line");
-            return Err(Failure::usage(what));
+        fits(key, value)?;
+        if value.is_empty() {
+            return Err(does_not_fit(key, value));
         }
         if self.values(key).any(|kept| kept == value) {
             return Ok(());
@@ -107,6 +117,19 @@ impl UserConfig {
     }
 }
 
+/// Refuses a value that a line does not hold.
+fn fits(key: &str, value: &str) -> Result<()> {
+    if value.chars().any(char::is_control) || value.trim() != value {
+        return Err(does_not_fit(key, value));
+    }
+    Ok(())
+}
+
+fn does_not_fit(key: &str, value: &str) -> Failure {
+    let what = format!("{key}: '{value}' can't be kept: it doesn't fit into a line");
+    Failure::usage(what)
+}
+
 /// A line's key and value.
 fn setting(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
@@ -136,6 +159,11 @@ mod tests {
         );
         load().remove(SAFE_DIRECTORY).expect("kept");
         assert_eq!(text(), "# mine\n\nlater.key=1\n");
+        load().set(CORE_PAGER, "more").expect("kept");
+        load().set(CORE_PAGER, "").expect("kept");
+        assert_eq!(load().values(CORE_PAGER).collect::<Vec<_>>(), [""]);
+        assert!(load().set(CORE_PAGER, "a\nb").is_err());
+        load().remove(CORE_PAGER).expect("kept");
         for odd in ["", " /x", "/x\ny", "/x\u{1b}[2J"] {
             assert!(load().add(SAFE_DIRECTORY, odd).is_err(), "{odd:?}");
         }

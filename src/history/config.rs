@@ -27,7 +27,7 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 15] = [
+    pub const KEYS: [&str; 16] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -35,6 +35,7 @@ impl Config {
         "budget.timeout",
         "budget.when",
         "compile.format",
+        "core.pager",
         "gc.reflogExpire",
         "head.of",
         "prices.file",

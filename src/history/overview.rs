@@ -22,6 +22,8 @@ pub struct ConversationTip {
     pub tip: CommitHash,
     /// The first branch that ends where a session does, and follows it.
     pub branch: Option<RefName>,
+    /// The newest purge when this was asked: what it erased is said no more, though no commit is another one.
+    pub purge: Option<u64>,
 }
 
 /// What a list says of a conversation.
@@ -61,6 +63,7 @@ impl Repo {
     /// ```
     pub fn conversations(&self) -> Result<Vec<ConversationTip>> {
         let view = self.store.read()?;
+        let purge = view.last_purge()?;
         let branches = load::tips(&*view, RefName::HEADS)?;
         let sessions = load::tips(&*view, RefName::SESSIONS)?;
         let ends: HashSet<CommitHash> = sessions.iter().map(|(_, tip)| *tip).collect();
@@ -73,11 +76,13 @@ impl Repo {
             branch: following.get(&tip).cloned(),
             name,
             tip,
+            purge,
         });
         let own = own.map(|(name, tip)| ConversationTip {
             branch: Some(name.clone()),
             name,
             tip,
+            purge,
         });
         Ok(sessions.chain(own).collect())
     }

@@ -1,33 +1,26 @@
 //! One line that tells a message from others.
 
-use crate::model::{Message, Part, call};
+use std::borrow::Cow;
+
+use crate::model::{Message, Part, call, told};
 
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 80;
 
 /// One line that tells a message from others: its first text, or its first call as
-/// `name key="value"`, or its first result; white space folded, at most [`PREVIEW_BYTES`] bytes and
+/// `name key="value"`, or what its first result tells ([`told`]); white space folded, at most [`PREVIEW_BYTES`] bytes and
 /// then `…`. What was cut is `(interrupted)`. Control characters are kept: escaping is for whoever shows it.
 pub fn preview(message: &Message) -> String {
-    fn words(part: &Part) -> Option<String> {
-        let text = match part {
-            Part::Text { text } => text.clone(),
-            Part::ToolCall {
-                name, arguments, ..
-            } => call::summary(name, arguments),
-            Part::ToolResult { content, .. } => content.iter().find_map(words)?,
-            Part::Image(media) | Part::File(media) => {
-                let what = media
-                    .media_type
-                    .as_deref()
-                    .or(media.name.as_deref())
-                    .unwrap_or("file");
-                format!("[{what}]")
-            }
-            Part::Thinking { .. } | Part::Opaque { .. } => return None,
-        };
-        (!text.trim().is_empty()).then_some(text)
-    }
+    line(message, told)
+}
+
+/// The same with the whole of a result in it, heads and numbers too: what was kept before [`told`] was asked.
+pub fn plain_preview(message: &Message) -> String {
+    line(message, |text| Cow::Borrowed(text))
+}
+
+fn line(message: &Message, result: for<'a> fn(&'a str) -> Cow<'a, str>) -> String {
+    let words = |part: &Part| words(part, |text| Cow::Borrowed(text), result);
     let text = message.parts.iter().find_map(words).or_else(|| {
         message.parts.iter().find_map(|part| match part {
             Part::Thinking { text, .. } => Some(format!("(thinking) {text}")),
@@ -42,6 +35,33 @@ pub fn preview(message: &Message) -> String {
         text
     };
     one_line(&text)
+}
+
+/// The words of a part: a text as `text` has it, and one within a result as `result` has it.
+fn words(
+    part: &Part,
+    text: for<'a> fn(&'a str) -> Cow<'a, str>,
+    result: for<'a> fn(&'a str) -> Cow<'a, str>,
+) -> Option<String> {
+    let said = match part {
+        Part::Text { text: said } => text(said).into_owned(),
+        Part::ToolCall {
+            name, arguments, ..
+        } => call::summary(name, arguments),
+        Part::ToolResult { content, .. } => content
+            .iter()
+            .find_map(|part| words(part, result, result))?,
+        Part::Image(media) | Part::File(media) => {
+            let what = media
+                .media_type
+                .as_deref()
+                .or(media.name.as_deref())
+                .unwrap_or("file");
+            format!("[{what}]")
+        }
+        Part::Thinking { .. } | Part::Opaque { .. } => return None,
+    };
+    (!said.trim().is_empty()).then_some(said)
 }
 
 /// The text on one line of at most [`PREVIEW_BYTES`] bytes: white space folded, and `…` after what

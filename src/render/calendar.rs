@@ -52,6 +52,42 @@ impl Calendar {
         }
     }
 
+    /// `2 min ago`, as [`Calendar::ago`] says it, and the date with the time where that would be a date.
+    pub fn aged(&self, time: Millis) -> String {
+        let ago = self.ago(time);
+        if ago == self.date(time) {
+            self.local(time, "%Y-%m-%d %H:%M")
+        } else {
+            ago
+        }
+    }
+
+    /// `2026-01-23, 3 days ago`: the day that many times are of, local; how long ago only where that is no date again.
+    pub fn day(&self, time: Millis) -> String {
+        let date = self.date(time);
+        let start = |time: Millis| self.read(&self.date(time), Edge::Start);
+        let days = start(self.now).zip(start(time)).map(|(now, then)| {
+            // A day may have 23 hours, or 25.
+            (now.0 - then.0 + 43_200_000).div_euclid(86_400_000)
+        });
+        match days {
+            Some(0) => format!("{date}, today"),
+            Some(1) => format!("{date}, yesterday"),
+            Some(days @ 2..60) => format!("{date}, {days} days ago"),
+            _ => date,
+        }
+    }
+
+    /// `14:21`, local.
+    pub fn minute(&self, time: Millis) -> String {
+        self.local(time, "%H:%M")
+    }
+
+    /// `14:21:48`, local.
+    pub fn second(&self, time: Millis) -> String {
+        self.local(time, "%H:%M:%S")
+    }
+
     /// `2026-01-23`, local.
     pub fn date(&self, time: Millis) -> String {
         self.local(time, "%Y-%m-%d")
@@ -137,6 +173,22 @@ mod tests {
                 "2 days ago"
             ]
         );
+    }
+
+    #[test]
+    fn a_day_is_told_by_its_date_whatever_the_hour() {
+        let calendar = calendar("2026-01-23T00:21:48Z");
+        let day = |time: &str| calendar.day(Millis::parse(time).expect("a time"));
+        assert_eq!(day("2026-01-23T23:59:59Z"), "2026-01-23, today");
+        assert_eq!(day("2026-01-22T00:00:00Z"), "2026-01-22, yesterday");
+        assert_eq!(day("2026-01-21T23:59:59Z"), "2026-01-21, 2 days ago");
+        assert_eq!(day("2025-11-24T12:00:00Z"), "2025-11-24");
+        assert_eq!(day("2026-01-24T12:00:00Z"), "2026-01-24");
+        let aged = |time: &str| calendar.aged(Millis::parse(time).expect("a time"));
+        assert_eq!(aged("2026-01-23T00:20:00Z"), "1 min ago");
+        assert_eq!(aged("2025-01-23T00:20:00Z"), "2025-01-23 00:20");
+        assert_eq!(calendar.minute(calendar.now), "00:21");
+        assert_eq!(calendar.second(calendar.now), "00:21:48");
     }
 
     #[test]

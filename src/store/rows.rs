@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount, ToolUses,
-    Usage, is_tombstone, preview,
+    Usage, is_tombstone, plain_preview, preview,
 };
 
 /// Where a commit stands: id, lineage, depth.
@@ -94,6 +94,17 @@ impl Shown {
             results: number(message.results().count() as u64),
             uses: ToolUses::of(message).map(|uses| uses.to_text()),
         }
+    }
+
+    /// Whether it is what is `wanted` of this message; its preview may be one of before results were told without their
+    /// heads.
+    pub(super) fn is_of(&self, wanted: Self, message: &Message) -> bool {
+        let preview = if self.preview == wanted.preview {
+            wanted.preview
+        } else {
+            plain_preview(message)
+        };
+        *self == Self { preview, ..wanted }
     }
 
     /// That of a row, from its role on.

@@ -78,6 +78,7 @@ mod oracles;
 #[cfg(unix)]
 mod owners;
 mod pages;
+mod paging;
 mod painting;
 mod parts;
 mod programs;
@@ -131,6 +132,7 @@ mod talking;
 mod terminal;
 mod tool_folders;
 mod truncating;
+mod unimported;
 mod unsaid;
 #[cfg(target_os = "linux")]
 mod unwritable;

@@ -141,6 +141,7 @@ impl Sandbox {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TRACT_CLOCK", self.clock.get().to_string())
             .env("COLUMNS", "80")
+            .env("TRACT_PAGER", "cat")
             .env("TZ", "UTC")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());

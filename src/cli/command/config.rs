@@ -7,6 +7,7 @@ use tract::history::Config;
 use tract::model::secret::Secrets;
 use tract::render::Line;
 
+use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure, Result};
 
@@ -26,6 +27,7 @@ Of the repository, with its default in brackets:
   tokens.encoding    how tract counts: o200k_base or cl100k_base [o200k_base]
   compile.format     openai, responses, anthropic or text [openai]
   window.size        how many messages tract view shows [50]
+  core.pager         what shows long output on a terminal, such as less -S; cat, or an empty text: nothing does. TRACT_PAGER goes before it, PAGER behind it. With --global it is yours for all repositories [less]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
@@ -48,6 +50,7 @@ Example:
   tract config budget.when cold
   tract config compile.format anthropic
   tract config --unset budget.max
+  tract config --global core.pager cat
   tract config --global safe.directory /srv/shared
   tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
@@ -68,7 +71,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.global {
         return global(args, app);
     }
-    let is_ones_own = |key: &&String| UserConfig::KEYS.contains(&key.as_str());
+    let is_ones_own = |key: &&String| {
+        let key = key.as_str();
+        UserConfig::KEYS.contains(&key) && !Config::KEYS.contains(&key)
+    };
     if let Some(key) = args.key.as_ref().filter(is_ones_own) {
         let what = format!("{key} is a setting of yours, not of the repository");
         return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
@@ -98,7 +104,7 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
         let line = |(key, value)| format!("{key} = {value}").into();
         return Ok(app.ui.print_all(config.iter().map(line))?);
     };
-    if Config::KEYS.contains(&key.as_str()) {
+    if Config::KEYS.contains(&key.as_str()) && !UserConfig::KEYS.contains(&key.as_str()) {
         let what = format!("{key} is a setting of the repository, not of yours");
         return Err(
             Failure::usage(what).with_hint(format!("without --global: tract config {key} …"))
@@ -107,6 +113,7 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
     known_setting(key, &UserConfig::KEYS)?;
     match &args.value {
         _ if args.unset => config.remove(key),
+        Some(value) if key == CORE_PAGER => config.set(key, value.trim()),
         Some(value) if key == SECRETS_ALLOW => {
             Secrets::allowing(&[value])?;
             config.add(key, value)

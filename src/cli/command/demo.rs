@@ -1,6 +1,6 @@
 //! `tract demo`: a walk through a bundled session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use tract::Error;
@@ -19,8 +19,16 @@ use crate::cli::{App, Cli, Failure, Result, command, private};
 #[command(after_help = "\
 Example:
   tract demo
-  tract demo | less")]
-pub struct Args {}
+  tract demo | less
+  tract demo --web    the session in a browser, to read and to change")]
+pub struct Args {
+    /// Open it in a browser instead, as tract web --write does; Ctrl-C ends it
+    #[arg(long)]
+    web: bool,
+    /// With --web: open no browser, only say the address
+    #[arg(long, requires = "web")]
+    no_open: bool,
+}
 
 const SESSION: &str = include_str!("demo-session.jsonl");
 /// How many lines of a compiled request are shown, as the walk says.
@@ -48,12 +56,18 @@ $ commit -r user -m \"Please show the totals by month, too.\"
 $ log -n 2
 ";
 
-pub fn run(_: &Args, app: &mut App) -> Result<()> {
+/// What a page is to show: the session and what its tool hid.
+const BROUGHT_IN: [&str; 2] = ["init -q", "import session.jsonl -q"];
+
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let directory = directory()?;
     let file = directory.join("session.jsonl");
     std::fs::write(&file, SESSION).map_err(Error::io(&file))?;
     std::env::set_current_dir(&directory).map_err(Error::io(&directory))?;
     app.forget_surroundings();
+    if args.web {
+        return browse(args, &directory, app);
+    }
     app.ui.merge_streams();
     for (index, line) in WALK.lines().enumerate() {
         let line = if line.contains("HIDE") {
@@ -85,6 +99,32 @@ pub fn run(_: &Args, app: &mut App) -> Result<()> {
     Ok(app.ui.print(Label::Strong.of("Now yours: tract import"))?)
 }
 
+/// Serves the session to a browser.
+fn browse(args: &Args, directory: &Path, app: &mut App) -> Result<()> {
+    app.ui.capture();
+    let made = BROUGHT_IN.into_iter().try_for_each(|line| typed(line, app));
+    app.ui.captured();
+    made?;
+    app.ui
+        .status(format!("The repository stays in {}", directory.display()));
+    typed(
+        if args.no_open {
+            "web --write --no-open"
+        } else {
+            "web --write"
+        },
+        app,
+    )
+}
+
+/// Runs a command as it would be typed.
+fn typed(line: &str, app: &mut App) -> Result<()> {
+    let words = std::iter::once("tract".to_owned()).chain(shell_words(line));
+    let parsed = Cli::try_parse_from(words);
+    let parsed = parsed.map_err(|error| Failure::refused(error.to_string()))?;
+    command::run(parsed.command, app)
+}
+
 /// A directory of its own that nobody else can look into.
 fn directory() -> Result<PathBuf> {
     let name = format!("tract-demo-{}", private::random_name::<4>()?);
@@ -114,10 +154,7 @@ fn step(typed: &str, app: &mut App) -> Result<()> {
     app.ui
         .print(Label::Command.of(format!("$ tract {typed}")))?;
     if !long {
-        let words = std::iter::once("tract".to_owned()).chain(words);
-        let parsed = Cli::try_parse_from(words);
-        let parsed = parsed.map_err(|error| Failure::refused(error.to_string()))?;
-        return command::run(parsed.command, app);
+        return self::typed(typed, app);
     }
     let rev = words.get(1).filter(|word| !word.starts_with('-'));
     let repo = app.repo()?;

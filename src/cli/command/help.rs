@@ -1,5 +1,7 @@
 //! `tract help`: the commands, or one of them.
 
+use std::io::Write;
+
 use clap::Command;
 
 use crate::cli::help::{shown, shown_complete};
@@ -40,7 +42,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let words = ["tract"].into_iter().chain(words).chain(["--help"]);
     // What clap calls an error is the help.
     if let Err(help) = root.clone().try_get_matches_from(words) {
-        help.print()?;
+        let help = help.render();
+        let text = if app.ui.is_colored() {
+            help.ansi().to_string()
+        } else {
+            help.to_string()
+        };
+        app.ui.out().write_all(text.as_bytes())?;
     }
     Ok(())
 }

@@ -18,7 +18,8 @@ use crate::cli::{
 ///
 /// Columns: hash, the message's number in the context (:12 names it), time, operation, role, this
 /// commit's tokens, the context's tokens, and how the message begins; a tool's result stands after its
-/// call. On a terminal, lines are cut to its width. In a pipe, lines are whole, previews have at most
+/// call. On a terminal, lines are cut to its width, each day has a line of its own, and a narrow one leaves the
+/// operation of a message and the context's tokens out. In a pipe, lines are whole, previews have at most
 /// 80 bytes, and times are absolute. The order is the order of the commits, whatever their times say.
 ///
 /// --file lists the edits of a file instead, under the prompts that they were made for, each with what the assistant

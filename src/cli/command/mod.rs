@@ -175,6 +175,17 @@ commands! {
     Help(help),
 }
 
+/// Whether what it writes is for reading, and may be long: then a pager shows it.
+pub fn pages(command: Option<&Command>) -> bool {
+    match command {
+        Some(Command::View(args)) => args.pages(),
+        Some(Command::Audit(_) | Command::Blame(_) | Command::Cost(_) | Command::Diff(_)) => true,
+        Some(Command::Find(_) | Command::Help(_) | Command::Log(_) | Command::Reflog(_)) => true,
+        Some(Command::Show(_) | Command::Transcript(_)) => true,
+        _ => false,
+    }
+}
+
 /// Does it. Without a command: where we are, or how to start.
 pub fn run(command: Option<Command>, app: &mut App) -> Result<()> {
     match command {

@@ -8,6 +8,9 @@ use crate::cli::{App, Failure, Result, follow, interactive, playing};
 /// Prints the last messages that a model would be sent, each with the number by which other commands
 /// know it (:12), and how many earlier ones there are. Tool output is folded to a few lines. --window,
 /// or else the setting window.size, or else 50, says how many messages.
+///
+/// A session need not be imported: a file of any format that tract import reads, or the id of a session as tract import
+/// lists it, is read into memory, and nothing is written. Where a file is called like a commit, ./FILE is the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -15,13 +18,16 @@ Example:
   tract view --transcript HEAD~20   all since the last compaction, truncated ones too, as it was then
   tract view -i                     on the whole screen; new commits appear by themselves
   tract view --follow               and what is committed later
+  tract view 493c22a8               a session of this directory that is not imported
+  tract view ./session.jsonl        a file; no repository is needed for either
   tract view --speed 2              as it happened, twice as fast
   tract view --format tree s.jsonl  a file's tree as JSON (docs/render.md); needs no repository")]
 pub struct Args {
-    /// A commit, a session file, or a recorded stream
-    #[arg(value_name = "REV|FILE")]
+    /// A commit, a session file, or the id of a session that is not imported
+    #[arg(value_name = "REV|FILE|ID")]
     what: Option<String>,
-    /// Use the whole screen, with keys (? lists them); without REV, first choose a session
+    /// Use the whole screen, with keys (? lists them); without REV, first choose a session: of the repository, or, outside of
+    /// any, of those that your tools have left on this machine
     #[arg(short, long, conflicts_with_all = ["follow", "format"])]
     interactive: bool,
     /// How many messages to show, counted from the end
@@ -43,6 +49,13 @@ pub struct Args {
     #[arg(long, value_name = "F", default_value = "plain")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     format: Form,
+}
+
+impl Args {
+    /// Whether it ends by itself, so that a pager may show it.
+    pub fn pages(&self) -> bool {
+        !self.interactive && !self.follow && self.speed.is_none()
+    }
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {

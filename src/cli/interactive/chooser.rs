@@ -1,15 +1,17 @@
 //! The first screen: a branch or a session is chosen by typing.
 //!
-//! What is known of each is read a few at a time, so that the screen is there at once. Deliberately
-//! absent: sessions that were not imported.
+//! What is known of each is read a few at a time, so that the screen is there at once. Outside of a repository the same
+//! screen lists the sessions that tools have left.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use tract::Result;
 use tract::hash::CommitHash;
 use tract::history::{About, Repo};
-use tract::model::{RefName, RefValue};
+use tract::ingest;
+use tract::ingest::tool_dirs::SessionFile;
+use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural};
 
 use super::help;
@@ -38,16 +40,36 @@ pub struct Chooser {
     helps: bool,
     size: (usize, usize),
     calendar: Calendar,
+    /// What is said at the bottom until the next key.
+    said: Option<Line>,
 }
 
 struct Row {
-    name: RefName,
-    tip: CommitHash,
+    place: Place,
     about: About,
     /// Whether it belongs to the working directory, or to none.
     is_here: bool,
     /// All that can be typed to find it.
     text: String,
+}
+
+/// Where a conversation is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the repository.
+    Ref(RefName, CommitHash),
+    /// In a tool's file, with the tool's name.
+    File(PathBuf, &'static str),
+}
+
+impl Place {
+    /// What it is called.
+    fn name(&self) -> &str {
+        match self {
+            Self::Ref(name, _) => name.short(),
+            Self::File(_, tool) => tool,
+        }
+    }
 }
 
 /// What became of a key.
@@ -56,6 +78,8 @@ pub enum Chose {
     Going,
     /// This one.
     Name(RefName),
+    /// This one, which is not imported.
+    File(PathBuf),
     /// None.
     Left,
 }
@@ -69,18 +93,54 @@ impl Chooser {
                 let RefValue::Commit(tip) = value else {
                     continue;
                 };
-                if name.is_branch() || rows.iter().all(|row| row.tip != tip) {
+                let is_new =
+                    |row: &Row| !matches!(&row.place, Place::Ref(_, known) if *known == tip);
+                if name.is_branch() || rows.iter().all(is_new) {
                     rows.push(Row {
                         text: name.short().to_lowercase(),
-                        name,
-                        tip,
+                        place: Place::Ref(name, tip),
                         about: About::default(),
                         is_here: true,
                     });
                 }
             }
         }
-        Ok(Self {
+        Ok(Self::of(rows, calendar, size))
+    }
+
+    /// The sessions that tools have left, the newest first; some of them in the directory that one is in.
+    pub fn of_files(
+        found: Vec<SessionFile>,
+        here: &[PathBuf],
+        calendar: Calendar,
+        size: (usize, usize),
+    ) -> Self {
+        let row = |session: SessionFile| {
+            let since = session
+                .modified
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
+            Row {
+                text: session.format.name.to_owned(),
+                about: About {
+                    tool: Some(session.format.to_string()),
+                    last: Some(Millis(since.as_millis() as i64)),
+                    ..About::default()
+                },
+                is_here: here.contains(&session.path),
+                place: Place::File(session.path, session.format.name),
+            }
+        };
+        let rows: Vec<Row> = found.into_iter().map(row).collect();
+        let everywhere = rows.iter().all(|row| !row.is_here);
+        Self {
+            everywhere,
+            ..Self::of(rows, calendar, size)
+        }
+    }
+
+    fn of(rows: Vec<Row>, calendar: Calendar, size: (usize, usize)) -> Self {
+        Self {
             rows,
             known: 0,
             prompt: Prompt::default(),
@@ -90,7 +150,13 @@ impl Chooser {
             helps: false,
             size,
             calendar,
-        })
+            said: None,
+        }
+    }
+
+    /// Says something at the bottom.
+    pub fn say(&mut self, line: impl Into<Line>) {
+        self.said = Some(line.into());
     }
 
     /// How many there are to choose from.
@@ -104,13 +170,20 @@ impl Chooser {
     }
 
     /// Reads what is known of some more.
-    pub fn go_on(&mut self, repo: &Repo, here: &Path) -> Result<()> {
+    pub fn go_on(&mut self, repo: Option<&Repo>, here: &Path) -> Result<()> {
         let from = Instant::now();
         while self.known < self.rows.len() && from.elapsed() < SLICE {
             let row = &mut self.rows[self.known];
-            row.about = repo.about(&row.tip)?;
+            match (&row.place, repo) {
+                (Place::Ref(_, tip), Some(repo)) => {
+                    row.about = repo.about(tip)?;
+                    let cwd = row.about.cwd.as_ref();
+                    row.is_here = cwd.is_none_or(|cwd| Path::new(cwd) == here);
+                }
+                (Place::Ref(..), None) => {}
+                (Place::File(path, _), _) => row.about.learn(path),
+            }
             let about = &row.about;
-            row.is_here = about.cwd.as_ref().is_none_or(|cwd| Path::new(cwd) == here);
             let said = [&about.title, &about.prompt, &about.cwd, &about.tool];
             for text in said.into_iter().flatten() {
                 row.text = format!("{} {}", row.text, text.to_lowercase());
@@ -118,13 +191,13 @@ impl Chooser {
             self.known += 1;
         }
         if !self.is_busy() {
-            let chosen = self.fitting().get(self.at).map(|row| row.name.clone());
+            let chosen = self.fitting().get(self.at).map(|row| row.place.clone());
             self.rows
                 .sort_by_key(|row| std::cmp::Reverse(row.about.last));
             let fitting = self.fitting();
             let at = fitting
                 .iter()
-                .position(|row| Some(&row.name) == chosen.as_ref());
+                .position(|row| Some(&row.place) == chosen.as_ref());
             self.at = at.filter(|_| self.at > 0).unwrap_or(0);
             if self.rows.iter().all(|row| !row.is_here) {
                 self.everywhere = true;
@@ -140,6 +213,7 @@ impl Chooser {
 
     /// Takes a key.
     pub fn take(&mut self, key: &Key) -> Chose {
+        self.said = None;
         let is_asked = *key == Key::Char('?') && self.prompt.text().is_empty();
         if self.helps || is_asked {
             self.helps = !self.helps;
@@ -159,7 +233,10 @@ impl Chooser {
             }
             Key::Enter => {
                 return match self.fitting().get(self.at) {
-                    Some(row) => Chose::Name(row.name.clone()),
+                    Some(row) => match &row.place {
+                        Place::Ref(name, _) => Chose::Name(name.clone()),
+                        Place::File(path, _) => Chose::File(path.clone()),
+                    },
                     None => Chose::Going,
                 };
             }
@@ -193,7 +270,7 @@ impl Chooser {
         let fitting = self.fitting();
         let names = fitting
             .iter()
-            .map(|row| columns::width_cols(row.name.short()));
+            .map(|row| columns::width_cols(row.place.name()));
         let name = names.max().unwrap_or(0).min(width / 3).max(4);
         let shown = fitting.iter().enumerate().skip(self.top).take(height);
         let lines: Vec<(bool, Line)> = shown
@@ -213,7 +290,10 @@ impl Chooser {
                 format!("   tab {more} more elsewhere · enter opens · ? keys · esc leaves")
             }
         };
-        bottom.fit(Label::Dim.of(keys), Some(self.size.0));
+        match &self.said {
+            Some(said) => bottom = said.clone().cut(self.size.0),
+            None => bottom.fit(Label::Dim.of(keys), Some(self.size.0)),
+        }
         Picture {
             title: if self.everywhere {
                 "conversations everywhere".into()
@@ -231,13 +311,12 @@ impl Chooser {
     }
 
     fn line(&self, row: &Row, width: usize) -> Line {
-        let label = if row.name.is_branch() {
-            Label::Branch
-        } else {
-            Label::Session
+        let label = match &row.place {
+            Place::Ref(name, _) if name.is_branch() => Label::Branch,
+            _ => Label::Session,
         };
         let about = &row.about;
-        let mut line = label.of(row.name.short()).cut(width).left(width) + "  ";
+        let mut line = label.of(row.place.name()).cut(width).left(width) + "  ";
         let age = about.last.map(|time| self.calendar.ago(time));
         line += Label::Time.of(age.unwrap_or_default()).left(14) + " ";
         let messages = plural(about.messages as u64, "message");
@@ -271,6 +350,26 @@ impl Chooser {
     }
 }
 
+/// What is learnt of a file by reading it.
+trait Learn {
+    fn learn(&mut self, path: &Path);
+}
+
+impl Learn for About {
+    fn learn(&mut self, path: &Path) {
+        match ingest::inspect(path) {
+            Ok(found) => {
+                self.title = found.title;
+                self.prompt = found.prompt;
+                self.cwd = found.cwd;
+                self.messages = found.messages as usize;
+            }
+            // It is told when it is opened, too.
+            Err(error) => self.title = Some(format!("({error})")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +400,9 @@ mod tests {
         let mut chooser = Chooser::open(&repo, calendar, (60, 6)).expect("opens");
         assert_eq!(chooser.len(), 3);
         while chooser.is_busy() {
-            chooser.go_on(&repo, Path::new("/nowhere")).expect("reads");
+            chooser
+                .go_on(Some(&repo), Path::new("/nowhere"))
+                .expect("reads");
         }
         let type_in = |chooser: &mut Chooser, text: &str| {
             chooser.take(&Key::Ctrl('u'));

@@ -21,6 +21,8 @@ mod terminal;
 mod whereabouts;
 
 use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -31,9 +33,10 @@ use tract::render::{Label, Line, plural};
 
 use super::conversation::{WINDOW, Which};
 use super::follow::{self, Followed, Step};
+use super::in_memory::{self, Found};
 use super::pause::Pause;
 use super::talk::Talk;
-use super::{App, Cli, Failure, Result, command};
+use super::{App, Cli, Failure, Result, command, tool_sessions};
 use chooser::{Chooser, Chose};
 use key::Told;
 use paint::Paint;
@@ -81,10 +84,31 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
         let what = "-i needs a terminal to draw on and to read keys from";
         return Err(Failure::usage(what).with_hint("tract view --follow goes on in a pipe"));
     }
-    let repo = app.repo()?;
+    let (repo, read) = match what.map(|what| in_memory::find(what, app)).transpose()? {
+        None => match app.repo() {
+            Err(Failure::Tract(Error::NoRepository { .. })) => return elsewhere(which, app),
+            repo => (repo?, None),
+        },
+        Some(Found::Here(repo)) => (repo, None),
+        Some(Found::File(path)) => {
+            let read = in_memory::read(&path, app)?;
+            (Rc::clone(&read.repo), Some(read))
+        }
+    };
+    let only = match &read {
+        Some(read) if read.sessions.len() < 2 => {
+            Some(read.only(what.unwrap_or_default())?.to_string())
+        }
+        _ => None,
+    };
+    let what = match read {
+        Some(_) => only.as_deref(),
+        None => what,
+    };
     let pause = Pause::begin()?;
     let mut terminal = Terminal::enter()?;
     let mut place = Place::at(what, which, &terminal, app)?;
+    place.is_kept = read.is_none();
     if let Some(name) = what.and_then(|what| branch_named(what, &repo)) {
         place.chose(&name, &repo, app)?;
     }
@@ -107,6 +131,55 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
     };
     drop(terminal);
     // What was read last stays where other commands' output stands.
+    app.ui.print_all(done?)?;
+    pause.obey()
+}
+
+/// Outside of any repository: a session that a tool has left is chosen, and read into memory.
+fn elsewhere(which: Which, app: &mut App) -> Result<()> {
+    let found = tool_sessions::found(true, app)?;
+    let here = app.tool_dirs()?.sessions_of(&app.cwd()?);
+    let here: Vec<PathBuf> = here.into_iter().map(|session| session.path).collect();
+    let pause = Pause::begin()?;
+    let mut terminal = Terminal::enter()?;
+    let mut place = Place::at(None, which, &terminal, app)?;
+    place.is_kept = false;
+    let mut chooser = Chooser::of_files(found, &here, app.calendar(), place.size);
+    let done = loop {
+        let path = match place.pick(&mut chooser, None, &pause, &mut terminal, app) {
+            Ok(Chose::File(path)) => path,
+            Ok(_) => break Ok(Vec::new()),
+            Err(failure) => break Err(failure),
+        };
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        chooser.say(Label::Dim.of(format!("{name} …")));
+        place.draw(chooser.picture(), &mut terminal)?;
+        app.ui.capture();
+        let read = in_memory::read(&path, app);
+        app.ui.captured();
+        let read = read.and_then(|read| Ok((read.only(&name)?.to_string(), read.repo)));
+        let repo = match read {
+            Ok((session, repo)) => {
+                place.what = session;
+                place.is_tip = false;
+                repo
+            }
+            Err(failure) => {
+                chooser.say(failure.line());
+                continue;
+            }
+        };
+        match place.read(&repo, &pause, &mut terminal, None, app) {
+            Ok(End::Choose) => chooser.resize(place.size),
+            Ok(End::Quit(read)) => break Ok(read),
+            Err(failure) => break Err(failure),
+        }
+    };
+    drop(terminal);
     app.ui.print_all(done?)?;
     pause.obey()
 }
@@ -139,6 +212,8 @@ struct Place {
     which: Which,
     /// Whether that is where a branch ends, so that commands act on what is seen.
     is_tip: bool,
+    /// Whether it is in a repository that stays.
+    is_kept: bool,
 }
 
 impl Place {
@@ -152,6 +227,7 @@ impl Place {
             what: what.unwrap_or("HEAD").to_owned(),
             which,
             is_tip: what.is_none() || what == Some("HEAD"),
+            is_kept: true,
         })
     }
 
@@ -169,6 +245,28 @@ impl Place {
         if chooser.len() < 2 && is_first {
             return Ok(true);
         }
+        match self.pick(&mut chooser, Some((repo, &here)), pause, terminal, app)? {
+            Chose::Name(name) => {
+                self.chose(&name, repo, app)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Lets one be chosen; what is known of each is in a repository, or in its file.
+    fn pick(
+        &mut self,
+        chooser: &mut Chooser,
+        known: Option<(&Repo, &Path)>,
+        pause: &Pause,
+        terminal: &mut Terminal,
+        app: &App,
+    ) -> Result<Chose> {
+        let here = match known {
+            Some((_, here)) => here.to_owned(),
+            None => app.cwd()?,
+        };
         let mut is_drawn = false;
         while !pause.is_over() {
             if !is_drawn {
@@ -183,11 +281,7 @@ impl Place {
             match terminal.wait(wait)? {
                 Some(Told::Key(key)) => match chooser.take(&key) {
                     Chose::Going => is_drawn = false,
-                    Chose::Left => return Ok(false),
-                    Chose::Name(name) => {
-                        self.chose(&name, repo, app)?;
-                        return Ok(true);
-                    }
+                    chose => return Ok(chose),
                 },
                 Some(Told::Resized) => {
                     self.size = terminal.size()?;
@@ -197,11 +291,11 @@ impl Place {
                 Some(Told::Nothing | Told::Escaped(_)) | None => {}
             }
             if chooser.is_busy() {
-                chooser.go_on(repo, &here)?;
+                chooser.go_on(known.map(|(repo, _)| repo), &here)?;
                 is_drawn = false;
             }
         }
-        Ok(false)
+        Ok(Chose::Left)
     }
 
     /// From here on commands act on this branch; a session is only read.
@@ -441,6 +535,12 @@ impl Place {
     ) -> Result<()> {
         let reader = &mut session.reader;
         let name = words.first().map(String::as_str).unwrap_or_default();
+        if !self.is_kept && name != "resume" {
+            let what =
+                "this session is read in memory, where nothing is kept; tract import takes it in";
+            reader.say(Label::Error.of("error: ") + what);
+            return Ok(());
+        }
         if !self.is_tip && !matches!(name, "undo" | "redo" | "resume") {
             let what = "this view is read-only: commands act at the end of a branch; s chooses one";
             reader.say(Label::Error.of("error: ") + what);

@@ -424,6 +424,7 @@ impl Reel {
             detail_of: &detail_of,
             tools: self.look.tools,
             thinking: self.look.thinking,
+            prose: true,
             ..Chat::new(OUTPUT_LINES, Some(self.width))
         };
         let place = |node| found.entry_of(node).map(|(at, _)| at);

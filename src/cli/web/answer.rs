@@ -39,13 +39,6 @@ impl Answer {
         }
     }
 
-    /// A page that is written while it is sent.
-    pub fn written_page(
-        writer: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
-    ) -> Self {
-        Self::stream(HTML, writer)
-    }
-
     /// Anything that is written while it is sent.
     pub fn stream(
         content_type: &'static str,

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use tract::model::EntryId;
 
+use crate::cli::page;
+
 /// How long an address may be.
 const ADDRESS_BYTES: usize = 8 << 10;
 
@@ -108,7 +110,7 @@ pub fn message_address(id: &str, entry: &EntryId) -> String {
 pub fn message_anchor(entry: &EntryId) -> String {
     let index = entry.index.filter(|index| *index > 0);
     let index = index.map_or(String::new(), |index| format!("-{index}"));
-    format!("c{:.12}{index}", entry.commit)
+    page::name_of(&entry.commit) + &index
 }
 
 /// A text as one segment of an address.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::Date;
 use tract::history::{Bearer, Bill, BilledReply, Repo, bills};
-use tract::ingest::{CachedReply, Misses};
 use tract::model::price::Prices;
 use tract::model::{Millis, RefName};
 use tract::render::calendar::Edge;
@@ -12,17 +10,13 @@ use tract::render::html::{CostPage, CostPlot, CostTable, CostView, PlotBar, Tabl
 use tract::render::{Calendar, grouped, plural, rounded};
 
 use super::site::Opened;
-use super::{Answer, Asked, Site, segment, session_address};
+use super::{Answer, Asked, Site, misses, segment, session_address};
 use crate::cli::billed::{self, NOBODY, REST};
 use crate::cli::prices::{cost_of, money, prices, untiered};
 use crate::cli::{App, Failure, Result, moment};
 
 /// How many rows a table has; others are one row.
 const ROWS: usize = 20;
-/// How many days may be empty among the others.
-const DAYS: usize = 1_100;
-/// How many requests stand in the table of one conversation.
-const REQUESTS: usize = 2_000;
 /// The views of costs: the word in the address, and what it is called.
 const VIEWS: [(&str, &str); 3] = [("", "Cost"), ("tool", "By tool"), ("cache", "Cache")];
 /// From when on: the word in the address, and what it is called.
@@ -81,7 +75,7 @@ fn page(
     let shown = match asked.value("by") {
         None => costs.overview(site, asked)?,
         Some("tool") => costs.tools()?,
-        Some("cache") => costs.cache(site, asked)?,
+        Some("cache") => costs.cache()?,
         Some(other) => {
             return Err(Failure::usage(format!(
                 "there is no view '{other}' of costs"
@@ -219,7 +213,7 @@ impl Costs<'_> {
         let timed = replies.iter().filter(|reply| reply.time.is_some());
         let timed: Vec<BilledReply> = timed.cloned().collect();
         let bills = bills(&timed, |reply| billed::day(reply, &self.calendar));
-        let days = between(bills.keys().map(String::as_str));
+        let days = billed::between(bills.keys().map(String::as_str));
         let nothing = Bill::default();
         let bar = |day: String| {
             let bill = bills.get(&day).unwrap_or(&nothing);
@@ -276,14 +270,14 @@ impl Costs<'_> {
         };
         told.tables.push(CostTable {
             title: "What the results of each tool cost in the requests that sent them".to_owned(),
-            heading: vec!["cost", "messages", "input", ""],
+            heading: vec!["cost", "messages", "input", "from a cache"],
             rows: found.iter().map(row).collect(),
         });
         Ok(told)
     }
 
     /// What caches had of each request, what they missed, and why.
-    fn cache(&self, site: &Site, asked: &Asked) -> Result<Told> {
+    fn cache(&self) -> Result<Told> {
         let tip = self.opened.map(|opened| &opened.tip);
         let mut found = tract::ingest::misses(self.repo, tip, &self.prices)?;
         found.replies.retain(|row| self.is_wanted(&row.reply));
@@ -308,13 +302,10 @@ impl Costs<'_> {
             money(dollars)
         ));
         told.over_time.push(match self.opened {
-            Some(opened) => {
-                let frame = site.frame(asked);
-                self.requests(&found, &frame.address(&session_address(opened.id, "")))
-            }
-            None => self.cached_days(&found),
+            Some(_) => misses::of_requests(&found, &self.calendar),
+            None => misses::of_days(&found, &self.calendar),
         });
-        told.tables.push(causes(&found.replies));
+        told.tables.push(misses::causes(&found.replies));
         if found.uncounted > 0 {
             let replies = plural(found.uncounted, "reply");
             told.notes
@@ -324,123 +315,6 @@ impl Costs<'_> {
             told.notes.push(format!("a recorded request: {lack}"));
         }
         Ok(told)
-    }
-
-    /// A bar for each request of a conversation.
-    fn requests(&self, found: &Misses, _: &str) -> CostPlot {
-        let rows = &found.replies[found.replies.len().saturating_sub(REQUESTS)..];
-        let bar = |row: &CachedReply| {
-            let cause = row.cause.as_ref().map(billed::cause);
-            PlotBar {
-                name: format!(
-                    "{} {}",
-                    row.reply.commit.short(),
-                    self.calendar.listed(row.reply.time)
-                ),
-                more: vec![
-                    row.missed_dollars
-                        .filter(|_| row.missed_tokens > 0)
-                        .map_or_else(String::new, money),
-                    cause.map_or_else(String::new, |cause| cause.text()),
-                ],
-                ..cached_bar(std::slice::from_ref(row))
-            }
-        };
-        CostPlot {
-            title: "What the cache had of each request".to_owned(),
-            parts: PARTS.to_vec(),
-            heading: "request",
-            bars: rows.iter().map(bar).collect(),
-        }
-    }
-
-    /// A bar for each day.
-    fn cached_days(&self, found: &Misses) -> CostPlot {
-        let mut days: BTreeMap<String, Vec<CachedReply>> = BTreeMap::new();
-        for row in found.replies.iter().filter(|row| row.reply.time.is_some()) {
-            let day = billed::day(&row.reply, &self.calendar);
-            days.entry(day).or_default().push(row.clone());
-        }
-        let all = between(days.keys().map(String::as_str));
-        let bar = |day: String| {
-            let rows = days.get(&day).map_or(&[][..], Vec::as_slice);
-            PlotBar {
-                more: vec![plural(rows.len() as u64, "request")],
-                name: day,
-                ..cached_bar(rows)
-            }
-        };
-        CostPlot {
-            title: "What caches had of the requests of each day".to_owned(),
-            parts: PARTS.to_vec(),
-            heading: "day",
-            bars: all.into_iter().map(bar).collect(),
-        }
-    }
-}
-
-/// What a request is made of, to a cache.
-const PARTS: [(&str, &str); 3] = [
-    ("read from the cache", "cached"),
-    ("missed", "missed"),
-    ("new", "rest"),
-];
-
-/// A bar without a name of what caches had of these requests.
-fn cached_bar(rows: &[CachedReply]) -> PlotBar {
-    let sum = |number: fn(&CachedReply) -> u64| {
-        let all = rows.iter().map(number);
-        all.fold(0, u64::saturating_add)
-    };
-    let (input, read) = (
-        sum(|row| row.reply.usage.input_tokens),
-        sum(|row| row.reply.usage.cached_tokens),
-    );
-    let missed = sum(|row| row.missed_tokens).min(input.saturating_sub(read));
-    let parts = [read, missed, input.saturating_sub(read + missed)];
-    PlotBar {
-        name: String::new(),
-        link: None,
-        heights: parts.map(|tokens| tokens as f64).to_vec(),
-        words: parts.map(rounded).to_vec(),
-        more: Vec::new(),
-    }
-}
-
-/// Why caches missed what they missed, the most expensive reason first.
-fn causes(replies: &[CachedReply]) -> CostTable {
-    let mut causes: BTreeMap<String, (u64, u64, f64)> = BTreeMap::new();
-    for row in replies.iter().filter(|row| row.missed_tokens > 0) {
-        let (count, tokens, dollars) = causes.entry(kind(row)).or_default();
-        *count += 1;
-        *tokens = tokens.saturating_add(row.missed_tokens);
-        *dollars += row.missed_dollars.unwrap_or(0.0);
-    }
-    let mut causes: Vec<_> = causes.into_iter().collect();
-    causes.sort_by_key(|(_, (_, tokens, _))| std::cmp::Reverse(*tokens));
-    let row = |(name, (count, tokens, dollars)): (String, (u64, u64, f64))| TableRow {
-        name,
-        link: None,
-        length: tokens as f64,
-        cells: vec![rounded(tokens), money(dollars), grouped(count)],
-    };
-    CostTable {
-        title: "Why caches missed what they were given before".to_owned(),
-        heading: vec!["missed", "cost", "requests"],
-        rows: causes.into_iter().map(row).collect(),
-    }
-}
-
-/// A reason without what is only of one request.
-fn kind(row: &CachedReply) -> String {
-    use tract::ingest::MissCause as Cause;
-    match &row.cause {
-        Some(Cause::Said { said, .. }) => format!("provider: {}", said.reason),
-        Some(Cause::Sent(_)) => "the request differs".to_owned(),
-        Some(Cause::Model(_)) => "another model".to_owned(),
-        Some(Cause::Changed { verb, .. }) => format!("the context was changed: {verb}"),
-        Some(Cause::Age { .. }) => "too long after the request before".to_owned(),
-        Some(Cause::Unknown) | None => "unknown".to_owned(),
     }
 }
 
@@ -468,7 +342,7 @@ fn table(
     };
     let mut table = CostTable {
         title: title.to_owned(),
-        heading: vec!["cost", "replies", "input", "", "output"],
+        heading: vec!["cost", "replies", "input", "from a cache", "output"],
         rows: rows.iter().map(row).collect(),
     };
     if !others.is_empty() {
@@ -501,20 +375,4 @@ fn addresses(replies: &[BilledReply]) -> BTreeMap<String, String> {
             .or_insert_with(|| format!("{tool}/{root}"));
     }
     found
-}
-
-/// All days from the first to the last, where there are not too many without any.
-fn between<'d>(days: impl Iterator<Item = &'d str> + Clone) -> Vec<String> {
-    let date = |day: Option<&str>| day.and_then(|day| day.parse::<Date>().ok());
-    let ends = date(days.clone().min()).zip(date(days.clone().max()));
-    if let Some((first, last)) = ends {
-        let all = first
-            .series(jiff::Span::new().days(1))
-            .take_while(|day| *day <= last);
-        let all: Vec<String> = all.take(DAYS + 1).map(|day| day.to_string()).collect();
-        if all.len() <= DAYS {
-            return all;
-        }
-    }
-    days.map(str::to_owned).collect()
 }

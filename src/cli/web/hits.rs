@@ -1,5 +1,6 @@
 //! A search over all messages: the best answers to some words, or a text as it is where they are no words.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use tract::Error;
@@ -9,7 +10,7 @@ use tract::model::{HideKind, Millis};
 use tract::render::html::ListedHit;
 use tract::render::{Calendar, excerpt, plural};
 
-use super::listing::id_of;
+use super::listing::{Row, id_of};
 use super::{Site, message_address};
 use crate::cli::Result;
 
@@ -42,6 +43,7 @@ pub fn hits(
     site: &Site,
     repo: &Repo,
     sought: &Sought<'_>,
+    rows: &[Row],
     calendar: &Calendar,
 ) -> Result<(Vec<ListedHit>, bool)> {
     let options = SearchOptions {
@@ -86,20 +88,24 @@ pub fn hits(
     }
     let is_more = found.len() > sought.limit;
     found.truncate(sought.limit);
-    let hits = found.iter().map(|one| hit(one, calendar)).collect();
+    // A branch that follows a session is that session in the list.
+    let branches = rows
+        .iter()
+        .filter_map(|row| Some((row.branch.clone()?, row)));
+    let ids = rows.iter().map(|row| (row.id.clone(), row));
+    let rows: HashMap<String, &Row> = branches.chain(ids).collect();
+    let hits = found.iter().map(|one| hit(one, &rows, calendar));
+    let hits = hits.collect();
     Ok((hits, is_more))
 }
 
-fn hit(found: &Found, calendar: &Calendar) -> ListedHit {
-    let name = match (&found.branch, &found.session.name) {
-        (Some(branch), _) if branch.as_session().is_some() => Some(branch),
-        (_, Some(session)) if found.branch.is_none() => Some(session),
-        (Some(branch), _) => Some(branch),
-        (None, None) => None,
-        (None, Some(session)) => Some(session),
-    };
+fn hit(found: &Found, rows: &HashMap<String, &Row>, calendar: &Calendar) -> ListedHit {
+    let name = found.branch.as_ref().or(found.session.name.as_ref());
     let id = name.map_or_else(|| found.hash.short(), id_of);
-    let title = found.session.title.clone();
+    let row = rows.get(&id);
+    let id = row.map_or(id, |row| row.id.clone());
+    let title = row.and_then(|row| row.title.clone());
+    let title = title.or_else(|| found.session.title.clone());
     let lines = found.lines.iter().take(LINES);
     let lines = lines.map(|line| excerpt::of(&line.text, &line.matches, Some(LINE_COLS)));
     let place = match (found.number, found.hidden_by) {

@@ -2,6 +2,7 @@
 //! conversation, by a thread behind the requests, so that a list of a thousand is there at once.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,10 +10,10 @@ use std::time::{Duration, Instant};
 use tract::history::{Bill, ConversationTip, Overview, Repo};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, Inspected};
+use tract::model::price::Prices;
 use tract::model::{Encoding, RefName};
 
-use super::Site;
-use crate::cli::{App, Result, prices};
+use crate::cli::Result;
 
 /// How long a request works out what is not known yet.
 const AT_ONCE: Duration = Duration::from_millis(60);
@@ -46,29 +47,27 @@ pub struct Stock {
     pub unread: Vec<SessionFile>,
     /// The sessions whose files are other than they were when they came in.
     pub grown: HashSet<RefName>,
-    /// The state of the repository that this is of; none without one.
-    version: Option<u64>,
+    /// The state of the repository that this is of.
+    state: u64,
     since: Instant,
 }
 
 impl Stock {
-    fn of(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Self> {
+    fn of(files: &[SessionFile], repo: Option<&Repo>, state: u64) -> Result<Self> {
         let since = Instant::now();
-        let files = site.files(app)?;
         let Some(repo) = repo else {
             return Ok(Self {
                 unread: files.to_vec(),
                 grown: HashSet::new(),
-                version: None,
+                state,
                 since,
             });
         };
-        let version = repo.version()?;
         let known: HashMap<String, RefName> = ingest::followed_files(repo)?.into_iter().collect();
         let sessions = repo.references(RefName::SESSIONS)?;
         let sessions: HashSet<RefName> = sessions.into_iter().map(|(name, _)| name).collect();
         let (mut unread, mut grown) = (Vec::new(), HashSet::new());
-        for file in files.iter() {
+        for file in files {
             let followed = file.path.to_str().and_then(|path| known.get(path));
             if let Some(name) = followed {
                 let then = ingest::known_stamp(repo, &file.path)?;
@@ -86,7 +85,7 @@ impl Stock {
         Ok(Self {
             unread,
             grown,
-            version: Some(version),
+            state,
             since,
         })
     }
@@ -128,17 +127,16 @@ impl Ledger {
         Ok(found)
     }
 
-    /// What each session cost, by its name, and whether that is of the repository as it is now.
-    pub fn bills(&self, repo: &Repo) -> Result<(Arc<HashMap<RefName, Bill>>, bool)> {
-        let version = repo.version()?;
+    /// What each session cost, by its name, and whether that is of the repository in this state.
+    pub fn bills(&self, state: u64) -> (Arc<HashMap<RefName, Bill>>, bool) {
         let known = self.known();
-        let is_fresh = known.billed_at == Some(version);
+        let is_fresh = known.billed_at == Some(state);
         let bills = Arc::clone(&known.bills);
         drop(known);
         if !is_fresh {
             self.want();
         }
-        Ok((bills, is_fresh))
+        (bills, is_fresh)
     }
 
     /// What is in a session's file, and whether that was looked at.
@@ -155,24 +153,34 @@ impl Ledger {
         }
     }
 
-    /// How the files that tools have left lie to the repository as it is now. That a file came or grew is seen a little
+    /// How the files that tools have left lie to the repository in this state. That a file came or grew is seen a little
     /// later.
-    pub fn stock(&self, site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Stock>> {
-        let version = repo.map(Repo::version).transpose()?;
+    pub fn stock(
+        &self,
+        files: impl FnOnce() -> Result<Arc<Vec<SessionFile>>>,
+        repo: Option<&Repo>,
+        state: u64,
+    ) -> Result<Arc<Stock>> {
         let known = self.known().stock.clone();
-        match known.filter(|stock| stock.version == version && stock.since.elapsed() < OLD) {
+        match known.filter(|stock| stock.state == state && stock.since.elapsed() < OLD) {
             Some(stock) => {
                 if stock.since.elapsed() > FRESH {
                     self.want();
                 }
                 Ok(stock)
             }
-            None => self.take_stock(site, app, repo),
+            None => self.take_stock(&*files()?, repo, state),
         }
     }
 
-    fn take_stock(&self, site: &Site, app: &App, repo: Option<&Repo>) -> Result<Arc<Stock>> {
-        let stock = Arc::new(Stock::of(site, app, repo)?);
+    /// Looks how the files lie now.
+    pub fn take_stock(
+        &self,
+        files: &[SessionFile],
+        repo: Option<&Repo>,
+        state: u64,
+    ) -> Result<Arc<Stock>> {
+        let stock = Arc::new(Stock::of(files, repo, state)?);
         self.known().stock = Some(Arc::clone(&stock));
         Ok(stock)
     }
@@ -181,51 +189,32 @@ impl Ledger {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn want(&self) {
+    /// Has what is not known worked out behind the requests.
+    pub fn want(&self) {
         self.known().is_wanted = true;
         self.wanted.notify_all();
     }
 
-    /// Works out what is wanted, until the server ends. That something fails is told to whoever asks for it.
-    pub fn tend(&self, site: &Site) {
-        self.want();
-        while !site.is_over() {
-            let known = self.known();
-            let wait = self
-                .wanted
-                .wait_timeout_while(known, PAUSE, |known| !known.is_wanted);
-            let (mut known, _) = wait.unwrap_or_else(PoisonError::into_inner);
-            if !std::mem::take(&mut known.is_wanted) {
-                continue;
-            }
-            drop(known);
-            let app = site.app();
-            let _ = self.work(site, &app);
-        }
+    /// Waits a little for somebody to want more; says whether somebody does.
+    pub fn is_wanted(&self) -> bool {
+        let known = self.known();
+        let wait = self
+            .wanted
+            .wait_timeout_while(known, PAUSE, |known| !known.is_wanted);
+        let (mut known, _) = wait.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut known.is_wanted)
     }
 
-    fn work(&self, site: &Site, app: &App) -> Result<()> {
-        let repo = site.repo(app)?;
-        if let Some(repo) = &repo {
-            self.look_over(site, repo, app)?;
-        }
-        self.look_into_files(site, repo.as_deref(), app)?;
-        match &repo {
-            Some(repo) => self.bill(repo, app),
-            None => Ok(()),
-        }
-    }
-
-    /// Works out all that there is of a repository, at once.
-    pub fn fill(&self, site: &Site, repo: &Repo, app: &App) -> Result<()> {
-        self.look_over(site, repo, app)?;
-        self.bill(repo, app)
-    }
-
-    fn look_over(&self, site: &Site, repo: &Repo, app: &App) -> Result<()> {
-        let (encoding, all) = (app.encoding(repo)?, repo.conversations()?);
-        for tip in &all {
-            if site.is_over() {
+    /// Works out what lists say of these conversations, as long as anybody may ask for it.
+    pub fn look_over(
+        &self,
+        repo: &Repo,
+        all: &[ConversationTip],
+        encoding: Encoding,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        for tip in all {
+            if is_over() {
                 return Ok(());
             }
             if !self.known().overviews.contains_key(tip) {
@@ -233,18 +222,17 @@ impl Ledger {
                 self.known().overviews.insert(tip.clone(), overview);
             }
         }
-        let mut known = self.known();
-        if known.overviews.len() > all.len() * 2 + 64 {
-            let all: HashSet<&ConversationTip> = all.iter().collect();
-            known.overviews.retain(|tip, _| all.contains(tip));
-        }
+        // What is there no more is not kept, either: a purge may have erased what was said.
+        let all: HashSet<&ConversationTip> = all.iter().collect();
+        self.known().overviews.retain(|tip, _| all.contains(tip));
         Ok(())
     }
 
-    fn look_into_files(&self, site: &Site, repo: Option<&Repo>, app: &App) -> Result<()> {
-        for file in &self.take_stock(site, app, repo)?.unread {
-            if site.is_over() {
-                return Ok(());
+    /// Looks into these files, as long as anybody may ask for it.
+    pub fn look_into(&self, files: &[SessionFile], is_over: &dyn Fn() -> bool) {
+        for file in files {
+            if is_over() {
+                return;
             }
             let stamp = stamp(&file.path);
             let is_known = {
@@ -259,18 +247,15 @@ impl Ledger {
                 self.known().files.insert(file.path.clone(), (stamp, found));
             }
         }
-        Ok(())
     }
 
     /// Works out what each session cost.
-    fn bill(&self, repo: &Repo, app: &App) -> Result<()> {
-        let version = repo.version()?;
-        if self.known().billed_at == Some(version) {
+    pub fn bill(&self, repo: &Repo, prices: &Prices, state: u64) -> Result<()> {
+        if self.known().billed_at == Some(state) {
             return Ok(());
         }
-        let (prices, _) = prices::prices(repo, app)?;
         let mut by_session: HashMap<RefName, Vec<_>> = HashMap::new();
-        for reply in repo.billed(None, &prices)? {
+        for reply in repo.billed(None, prices)? {
             if let Some(session) = &reply.session {
                 by_session.entry(session.clone()).or_default().push(reply);
             }
@@ -278,12 +263,19 @@ impl Ledger {
         let bills = by_session.into_iter();
         let bills = bills.map(|(session, replies)| (session, Bill::of(&replies)));
         let mut known = self.known();
-        (known.bills, known.billed_at) = (Arc::new(bills.collect()), Some(version));
+        (known.bills, known.billed_at) = (Arc::new(bills.collect()), Some(state));
         Ok(())
     }
 }
 
+/// What changes when any conversation does.
+pub fn state_of(tips: &[ConversationTip]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    tips.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// What changes when a file does.
-pub fn stamp(file: &Path) -> String {
+fn stamp(file: &Path) -> String {
     ingest::stamp(file).map_or_else(|_| String::new(), |stamp| format!("{stamp:?}"))
 }

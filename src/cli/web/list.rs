@@ -156,7 +156,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
             offset: filters.after,
             limit: HITS,
         };
-        (messages, is_more) = hits(site, repo, &sought, &calendar)?;
+        (messages, is_more) = hits(site, repo, &sought, &all.rows, &calendar)?;
     }
     let next = filters.from + shown.len();
     let older = next < trees.len();

@@ -1,13 +1,14 @@
 //! All conversations as a list says them: those of the repository, and those that tools have left and nobody imported.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::history::Repo;
+use tract::history::{ConversationTip, Repo};
 use tract::model::{Millis, RefName};
 
 use super::Site;
+use super::ledger::state_of;
 use crate::cli::{App, Result};
 
 /// A conversation in a list.
@@ -81,9 +82,14 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
         rows: Vec::new(),
         is_pending: false,
     };
-    let stock = site.ledger().stock(site, app, repo)?;
+    let tips = match repo {
+        Some(repo) => repo.conversations()?,
+        None => Vec::new(),
+    };
+    let state = state_of(&tips);
+    let stock = site.ledger().stock(|| site.files(app), repo, state)?;
     if let Some(repo) = repo {
-        kept(site, app, repo, &stock.grown, &mut all)?;
+        kept(site, app, (repo, &tips), &stock.grown, &mut all)?;
     }
     for file in &stock.unread {
         let (found, is_known) = site.ledger().file(file);
@@ -120,16 +126,16 @@ pub fn rows(site: &Site, app: &App, repo: Option<&Repo>) -> Result<Rows> {
 fn kept(
     site: &Site,
     app: &App,
-    repo: &Repo,
+    (repo, tips): (&Repo, &[ConversationTip]),
     grown: &HashSet<RefName>,
     all: &mut Rows,
 ) -> Result<()> {
-    let tips = repo.conversations()?;
-    let overviews = site.ledger().overviews(repo, &tips, app.encoding(repo)?)?;
-    let (bills, is_billed) = site.ledger().bills(repo)?;
+    let overviews = site.ledger().overviews(repo, tips, app.encoding(repo)?)?;
+    let (bills, is_billed) = site.ledger().bills(state_of(tips));
     all.is_pending |= !is_billed;
     let head = repo.head(&app.on()?)?;
-    let names: HashSet<&RefName> = tips.iter().map(|tip| &tip.name).collect();
+    let names = tips.iter().map(|tip| (tip.name.as_str(), &tip.name));
+    let names: HashMap<&str, &RefName> = names.collect();
     for (tip, overview) in tips.iter().zip(overviews) {
         all.is_pending |= overview.is_none();
         let above = above(&tip.name, &names);
@@ -175,10 +181,10 @@ fn kept(
 }
 
 /// The session that one is a part of, by its name.
-fn above(name: &RefName, names: &HashSet<&RefName>) -> Option<RefName> {
+fn above(name: &RefName, names: &HashMap<&str, &RefName>) -> Option<RefName> {
     let mut text = name.as_str();
     while let Some((before, _)) = text.rsplit_once('/') {
-        let found = names.iter().find(|own| own.as_str() == before);
+        let found = names.get(before);
         if let Some(found) = found.filter(|found| found.as_session().is_some()) {
             return Some((*found).clone());
         }

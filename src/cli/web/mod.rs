@@ -6,6 +6,7 @@
 mod act;
 mod answer;
 mod asked;
+mod choices;
 mod compare;
 mod cost;
 mod curve;
@@ -20,6 +21,7 @@ mod ledger;
 mod list;
 mod listing;
 mod live;
+mod misses;
 mod out;
 mod part;
 mod reflog;
@@ -28,6 +30,7 @@ mod server;
 mod session;
 mod shelf;
 mod site;
+mod tend;
 
 use std::net::TcpListener;
 

@@ -16,7 +16,7 @@ use super::asked::session_address;
 use super::folder::Folder;
 use super::list::{count, days, trees};
 use super::listing::{Kind, Row, id_of, rows};
-use super::{Site, message_anchor};
+use super::{Site, message_anchor, tend};
 use crate::cli::page::{Gathered, Kind as PageKind};
 use crate::cli::{App, Failure, Result, as_read, leaks, progress};
 
@@ -62,7 +62,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::Flags, app: &mut App) ->
     }
     let bar = progress::bar(app, "[{bar:30}] {pos} of {len} pages");
     bar.set_length(tips.len() as u64 + 1);
-    site.ledger().fill(&site, &repo, &quiet)?;
+    tend::fill(&site, &quiet, &repo)?;
     let mut listed = rows(&site, &quiet, Some(&repo))?.rows;
     listed.retain(|row| row.kind != Kind::File);
     let mut redacted = SecretCounts::new();

@@ -13,7 +13,7 @@ use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, Page
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem, TurnItem};
 
-use super::act::rev_of;
+use super::choices::rev_of;
 use super::curve::Curve;
 use super::site::Opened;
 use super::{Asked, Site, segment, session_address};

@@ -24,7 +24,7 @@ use tract::render::html::{Setting, policy};
 use super::answer::{Answer, Body};
 use super::asked::{Asked, pairs};
 use super::guard::Guard;
-use super::{Door, Site, answered};
+use super::{Door, Site, answered, tend};
 use crate::cli::{Failure, Result};
 
 /// How many connections are held at once; whoever comes then waits.
@@ -54,7 +54,7 @@ pub fn serve(listener: TcpListener, door: Door) -> Result<()> {
         .map_err(wrong)?;
     let site = door.site.clone();
     let tended = site.clone();
-    runtime.spawn_blocking(move || tended.ledger().tend(&tended));
+    runtime.spawn_blocking(move || tend::tend(&tended));
     let ended = runtime.block_on(async {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;

@@ -3,6 +3,7 @@
 use super::Detail;
 use super::edit::tally;
 use super::page::{Page, first_line, hidden};
+use crate::model::told;
 use crate::render::edit::Edits;
 use crate::render::{Label, Line};
 use crate::tree::words::word;
@@ -68,7 +69,7 @@ impl Page<'_> {
             .chat
             .width_cols
             .map(|width| width.saturating_sub(taken));
-        let what = label.quote(first_line(said)).within(room) + Label::Dim.of(more);
+        let what = label.quote(first_line(&told(said))).within(room) + Label::Dim.of(more);
         self.closed(&id.into(), Label::Tool.of("tool"), what);
     }
 }

@@ -9,6 +9,7 @@ mod edit;
 mod live;
 mod page;
 mod part;
+mod prose;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -33,6 +34,8 @@ pub struct Chat<'a> {
     pub tools: Tools,
     /// Whether thoughts are shown.
     pub thinking: bool,
+    /// Whether what is said looks as its Markdown says.
+    pub prose: bool,
     /// How many lines of what is said are shown.
     pub text_lines: usize,
     /// How many lines of what a tool gave back are shown in short.
@@ -99,6 +102,7 @@ impl Chat<'_> {
             directory: None,
             tools: Tools::Short,
             thinking: true,
+            prose: false,
             text_lines: usize::MAX,
             output_lines,
             edit_lines: EDIT_LINES,

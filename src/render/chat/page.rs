@@ -1,6 +1,6 @@
 //! The lines in the making: who speaks, what is said, and the numbers before them.
 
-use super::{Chat, ChatLine, Detail, Pen, Tools};
+use super::{Chat, ChatLine, Detail, Pen, Tools, prose};
 use crate::model::{Part, Role};
 use crate::render::{Label, Line};
 use crate::tree::cut::more_lines;
@@ -189,8 +189,12 @@ impl<'a> Page<'a> {
     pub(super) fn text(&mut self, id: NodeId, text: &str, label: Label) {
         let count = text.lines().count();
         let shown = Self::shown(self.chat.text_lines, count);
-        for line in text.lines().take(shown) {
-            self.wrapped(id, INDENT, label.quote(line));
+        if self.chat.prose && label == Label::Text {
+            let lines = prose::lines(text).into_iter().take(shown);
+            lines.for_each(|line| self.wrapped(id, INDENT, line));
+        } else {
+            let lines = text.lines().take(shown);
+            lines.for_each(|line| self.wrapped(id, INDENT, label.quote(line)));
         }
         self.more(id, INDENT, (count - shown) as u64);
     }

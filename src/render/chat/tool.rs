@@ -3,7 +3,7 @@
 use super::edit::tally;
 use super::page::{INDENT, Page};
 use super::{Detail, Tools};
-use crate::model::Part;
+use crate::model::{Part, bare};
 use crate::render::edit::Edits;
 use crate::render::{Label, Line};
 use crate::tree::cut::omitted_lines;
@@ -84,8 +84,12 @@ impl Page<'_> {
         if self.detail(id) == Detail::Closed {
             return self.closed_answer(id, text, label);
         }
+        let limit = self.limit(id, self.chat.output_lines);
+        // Some lines of a result say what it is, not what its client says of each.
+        let told = (limit < usize::MAX).then(|| bare(text)).flatten();
+        let text = told.as_deref().unwrap_or(text);
         let count = text.lines().count();
-        let shown = Self::shown(self.limit(id, self.chat.output_lines), count);
+        let shown = Self::shown(limit, count);
         for line in text.lines().take(shown) {
             self.wrapped(id, INDENT + 2, label.quote(line));
         }

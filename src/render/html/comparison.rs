@@ -215,9 +215,9 @@ impl Comparison<'_, '_> {
         if is_closed {
             self.markup.raw("<details><summary>");
         }
-        self.markup.raw("<h3>");
+        self.markup.raw("<h2>");
         words::inside(self.markup, line);
-        self.markup.raw("</h3>");
+        self.markup.raw("</h2>");
         self.markup
             .raw(if is_closed { "</summary>\n" } else { "\n" });
         settings(self.markup, &change.settings);

@@ -161,10 +161,11 @@ fn plot(plot: &CostPlot, markup: &mut Markup) {
     for word in words {
         markup.raw("</th><th>").text(word);
     }
+    markup.raw("</th>");
     for _ in 0..more {
-        markup.raw("</th><th>");
+        markup.raw("<td></td>");
     }
-    markup.raw("</th></tr></thead><tbody>\n");
+    markup.raw("</tr></thead><tbody>\n");
     for bar in plot.bars.iter().rev() {
         markup.raw("<tr><th>");
         name(&bar.name, bar.link.as_deref(), markup);
@@ -213,9 +214,7 @@ fn table(table: &CostTable, markup: &mut Markup) {
     }
     let longest = table.rows.iter().map(|row| row.length).fold(0.0, f64::max);
     markup.element("h2", "plotted", &table.title).raw("\n");
-    markup.raw(
-        "<div class=\"table\" tabindex=\"0\"><table class=\"bars\"><thead><tr><th></th><th></th>",
-    );
+    markup.raw("<div class=\"table\" tabindex=\"0\"><table class=\"bars\"><thead><tr><th>of</th><th>share</th>");
     for word in &table.heading {
         markup.raw("<th>").text(word).raw("</th>");
     }

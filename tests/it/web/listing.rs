@@ -137,7 +137,7 @@ fn it_is_narrowed_by_tool_model_directory_day_and_words() {
 fn a_search_tells_messages_with_the_words_marked_and_leads_to_them() {
     let sandbox = with_demo();
     let served = Served::of(&sandbox, &[]);
-    let page = served.get("?q=csv+encoding").body;
+    let page = served.get("?q=separator+amounts").body;
     assert!(page.contains("<mark>"), "{page}");
     let (_, hits) = page.split_once("class=\"hits\"").expect("messages");
     let first = listed(hits).remove(0);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Served;
+use crate::conditions::{real_sessions, sample};
 use crate::sandbox::Sandbox;
 
 const ID: &str = "77777777-1111-4c8f-9e36-2f1d8a6b4c70";
@@ -282,4 +283,110 @@ fn what_cannot_be_followed_is_refused() {
     // A place behind the end is the end.
     let mut far = Listener::to(&served, "main", "&from=99");
     far.expect("whole");
+}
+
+/// Has a session's file grow piece by piece, and holds what is told live to what a page says that is read anew; how
+/// often something was told.
+fn grows_alike(session: &Path, pieces: usize) -> usize {
+    let Ok(text) = fs::read_to_string(session) else {
+        return 0;
+    };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let sandbox = Sandbox::new();
+    let name = session
+        .file_name()
+        .and_then(|name| name.to_str())
+        .expect("a name");
+    let first = lines.len() / 2;
+    sandbox.write(name, lines[..first].concat());
+    sandbox.ok(&["init"]);
+    sandbox.tract(&["import", name]);
+    let served = Served::of(&sandbox, &[]);
+    let list = served.settled("");
+    let Some(id) = list
+        .split("href=\"s/")
+        .nth(1)
+        .and_then(|rest| rest.split("/\"").next())
+    else {
+        return 0;
+    };
+    let page = |id: &str| served.get(&format!("s/{id}/?end=1")).body;
+    let state = |page: &str| {
+        let (_, rest) = page.split_once("data-have=\"")?;
+        rest.split('"').next().map(str::to_owned)
+    };
+    let known = page(id);
+    // A long one is shown from elsewhere on when it is read anew.
+    if !known.contains("data-from=\"0\"") {
+        return 0;
+    }
+    let have = state(&known).expect("it goes on");
+    let mut listener = Listener::to(&served, id, &have);
+    listener.expect("here");
+    let (mut told, mut last) = (0, have);
+    for piece in lines[first..].chunks((lines.len() - first).div_ceil(pieces).max(1)) {
+        append(&sandbox.work().join(name), &piece.concat());
+        let fresh = page(id);
+        if !fresh.contains("data-from=\"0\"") {
+            break;
+        }
+        let now = state(&fresh).expect("it goes on");
+        if now == last {
+            continue;
+        }
+        let (event, value) = listener.next();
+        told += 1;
+        match event.as_str() {
+            "change" => assert_eq!(value["have"], now.as_str(), "{name}"),
+            "anew" | "lost" => break,
+            other => panic!("{name}: {other} {value}"),
+        }
+        last = now;
+    }
+    told
+}
+
+#[test]
+fn sessions_of_all_tools_that_grow_are_told_as_they_are_read() {
+    let mut told = 0;
+    for format in ["claude-code", "codex", "pi", "droid", "gemini", "qwen"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(format);
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
+        files.sort();
+        for file in sample(files).take(6) {
+            told += grows_alike(&file, 3);
+        }
+    }
+    assert!(told > 0, "nothing grew");
+}
+
+#[test]
+#[ignore = "reads the folder that TRACT_REAL_SESSIONS names"]
+fn real_sessions_that_grow_are_told_as_they_are_read() {
+    let mut told = 0;
+    let mut folders = vec![
+        real_sessions().join("claude-code"),
+        real_sessions().join("codex"),
+    ];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if entry.metadata().is_ok_and(|it| it.len() < 400_000) {
+                files.push(path);
+            }
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
+    files.sort();
+    for file in sample(files).take(100) {
+        told += grows_alike(&file, 4);
+    }
+    assert!(told > 0, "nothing grew");
 }

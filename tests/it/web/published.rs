@@ -29,7 +29,6 @@ fn the_pages_are_files_that_need_nothing_else() {
     );
     assert!(!page.contains("connect-src") && !list.contains("http://"));
     // Again: what is ours is written over, and what is ours no more goes.
-    sandbox.ok(&["branch", "-d", "main"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "Something else"]);
     sandbox.ok(&["web", "--out", "pages"]);
     assert!(at("index.html").contains("s/main/index.html"));
@@ -41,7 +40,7 @@ fn a_search_among_files_finds_words_and_leads_to_them() {
     sandbox.ok(&["web", "--out", "pages"]);
     let place = sandbox.work().join("pages/index.html");
     let address = format!("file://{}", place.display());
-    let Some(dom) = browsed(&address, "#q=csv%20encoding") else {
+    let Some(dom) = browsed(&address, "#q=march%20separator") else {
         return;
     };
     let (_, hits) = dom.split_once("class=\"hits\"").expect("messages");
@@ -65,7 +64,7 @@ fn files_of_others_stay() {
     let said = sandbox.tract(&["web", "--out", "pages"]);
     assert_eq!(
         said,
-        "exit code: 1\n--- stderr\nerror: [SANDBOX]/work/pages holds files of others, such as notes.txt\n\
+        "exit code: 1\n--- stderr\nerror: pages holds files of others, such as notes.txt\n\
          hint: an empty directory is best; --force writes into this one\n"
     );
     assert_eq!(
@@ -84,7 +83,7 @@ fn files_of_others_stay() {
 
 #[test]
 fn no_secret_leaves() {
-    let key = ["AKIA", "Z7Q4R2M9T5W8X3V6"].concat();
+    let key = ["AKIA", "Z7Q4R2M6T5W3X2V7"].concat();
     let sandbox = Sandbox::with_messages(&[
         ("user", &format!("aws_access_key_id = {key}")),
         ("assistant", "Noted."),
