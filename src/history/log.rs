@@ -396,13 +396,15 @@ fn speak(
     for (one, headline) in listed.iter_mut().rev().zip(headlines) {
         let said = one.said.take();
         let said = said.or_else(|| others.get(&headline.content?).cloned());
+        let own = one.uses.as_ref();
+        let own = own.and_then(|uses| uses.calls.first().cloned());
         let calls = told.next(one, said.as_ref())?;
         let Some(said) = said else {
             continue;
         };
         headline.call = uses::answered(&calls);
         headline.role = Some(said.role);
-        headline.preview = said.preview;
+        headline.preview = uses::in_brief(said.preview, own.as_ref());
         if parts {
             headline.parts = load::content(view, &said.hash)?.part_types();
         }

@@ -104,6 +104,25 @@ pub fn answered(calls: &[ToolUse]) -> Option<String> {
     })
 }
 
+/// The line that tells a message from others; where that is the summary of its first call, the call in brief.
+pub(crate) fn in_brief(preview: String, first: Option<&ToolUse>) -> String {
+    let is_key = |key: &str| {
+        let is_of_key = |c: char| c.is_alphanumeric() || "_-.$".contains(c);
+        !key.is_empty() && key.chars().all(is_of_key)
+    };
+    let is_summary = |call: &&ToolUse| {
+        let pairs = preview
+            .strip_prefix(&call.name)
+            .and_then(|rest| rest.strip_prefix(' '));
+        let key = pairs.and_then(|pairs| pairs.split_once('='));
+        key.is_some_and(|(key, _)| is_key(key))
+    };
+    match first.filter(is_summary) {
+        Some(call) => call.line.clone(),
+        None => preview,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +135,25 @@ mod tests {
             arguments: format!(r#"{{"path": "{}"}}"#, "é".repeat(60)),
             kind: None,
         }
+    }
+
+    #[test]
+    fn a_summary_of_a_call_is_told_in_brief_and_a_text_is_not() {
+        let uses = Message::new(Role::Assistant, vec![call("a")]);
+        let uses = ToolUses::of(&uses).expect("it uses tools");
+        let shown = |preview: &str| in_brief(preview.to_owned(), uses.calls.first());
+        assert_eq!(shown("read path=\"x…"), uses.calls[0].line);
+        for text in [
+            "read",
+            "read it = well",
+            "reading a=b",
+            "I read a=b",
+            "read =x",
+            "",
+        ] {
+            assert_eq!(shown(text), text);
+        }
+        assert_eq!(in_brief("read path=1".into(), None), "read path=1");
     }
 
     #[test]

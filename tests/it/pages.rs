@@ -180,7 +180,7 @@ fn the_first_prompt_is_open_whatever_hides_it() {
         "{open}"
     );
     assert!(folded.contains("One with a wheel"));
-    assert_eq!(main.matches("Build a mill").count(), 1);
+    assert_eq!(main.matches("<p>Build a mill</p>").count(), 1);
     let tree = sandbox.ok(&["view", "--all", "--format", "tree"]);
     let kinds = |blocks: Vec<(String, Option<u64>)>| -> Vec<String> {
         blocks.into_iter().map(|(kind, _)| kind).collect()
