@@ -22,7 +22,7 @@ use tract::render::html::{Fragment, Splice};
 use tract::store::FileStamp;
 
 use super::part::Part;
-use super::site::Opened;
+use super::site::{Opened, named};
 use super::{Answer, Asked, Site, fault};
 use crate::cli::follow::{Step, changes};
 use crate::cli::{Failure, Result};
@@ -175,8 +175,12 @@ impl Follower {
         Ok(())
     }
 
-    /// Where the conversation ends now.
+    /// Where the conversation ends now: no connection is opened or closed for that, which would be in the way of who
+    /// erases.
     fn tip(&self) -> Result<CommitHash> {
+        if let (Some(repo), None) = (&self.repo, &self.painted.file) {
+            return Ok(named(repo, &self.id)?.1);
+        }
         self.site.open(&self.id, |opened| Ok(opened.tip))
     }
 
