@@ -22,7 +22,7 @@ use tract::render::html::{Fragment, Splice};
 use tract::store::FileStamp;
 
 use super::part::Part;
-use super::site::Opened;
+use super::site::{Opened, named};
 use super::{Answer, Asked, Site, fault};
 use crate::cli::follow::{Step, changes};
 use crate::cli::{Failure, Result};
@@ -136,7 +136,7 @@ impl Follower {
             false => send(out, "whole", &Whole::of(&self.painted))?,
         }
         let (mut beaten, mut looked) = (Instant::now(), Instant::now());
-        let mut is_lost = false;
+        let (mut is_lost, mut is_again) = (false, false);
         while !self.site.is_over() {
             thread::sleep(POLL);
             if beaten.elapsed() > BEAT {
@@ -145,11 +145,19 @@ impl Follower {
                 out.flush()?;
             }
             let is_written = self.is_written();
-            let is_due = looked.elapsed() > AGAIN && (self.painted.is_open || is_lost);
+            let waits = is_again || is_lost || self.painted.is_open;
+            let is_due = waits && looked.elapsed() > AGAIN;
             if !is_written && !is_due {
                 continue;
             }
             looked = Instant::now();
+            // Where it has not moved, something else was written, or something is being erased: who erases has the files
+            // for himself meanwhile.
+            if !is_due && self.tip().is_ok_and(|tip| tip == self.painted.tip) {
+                is_again = true;
+                continue;
+            }
+            is_again = false;
             match look(&self.site, &self.asked, &self.id, self.from) {
                 Ok((painted, _)) => {
                     is_lost = false;
@@ -165,6 +173,15 @@ impl Follower {
             }
         }
         Ok(())
+    }
+
+    /// Where the conversation ends now: no connection is opened or closed for that, which would be in the way of who
+    /// erases.
+    fn tip(&self) -> Result<CommitHash> {
+        if let (Some(repo), None) = (&self.repo, &self.painted.file) {
+            return Ok(named(repo, &self.id)?.1);
+        }
+        self.site.open(&self.id, |opened| Ok(opened.tip))
     }
 
     /// Whether anybody has written since it was asked last.

@@ -265,7 +265,7 @@ impl Site {
 }
 
 /// What is called so, and where it ends.
-fn named(repo: &Repo, id: &str) -> tract::Result<(Option<RefName>, CommitHash)> {
+pub fn named(repo: &Repo, id: &str) -> tract::Result<(Option<RefName>, CommitHash)> {
     let names = [
         id.to_owned(),
         format!("{}{id}", RefName::SESSIONS),
