@@ -497,7 +497,7 @@ proptest! {
     #![proptest_config(crate::conditions::laws(24))]
 
     /// Whatever was said, kept, erased and sent, and in whatever order: once all have pushed and pulled with session files,
-    /// nobody lacks one that may be there, and nobody reads what anybody has erased.
+    /// nobody lacks one that may be there, and nobody reads what was erased by who pushes the path.
     #[test]
     fn files_and_erasures_reach_everybody(
         is_shelf in any::<bool>(),
@@ -573,7 +573,9 @@ proptest! {
                 for state in found {
                     prop_assert!(matches!(state, FileState::Here | FileState::Refused), "{state:?}");
                 }
-                prop_assert_eq!(&erasures::erased_on(&*view, &[end]).expect("told"), &erased);
+                let there = erasures::erased_on(&*view, &[end]).expect("told");
+                // Who only pulled a path erases it for nobody else.
+                prop_assert!(erased.iter().all(|content| there.contains(content)));
                 drop(view);
                 sound(other);
             }
