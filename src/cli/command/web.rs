@@ -62,13 +62,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let listener = web::listen(args.port)?;
     let port = listener.local_addr()?.port();
     let door = Door::of(site, port)?;
-    app.ui.print(door.address())?;
-    app.ui.flush()?;
-    if app.ui.is_terminal() && !args.no_open {
-        open(&door.entry());
-        app.ui.hint("Ctrl-C ends it");
-    }
-    web::serve(listener, door)
+    web::serve(listener, door, |door| {
+        app.ui.print(door.address())?;
+        app.ui.flush()?;
+        if app.ui.is_terminal() && !args.no_open {
+            open(&door.entry());
+            app.ui.hint("Ctrl-C ends it");
+        }
+        Ok(())
+    })
 }
 
 /// Opens a browser, if there is one: the address was said anyway.

@@ -44,8 +44,12 @@ const WAITING: usize = 4;
 /// How long what is under way may take to end, once the end was asked for.
 const LAST_TIME: Duration = Duration::from_secs(2);
 
-/// Serves until a signal asks for the end.
-pub fn serve(listener: TcpListener, door: Door) -> Result<()> {
+/// Serves until a signal asks for the end. `ready` is called once it is heard.
+pub fn serve(
+    listener: TcpListener,
+    door: Door,
+    ready: impl FnOnce(&Door) -> io::Result<()>,
+) -> Result<()> {
     let wrong = |error| Failure::from(Error::io("the server")(error));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -55,42 +59,45 @@ pub fn serve(listener: TcpListener, door: Door) -> Result<()> {
     let site = door.site.clone();
     let tended = site.clone();
     runtime.spawn_blocking(move || tend::tend(&tended));
-    let ended = runtime.block_on(async {
-        listener.set_nonblocking(true)?;
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+    let served = runtime.block_on(async {
+        let mut ends = ends().map_err(wrong)?;
+        listener.set_nonblocking(true).map_err(wrong)?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(wrong)?;
+        ready(&door)?;
         let accepting = tokio::spawn(accept(listener, Arc::new(door)));
-        let ended = end().await;
+        ends.recv().await;
         accepting.abort();
-        ended
+        Ok::<(), Failure>(())
     });
     site.end();
     runtime.shutdown_timeout(LAST_TIME);
-    ended.map_err(wrong)
+    served
 }
 
-/// Waits for a signal that asks for the end.
-#[cfg(unix)]
-async fn end() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (ask, mut asked) = mpsc::channel(1);
-    for kind in [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ] {
-        let (mut signals, ask) = (signal(kind)?, ask.clone());
-        tokio::spawn(async move {
-            signals.recv().await;
-            let _ = ask.send(()).await;
-        });
+/// Where it is told that a signal asks for the end. From here on none ends the program by itself.
+fn ends() -> io::Result<mpsc::Receiver<()>> {
+    let (ask, asked) = mpsc::channel(1);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        for kind in [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ] {
+            let (mut signals, ask) = (signal(kind)?, ask.clone());
+            tokio::spawn(async move {
+                signals.recv().await;
+                let _ = ask.send(()).await;
+            });
+        }
     }
-    asked.recv().await;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-async fn end() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        let _ = ask.send(()).await;
+    });
+    Ok(asked)
 }
 
 async fn accept(listener: tokio::net::TcpListener, door: Arc<Door>) {
