@@ -68,6 +68,7 @@ mod typed;
 mod ui;
 mod unreadable;
 mod user_config;
+mod wanted_pager;
 mod watching;
 mod web;
 mod written_session;
@@ -86,11 +87,11 @@ use app::{App, Environment};
 use failure::{Exit, Failure, Result};
 use help::{root, shown};
 use listing::Listing;
-use pager::Pager;
 use summariser::Summariser;
 use template::Template;
 use typed::Typed;
 use ui::{ColorChoice, Ui};
+use wanted_pager::wanted_pager;
 
 /// What people type who know other tools.
 const SYNONYMS: [(&str, &str); 36] = [
@@ -227,7 +228,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut app = App::new(ui, globals, env);
     app.command = cli.name;
     if app.ui.is_terminal() && !app.globals.no_pager && command::pages(cli.command.as_ref()) {
-        let pager = Pager::wanted(&app);
+        let pager = wanted_pager(&app);
         app.ui.page(pager);
     }
     let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));

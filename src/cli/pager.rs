@@ -15,14 +15,10 @@ use signal_hook::consts::{SIGINT, SIGQUIT};
 use signal_hook::flag;
 use tract::render::shell_words;
 
-use super::app::App;
 use super::shell::shell;
 
 /// The setting that says which one.
 pub const CORE_PAGER: &str = "core.pager";
-
-/// What is run where nobody says.
-const USUAL: &str = "less";
 /// What stands for none, as well as an empty text.
 const NONE: &str = "cat";
 /// What a pager is told unless the variable is set: to end where all fits on the screen, to let colours through, and
@@ -47,25 +43,16 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// The one that is wanted: `TRACT_PAGER`, or `core.pager` of the repository or of the user, or `PAGER`, or `less`.
-    /// What a repository says counts only where it is one's own, for it is run.
-    pub fn wanted(app: &App) -> Option<Self> {
-        let env = &app.env.pager;
-        let asked = env.tract.clone().or_else(|| set(app));
-        let asked = asked.or_else(|| env.general.clone());
-        let command = match asked {
-            Some(command) => command,
-            // Most do without what a page asks of a terminal; less asks for a key first.
-            None if app.env.surroundings.dumb => return None,
-            None => USUAL.to_owned(),
-        };
+    /// One of this command line, where `set` are those of its variables that the user has set and `programs` is where programs
+    /// are; none where the line says that there is to be none.
+    pub fn of(command: &str, set: &[&'static str], programs: Option<&OsStr>) -> Option<Self> {
         let command = command.trim().to_owned();
         let is_one = !command.is_empty() && command != NONE;
-        let unset = |(name, _): &(&str, &str)| !env.set.contains(name);
+        let unset = |(name, _): &(&str, &str)| !set.contains(name);
         is_one.then(|| Self {
             command,
             variables: TOLD.into_iter().filter(unset).collect(),
-            programs: app.env.programs.clone().unwrap_or_default(),
+            programs: programs.unwrap_or_default().to_owned(),
         })
     }
 
@@ -116,18 +103,6 @@ impl Pager {
             command
         })
     }
-}
-
-/// What `core.pager` says. A setting that can't be read is told by the command that needs one.
-fn set(app: &App) -> Option<String> {
-    let repo = app.repo().ok().filter(|repo| repo.is_own());
-    let config = repo.and_then(|repo| repo.config().ok());
-    let of_repository = config.and_then(|config| config.get(CORE_PAGER).map(str::to_owned));
-    of_repository.or_else(|| {
-        let config = app.user_config().ok()?;
-        let last = config.values(CORE_PAGER).last();
-        last.map(str::to_owned)
-    })
 }
 
 /// Whether there is a program of this name.

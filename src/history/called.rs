@@ -318,12 +318,12 @@ mod tests {
             said,
             [
                 None,
-                read("read path=\"2\""),
-                read("read path=\"1\""),
+                read("read 2"),
+                read("read 1"),
                 None,
-                read("read path=\"3\""),
+                read("read 3"),
                 None,
-                read("read path=\"4\" (+1)"),
+                read("read 4 (+1)"),
             ]
         );
         let tip = repo.resolve(&On::Head, "HEAD").expect("there");

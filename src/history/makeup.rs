@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(makeup.largest.len(), 8);
         let largest = [0, 1].map(|at| makeup.largest[at].number);
         assert_eq!(largest, [2, 6]);
-        assert_eq!(makeup.largest[1].call.as_deref(), Some("shot path=\"a\""));
+        assert_eq!(makeup.largest[1].call.as_deref(), Some("shot a"));
         assert_eq!(
             status.largest.as_ref().map(|one| one.tokens),
             Some(makeup.largest[0].tokens)

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// What a call gave back, in its parts. Hostile until escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome<'a> {
+pub struct ToolOutcome<'a> {
     /// What it says.
     pub text: Cow<'a, str>,
     /// What the tool says of it: how long it took, how it ended.
@@ -43,13 +43,13 @@ const HEAD_LINES: usize = 12;
 /// The tags of what the client put behind a result.
 const ASIDE: [&str; 2] = ["<system-reminder>", "</system-reminder>"];
 
-impl<'a> Outcome<'a> {
+impl<'a> ToolOutcome<'a> {
     /// What a text that a call gave back says.
     ///
     /// ```
-    /// use tract::render::outcome::Outcome;
+    /// use tract::render::outcome::ToolOutcome;
     ///
-    /// let outcome = Outcome::of("Exit code: 0\nWall time: 1 seconds\nOutput:\nfound\n");
+    /// let outcome = ToolOutcome::of("Exit code: 0\nWall time: 1 seconds\nOutput:\nfound\n");
     /// assert_eq!(outcome.text, "found\n");
     /// assert_eq!(outcome.facts, ["Exit code: 0", "Wall time: 1 seconds"]);
     /// ```
@@ -72,14 +72,14 @@ impl<'a> Outcome<'a> {
 }
 
 /// A header, `Output:`, and what it says.
-fn headed(text: &str) -> Option<Outcome<'_>> {
+fn headed(text: &str) -> Option<ToolOutcome<'_>> {
     let mut facts = Vec::new();
     let mut rest = text;
     for _ in 0..HEAD_LINES {
         let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
         let line = line.trim_end();
         if line == "Output:" && !facts.is_empty() {
-            return Some(Outcome {
+            return Some(ToolOutcome {
                 text: behind.into(),
                 facts,
                 first_line: None,
@@ -96,7 +96,7 @@ fn headed(text: &str) -> Option<Outcome<'_>> {
 }
 
 /// `{"output": …, "metadata": {…}}`.
-fn wrapped(text: &str) -> Option<Outcome<'_>> {
+fn wrapped(text: &str) -> Option<ToolOutcome<'_>> {
     if !text.starts_with("{\"output\":") {
         return None;
     }
@@ -118,7 +118,7 @@ fn wrapped(text: &str) -> Option<Outcome<'_>> {
         Some(_) => return None,
         None => Vec::new(),
     };
-    Some(Outcome {
+    Some(ToolOutcome {
         text: output.into(),
         facts,
         first_line: None,
@@ -127,7 +127,7 @@ fn wrapped(text: &str) -> Option<Outcome<'_>> {
 }
 
 /// Lines of a file, each with its number.
-fn numbered(text: &str) -> Option<Outcome<'_>> {
+fn numbered(text: &str) -> Option<ToolOutcome<'_>> {
     let (text, aside) = match text.find(ASIDE[0]) {
         Some(at) if text.trim_end().ends_with(ASIDE[1]) => (&text[..at], Some(text[at..].trim())),
         _ => (text, None),
@@ -144,7 +144,7 @@ fn numbered(text: &str) -> Option<Outcome<'_>> {
         said.push('\n');
         said += line;
     }
-    Some(Outcome {
+    Some(ToolOutcome {
         text: said.into(),
         facts: Vec::new(),
         first_line: Some(first_line),
@@ -168,18 +168,18 @@ mod tests {
     #[test]
     fn what_a_call_gave_back_is_what_it_says() {
         let codex = "Chunk ID: 8c7cc0\nWall time: 0.0 seconds\nProcess exited with code 1\nOutput:\n/home/me\n";
-        let outcome = Outcome::of(codex);
+        let outcome = ToolOutcome::of(codex);
         assert_eq!(outcome.text, "/home/me\n");
         assert_eq!(
             outcome.facts(),
             "Chunk ID: 8c7cc0 · Wall time: 0.0 seconds · Process exited with code 1"
         );
         let wrapped = r#"{"output":"a\nb","metadata":{"exit_code":0,"duration_seconds":0.1}}"#;
-        let outcome = Outcome::of(wrapped);
+        let outcome = ToolOutcome::of(wrapped);
         assert_eq!(outcome.text, "a\nb");
         assert_eq!(outcome.facts, ["exit code 0", "duration seconds 0.1"]);
         let read = "     9→fn main() {\n    10→\n    11→}\n\n<system-reminder>\nBe brief.\n</system-reminder>\n";
-        let outcome = Outcome::of(read);
+        let outcome = ToolOutcome::of(read);
         assert_eq!(outcome.text, "fn main() {\n\n}");
         assert_eq!(outcome.first_line, Some(9));
         let aside = outcome.aside.expect("an aside");
@@ -199,7 +199,7 @@ mod tests {
             r#"{"output":"x","error":"y"}"#,
             "<system-reminder>x</system-reminder>",
         ] {
-            let outcome = Outcome::of(text);
+            let outcome = ToolOutcome::of(text);
             assert_eq!(outcome.text, text);
             assert_eq!((outcome.facts.len(), outcome.first_line), (0, None));
         }

@@ -29,7 +29,7 @@ pub struct ConversationPage<'a> {
     /// Where what stands before and behind these messages is to be read, where they are a part.
     pub around: Around,
     /// The moment of which the context is shown, where others can be chosen.
-    pub moment: Option<Moment>,
+    pub moment: Option<ShownMoment>,
     /// Where what is said of the context over time is to be read, if it does not stand here.
     pub curve: Option<&'a str>,
     /// The directory from which on paths are shown. Hostile until escaped.
@@ -74,14 +74,14 @@ pub struct PageTime {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Around {
     /// What stands before it.
-    pub before: Option<PartLink>,
+    pub before: Option<PageLink>,
     /// What stands behind it.
-    pub after: Option<PartLink>,
+    pub after: Option<PageLink>,
 }
 
 /// Another part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartLink {
+pub struct PageLink {
     /// Where it is.
     pub address: String,
     /// How many messages stand that way.
@@ -90,7 +90,7 @@ pub struct PartLink {
 
 /// A moment of a conversation among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct ShownMoment {
     /// Which step it is, from 1.
     pub step: usize,
     /// How many steps there are.

@@ -5,7 +5,7 @@
 use tract::hash::CommitHash;
 use tract::history::{Expected, On};
 use tract::model::{RefName, base64};
-use tract::render::html::{DeedPage, Form, Standing, deed as page};
+use tract::render::html::{DeedPage, PageForm, Standing, deed as page};
 
 use super::choices::{choices, tip_of};
 use super::deed::{self, Deed, needed};
@@ -149,11 +149,11 @@ fn told(
         let word = "Do it";
         forms.push((
             "",
-            vec![Form {
+            vec![PageForm {
                 address,
                 fields,
                 word,
-                ..Form::default()
+                ..PageForm::default()
             }],
         ));
     }
@@ -167,11 +167,11 @@ fn told(
             ];
             forms.push((
                 "",
-                vec![Form {
+                vec![PageForm {
                     address: frame.address("act"),
                     fields,
                     word: "Undo it",
-                    ..Form::default()
+                    ..PageForm::default()
                 }],
             ));
         }

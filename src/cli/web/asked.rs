@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use tract::hash::CommitHash;
 use tract::model::EntryId;
 
 use crate::cli::page;
@@ -104,6 +105,11 @@ pub fn session_address(id: &str, page: &str) -> String {
 pub fn message_address(id: &str, entry: &EntryId) -> String {
     let (commit, anchor) = (entry.commit, message_anchor(entry));
     session_address(id, &format!("?m={commit}#{anchor}"))
+}
+
+/// The same, seen from that page.
+pub fn address_on_page(commit: &CommitHash) -> String {
+    format!("./?m={commit}#{}", page::name_of(commit))
 }
 
 /// What a message is called on the page of its conversation.

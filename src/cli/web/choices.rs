@@ -4,7 +4,7 @@ use tract::hash::CommitHash;
 use tract::history::{On, Repo};
 use tract::ingest::{Conversation, Scope};
 use tract::model::{EntryId, Priority, RefName, preview};
-use tract::render::html::{DeedPage, Form, Input, InputKind, Standing, deed as page};
+use tract::render::html::{DeedPage, PageForm, PageInput, PageInputKind, Standing, deed as page};
 use tract::render::plural;
 
 use super::deed::Deed;
@@ -95,8 +95,8 @@ struct Common<'a> {
 }
 
 impl Common<'_> {
-    fn form(&self, deed: Deed, word: &'static str) -> Form {
-        Form {
+    fn form(&self, deed: Deed, word: &'static str) -> PageForm {
+        PageForm {
             address: self.site.frame(self.asked).address("act"),
             fields: vec![
                 ("deed", deed.word().to_owned()),
@@ -104,13 +104,13 @@ impl Common<'_> {
                 ("expect", self.expect.clone()),
             ],
             word,
-            ..Form::default()
+            ..PageForm::default()
         }
     }
 }
 
 /// A title, what is said below it, and groups of forms.
-type Choices = (String, Vec<String>, Vec<(&'static str, Vec<Form>)>);
+type Choices = (String, Vec<String>, Vec<(&'static str, Vec<PageForm>)>);
 
 /// What can be done to a message of the branch.
 fn of_message(
@@ -152,11 +152,11 @@ fn of_message(
         .retain(|(name, _)| !matches!(*name, "on" | "expect"));
     let head = opened.repo.head(&On::Head)?;
     let head = head.branch().map(|branch| branch.short().to_owned());
-    copy.inputs.push(Input {
+    copy.inputs.push(PageInput {
         name: "on",
         label: "Branch",
         value: head.unwrap_or_else(|| common.branch.clone()),
-        kind: InputKind::Line,
+        kind: PageInputKind::Line,
     });
     forms.push(("", vec![copy]));
     let name = match row.number {
@@ -170,21 +170,21 @@ fn of_message(
 
 /// What can be done to a conversation.
 fn of_conversation(common: &Common<'_>, opened: &Opened<'_>) -> Result<Choices> {
-    let keep = |value: &str, label| Input {
+    let keep = |value: &str, label| PageInput {
         name: "keep",
         label,
         value: value.to_owned(),
-        kind: InputKind::Count,
+        kind: PageInputKind::Count,
     };
     let mut truncate = common.form(Deed::Truncate, "Hide the oldest");
     truncate.inputs.push(keep("20", "Keep the newest"));
     let mut compact = common.form(Deed::Compact, "Put it in their place");
     compact.inputs = vec![
-        Input {
+        PageInput {
             name: "text",
             label: "Summary",
             value: String::new(),
-            kind: InputKind::Text,
+            kind: PageInputKind::Text,
         },
         keep("10", "Keep the newest"),
     ];

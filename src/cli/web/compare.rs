@@ -8,7 +8,7 @@ use tract::diff::{ContextDiff, DiffOptions, Side};
 use tract::hash::CommitHash;
 use tract::model::EntryId;
 use tract::render::diff::{Frame as Names, Kept};
-use tract::render::html::{ChoicePage, ComparisonPage, Form, Input, InputKind, choice, comparison};
+use tract::render::html::{ChoicePage, ComparisonPage, PageForm, PageInput, PageInputKind, choice, comparison};
 
 use super::{Answer, Asked, Site, segment, session_address};
 use crate::cli::Result;
@@ -148,13 +148,13 @@ fn chosen(site: &Site, asked: &Asked, first: Option<&str>) -> Result<Answer> {
             choices.push((frame.address(&address(id)), format!("{id}  {title}")));
         }
     }
-    let line = |name, label, value: Option<&str>| Input {
+    let line = |name, label, value: Option<&str>| PageInput {
         name,
         label,
         value: value.unwrap_or_default().to_owned(),
-        kind: InputKind::Line,
+        kind: PageInputKind::Line,
     };
-    let form = Form {
+    let form = PageForm {
         address: frame.address("compare"),
         is_question: true,
         inputs: vec![
@@ -162,7 +162,7 @@ fn chosen(site: &Site, asked: &Asked, first: Option<&str>) -> Result<Answer> {
             line("b", "beside", None),
         ],
         word: "Compare",
-        ..Form::default()
+        ..PageForm::default()
     };
     let page = ChoicePage {
         first,

@@ -6,11 +6,10 @@ use tract::hash::CommitHash;
 use tract::history::{LogOptions, LogRow};
 use tract::ingest::Replay;
 use tract::render::html;
-use tract::render::page::{ContextSize, ConversationPage, LostFacts, Moment};
+use tract::render::page::{ContextSize, ConversationPage, LostFacts, ShownMoment};
 
-use super::part::message_address;
 use super::site::Opened;
-use super::{Asked, Site};
+use super::{Asked, Site, address_on_page};
 use crate::cli::Result;
 use crate::cli::page;
 
@@ -25,7 +24,7 @@ pub struct Curve {
     /// What each hide took away.
     pub lost: Vec<LostFacts>,
     /// The moment that is shown.
-    pub moment: Option<Moment>,
+    pub moment: Option<ShownMoment>,
 }
 
 impl Curve {
@@ -45,14 +44,14 @@ impl Curve {
             format!("commit {}{time}", row.hash.short())
         });
         let each = rows.len().div_ceil(SIZES).max(1);
-        let moment = Moment {
+        let moment = ShownMoment {
             step: step.map_or(rows.len(), |step| step + 1),
             steps: rows.len(),
             tokens: rows.iter().step_by(each).map(size).collect(),
             shown: shown.or_else(|| at.map(|at| format!("commit {at:.7}"))),
         };
         let lost =
-            page::lost((repo, &opened.tip), found, &rows, Some(&message_address))?.into_iter();
+            page::lost((repo, &opened.tip), found, &rows, Some(&address_on_page))?.into_iter();
         let names = page::messages(found).into_iter();
         let names: HashMap<usize, CommitHash> = names
             .map(|(commit, message)| (message.at, commit))

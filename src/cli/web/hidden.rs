@@ -3,13 +3,13 @@
 use tract::history::On;
 use tract::ingest::{Conversation, Start};
 use tract::model::Operation;
-use tract::render::page::{Around, ConversationPage, PageMessage, PartLink};
+use tract::render::page::{Around, ConversationPage, PageMessage, PageLink};
 use tract::render::{html, plural};
 
 use super::curve::rows;
-use super::part::{PART, message_address};
+use super::part::PART;
 use super::session::id;
-use super::{Answer, Asked, Site};
+use super::{Answer, Asked, Site, address_on_page};
 use crate::cli::page::{self, named, numbered};
 use crate::cli::{Failure, Result};
 
@@ -46,7 +46,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         let mark = talk.read(repo, 0..stands, Start::Alone)?;
         let range = talk.part_from(repo, from, PART)?;
         let found = talk.read(repo, range.clone(), Start::Alone)?;
-        let link = |at: usize, messages| PartLink {
+        let link = |at: usize, messages| PageLink {
             address: format!("hidden?by={hide}&from={}", at + 1),
             messages,
         };
@@ -66,7 +66,7 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
             (repo, &opened.tip),
             &mark,
             &rows(opened)?,
-            Some(&message_address),
+            Some(&address_on_page),
         )?;
         let title = format!("What this {by} hid");
         let facts = [plural((talk.len() - stands) as u64, "message")];

@@ -9,7 +9,7 @@ use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start,
 use tract::model::{EntryId, Millis, RefName};
 use tract::render::chat::ChatMessage;
 use tract::render::html::{self, Fragment, PageFrame};
-use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, PageTime, PartLink};
+use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, PageTime, PageLink};
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem, TurnItem};
 
@@ -241,20 +241,14 @@ fn address(from: usize, at: Option<&str>) -> String {
     format!("./?from={from}{at}")
 }
 
-/// The address of the part that begins with the message that a commit brought, and of that message, seen from the
-/// conversation's page.
-pub fn message_address(commit: &CommitHash) -> String {
-    format!("./?m={commit}#{}", page::name_of(commit))
-}
-
 fn around(talk: &Conversation, range: &Range<usize>, at: Option<&str>) -> Around {
     let then = at.map_or(String::new(), |at| format!("&at={at}"));
     Around {
-        before: (range.start > 0).then(|| PartLink {
+        before: (range.start > 0).then(|| PageLink {
             address: format!("./?to={}{then}", range.start),
             messages: range.start,
         }),
-        after: (range.end < talk.len()).then(|| PartLink {
+        after: (range.end < talk.len()).then(|| PageLink {
             address: address(range.end + 1, at),
             messages: talk.len() - range.end,
         }),

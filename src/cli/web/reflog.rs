@@ -2,7 +2,7 @@
 
 use tract::history::{OperationEntry, Repo};
 use tract::model::{Millis, RefValue};
-use tract::render::html::{Form, MovedLine, OperationLine, OperationsPage, operations};
+use tract::render::html::{PageForm, MovedLine, OperationLine, OperationsPage, operations};
 use tract::render::{Calendar, Label, Line};
 use tract::store::ReflogRow;
 
@@ -39,12 +39,12 @@ pub fn answer(site: &Site, asked: &Asked) -> Result<Answer> {
         let mut fields = vec![("deed", deed.to_owned())];
         fields.extend(newest.map(|newest| ("newest", newest.to_string())));
         fields.extend(to.map(|to| ("to", to.to_string())));
-        Form {
+        PageForm {
             address: frame.address("act"),
             fields,
             word,
             about,
-            ..Form::default()
+            ..PageForm::default()
         }
     };
     let mut forms = Vec::new();

@@ -29,7 +29,7 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         prose.event(event, range);
     }
-    prose.gap(text.len());
+    prose.gap(text.len(), false);
     let mut lines = prose.lines;
     // As the language's own lines: a last line feed begins none.
     lines.truncate(text.lines().count());
@@ -119,7 +119,7 @@ impl Prose<'_> {
         let mut pieces = code::pieces(&block.code, &found);
         let mut rest = pieces.next();
         for range in &block.ranges {
-            self.gap(range.start);
+            self.gap(range.start, false);
             let mut left = range.len();
             while let Some((piece, label)) = rest.filter(|_| left > 0) {
                 let cut = piece.len().min(left);
@@ -141,27 +141,31 @@ impl Prose<'_> {
         if range.start >= range.end {
             return;
         }
-        self.gap(range.start);
+        self.gap(range.start, true);
         let text = self.text;
         self.say(&text[range.clone()], label);
         self.at = range.end;
     }
 
-    /// Draws what stands before a place and is no event's.
-    fn gap(&mut self, end: usize) {
+    /// Draws what stands before a place and is no event's. Marks that touch a stretch are left out, behind the one before and,
+    /// where one begins there, in front of it.
+    fn gap(&mut self, end: usize, is_before_stretch: bool) {
         if end <= self.at {
             return;
         }
-        let text = self.text;
-        for (at, line) in text[self.at..end].split('\n').enumerate() {
+        const MARKS: [char; 4] = ['*', '_', '`', '~'];
+        let (before, mut between) = (&self.text[..self.at], &self.text[self.at..end]);
+        if !before.is_empty() && !before.ends_with('\n') {
+            between = between.trim_start_matches(MARKS);
+        }
+        if is_before_stretch {
+            between = between.trim_end_matches(MARKS);
+        }
+        for (at, line) in between.split('\n').enumerate() {
             if at > 0 {
                 self.say("\n", Label::Text);
             }
-            let is_mark = !line.is_empty() && line.chars().all(|c| "*_`~".contains(c));
-            // A row of marks is a fence, or a rule.
-            if !is_mark || line.len() > 2 {
-                self.say(line, Label::Dim);
-            }
+            self.say(line, Label::Dim);
         }
         self.at = end;
     }

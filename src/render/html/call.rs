@@ -9,7 +9,7 @@ use crate::model::Part;
 use crate::model::call::{self, Brief, Piece};
 use crate::render::code::Language;
 use crate::render::edit::{Edits, FileEdit};
-use crate::render::outcome::Outcome;
+use crate::render::outcome::ToolOutcome;
 use crate::render::page::AgentLink;
 use crate::tree::cut::{more_lines, omitted_lines};
 use crate::tree::words::word;
@@ -258,7 +258,7 @@ impl Blocks<'_> {
                     if text.trim().is_empty() {
                         continue;
                     }
-                    self.outcome(&Outcome::of(&text), file);
+                    self.outcome(&ToolOutcome::of(&text), file);
                 }
             }
             is_empty = false;
@@ -272,7 +272,7 @@ impl Blocks<'_> {
         self.markup.raw("</div>\n");
     }
 
-    fn outcome(&mut self, outcome: &Outcome<'_>, file: Option<&str>) {
+    fn outcome(&mut self, outcome: &ToolOutcome<'_>, file: Option<&str>) {
         let text = outcome.text.trim_end();
         if text.is_empty() {
             self.markup.raw("<p class=\"away\">(nothing)</p>\n");

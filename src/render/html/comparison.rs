@@ -3,7 +3,7 @@
 //! Deliberately absent: what differs ([`crate::diff`]), and the words for it ([`crate::render::diff`]).
 
 use super::document::PageFrame;
-use super::form::{self, Form};
+use super::form::{self, PageForm};
 use super::markup::Markup;
 use super::{sides, words};
 use crate::diff::{
@@ -35,7 +35,7 @@ pub struct ChoicePage<'a> {
     /// What was named already. Hostile until escaped.
     pub first: Option<&'a str>,
     /// Where both can be typed.
-    pub form: Form,
+    pub form: PageForm,
     /// What can be chosen: the address of its page, and what it is called. Hostile until escaped.
     pub choices: &'a [(String, String)],
 }

@@ -1,7 +1,7 @@
 //! A deed and its words: what a command would do, what it did, or why it did not; and the buttons that follow.
 
 use super::document::PageFrame;
-use super::form::{self, Form};
+use super::form::{self, PageForm};
 use super::markup::Markup;
 use super::words;
 use crate::render::Line;
@@ -18,7 +18,7 @@ pub struct DeedPage {
     /// The command's own words.
     pub words: Vec<Line>,
     /// What can be done now, one group of forms below the other, each with its heading.
-    pub forms: Vec<(&'static str, Vec<Form>)>,
+    pub forms: Vec<(&'static str, Vec<PageForm>)>,
     /// Where else one may go, and what it is called.
     pub links: Vec<(String, String)>,
 }

@@ -4,7 +4,7 @@ use super::markup::Markup;
 
 /// A form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Form {
+pub struct PageForm {
     /// Where it goes.
     pub address: String,
     /// Whether it only asks for a page, and changes nothing.
@@ -12,7 +12,7 @@ pub struct Form {
     /// What it sends that nobody types.
     pub fields: Vec<(&'static str, String)>,
     /// What is typed.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<PageInput>,
     /// The word on its button.
     pub word: &'static str,
     /// What it is about, for who hears the page.
@@ -21,7 +21,7 @@ pub struct Form {
 
 /// What is typed in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct PageInput {
     /// What it is sent as.
     pub name: &'static str,
     /// What stands before it.
@@ -29,12 +29,12 @@ pub struct Input {
     /// What stands in it at first. Hostile until escaped.
     pub value: String,
     /// What may be typed.
-    pub kind: InputKind,
+    pub kind: PageInputKind,
 }
 
 /// What may be typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
+pub enum PageInputKind {
     /// A few words.
     Line,
     /// A number of at least one.
@@ -46,7 +46,7 @@ pub enum InputKind {
 }
 
 /// Writes a form.
-pub(super) fn write(markup: &mut Markup, form: &Form) {
+pub(super) fn write(markup: &mut Markup, form: &PageForm) {
     let attributes = [
         (
             "method",
@@ -73,25 +73,25 @@ pub(super) fn write(markup: &mut Markup, form: &Form) {
     markup.raw("</button></form>\n");
 }
 
-fn input(markup: &mut Markup, input: &Input) {
+fn input(markup: &mut Markup, input: &PageInput) {
     markup.raw("<label>").raw(input.label).raw(" ");
     let name = ("name", Some(input.name));
     let value = ("value", Some(input.value.as_str()));
     match input.kind {
-        InputKind::Line => {
+        PageInputKind::Line => {
             let kind = ("type", Some("text"));
             markup.open("input", &[kind, name, value, ("autocomplete", Some("off"))]);
         }
-        InputKind::Count => {
+        PageInputKind::Count => {
             let kind = ("type", Some("number"));
             markup.open("input", &[kind, name, value, ("min", Some("1"))]);
         }
-        InputKind::Text => {
+        PageInputKind::Text => {
             let rows = ("rows", Some("8"));
             markup.open("textarea", &[name, rows, ("required", Some(""))]);
             markup.text(&input.value).raw("</textarea>");
         }
-        InputKind::Choice(words) => {
+        PageInputKind::Choice(words) => {
             markup.open("select", &[name]);
             for word in words {
                 let chosen = (input.value == *word).then_some("");

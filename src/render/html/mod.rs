@@ -31,7 +31,7 @@ mod words;
 use std::io::{self, Write};
 
 use crate::hash::{Fingerprint, HashBytes, fingerprint, hex};
-use crate::render::page::{ConversationPage, PartLink};
+use crate::render::page::{ConversationPage, PageLink};
 use crate::render::plural;
 use crate::tree::TreeItem;
 pub use beside::beside;
@@ -42,7 +42,7 @@ pub use deed::{DeedPage, Standing, deed};
 pub use document::{PageFrame, Setting, policy};
 #[cfg(test)]
 use document::{SCRIPT, STYLE, digest};
-pub use form::{Form, Input, InputKind};
+pub use form::{PageForm, PageInput, PageInputKind};
 use markup::Markup;
 pub(super) use markup::{is_address, is_raster, is_raster_address};
 pub use notice::notice;
@@ -147,7 +147,7 @@ fn pieces(
 }
 
 /// The way to another part.
-fn part_link(markup: &mut Markup, link: Option<&PartLink>, rel: &'static str) {
+fn part_link(markup: &mut Markup, link: Option<&PageLink>, rel: &'static str) {
     let Some(link) = link else { return };
     let (before, behind) = match rel {
         "prev" => ("↑ ", " before these"),

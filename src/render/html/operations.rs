@@ -3,7 +3,7 @@
 //! Deliberately absent: which operations there are, their words, and whether anything may be changed.
 
 use super::document::PageFrame;
-use super::form::{self, Form};
+use super::form::{self, PageForm};
 use super::markup::Markup;
 use super::words;
 use crate::render::{Line, grouped};
@@ -15,7 +15,7 @@ pub struct OperationsPage<'a> {
     /// Where the rest of them is read, if there are more.
     pub more: Option<&'a str>,
     /// What can be done to all of them: none where nothing can be changed here.
-    pub forms: &'a [Form],
+    pub forms: &'a [PageForm],
 }
 
 /// An operation, in words.
@@ -33,7 +33,7 @@ pub struct OperationLine {
     /// What it moved.
     pub moved: Vec<MovedLine>,
     /// What goes back to it, where that can be done here.
-    pub form: Option<Form>,
+    pub form: Option<PageForm>,
 }
 
 /// A ref that an operation moved.

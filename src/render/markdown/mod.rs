@@ -18,7 +18,7 @@ use crate::model::call::{self, Piece, relative};
 use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
-use crate::render::outcome::Outcome;
+use crate::render::outcome::ToolOutcome;
 use crate::render::page::{ConversationPage, Stretch, apart, hidden_words, node_of, stretches};
 use crate::render::plural;
 use crate::tree::cut::{more_lines, omitted_lines};
@@ -375,7 +375,7 @@ impl Sheet<'_> {
         let is_text = |part: &&Part| !matches!(part, Part::Image(_) | Part::File(_));
         let texts: Vec<String> = content.iter().filter(is_text).map(word).collect();
         let text = texts.join("\n");
-        let outcome = Outcome::of(&text);
+        let outcome = ToolOutcome::of(&text);
         let text = outcome.text.trim_end();
         let more = omitted_lines(content).map(more_lines);
         match text.lines().count() {
