@@ -34,12 +34,11 @@ WALK = [
     ("tract log -n 9", 5),
     ("tract view -i", 4),
     (["g"], 3),
-    (["/compact"], 0),
     (["Enter"], 3),
-    (["a"], 5),
+    (["Space"], 4),
     (["q"], 0),
     (["q"], 0),
-    ("tract find quoted amount | head -n 8", 4),
+    ("tract find 'quoted amount' -n 4", 4),
     ("tract drop :3 --dry-run", 5),
 ]
 # The colours of a terminal, dim to bright.
@@ -168,7 +167,7 @@ def recording(home):
                 terminal.press("Enter")
             else:
                 for key in typed:
-                    terminal.press(key) if len(key) == 1 or key == "Enter" else terminal.type(key)
+                    terminal.press(key)
             time.sleep(0.4)
             lines = terminal.seen()
             if seconds:
@@ -211,7 +210,7 @@ def page(tract, home):
                 ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
                  "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
                  "--user-data-dir=%s" % (home / ("chromium-" + name)), "--window-size=1280,860",
-                 "--blink-settings=preferredColorScheme=%d" % scheme, "--virtual-time-budget=4000",
+                 "--blink-settings=preferredColorScheme=%d" % scheme, "--timeout=8000",
                  "--screenshot=%s" % shot, urllib.request.urljoin(address, link)],
                 check=True, capture_output=True, timeout=120)
             picture = Image.open(shot).convert("RGB").quantize(64, dither=Image.Dither.NONE)

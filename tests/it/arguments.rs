@@ -146,6 +146,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
                           TRACT_BRANCH)
           --ephemeral     A repository in memory, gone when the command ends
           --color <WHEN>  Use colour: auto, always or never
+          --no-pager      Show long output without a pager
       -q, --quiet         Say only what is wrong
       -h, --help          Print help
       -V, --version       Print version

@@ -37,6 +37,7 @@ const DOORS: &[(&str, &str)] = &[
     ("cli/command/rev_parse.rs", "a hash"),
     ("cli/command/completions.rs", "a script of the parser's own"),
     ("cli/command/mod.rs", "four lines of ours"),
+    ("cli/command/help.rs", "the parser's own help"),
     ("cli/command/serve.rs", "JSON and bundles, to a tract"),
     (
         "cli/command/api.rs",

@@ -75,7 +75,7 @@ fn tracts_own_goes_first_and_the_repositorys_before_the_users() {
     assert!(told.starts_with("commit"), "{told}");
     sandbox.ok(&["config", "--unset", "core.pager"]);
     sandbox.ok(&["config", "--global", "core.pager", ""]);
-    assert_eq!(sandbox.ok(&["config", "--global"]), "core.pager = \n");
+    assert_eq!(sandbox.ok(&["config", "--global"]), "core.pager =\n");
     let told = log(&[("PAGER", MARKED)]).expect("drawn");
     assert!(told.starts_with("commit"), "{told}");
 }

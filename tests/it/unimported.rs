@@ -134,7 +134,7 @@ fn outside_of_a_repository_a_session_is_chosen_from_what_the_tools_have_left() {
     screen.keys(&["Enter"]);
     screen.heads(&["claude-code/", "of 12"]);
     // What would be lost is not done.
-    screen.text("/drop :1");
+    screen.text("/truncate 2");
     screen.keys(&["Enter"]);
     screen.sees("nothing is kept");
     screen.text("s");
