@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use tract::history::Repo;
-use tract::history::sync::{LeftOut, Listed, OnShelf, Peer, Shelf, Shelved};
+use tract::history::sync::{LeftOut, OnOffer, OnShelf, Peer, Shelf, Shelved};
 use tract::model::RefName;
 use tract::{Error, Result};
 
@@ -194,10 +194,10 @@ impl Git {
 }
 
 impl Shelf for Git {
-    fn list(&mut self) -> Result<Listed> {
+    fn list(&mut self) -> Result<OnOffer> {
         seen::drop_refs();
         let there = self.fetched()?;
-        let mut listed = Listed::default();
+        let mut listed = OnOffer::default();
         for (name, object) in there {
             match self.read_ref(&name, &object) {
                 Ok(row) => {

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Answers, Brought, files, strange};
+use super::carried::{Carried, same};
+use super::{Answers, files, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::bundle::BundleTip;
@@ -17,29 +18,6 @@ const SLICE_MOST: u64 = 1 << 15;
 const GROUP: usize = 256;
 /// How many commits of one path are asked for at once.
 const SAMPLES: u64 = 32;
-
-/// What was carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
-    /// What came of it.
-    pub brought: Brought,
-    /// The bundles, in bytes.
-    pub size_bytes: u64,
-    /// Session files that were not taken: they may hold what was erased there.
-    pub refused_files: u64,
-    /// Session files went with new commits alone, for the other side's program cannot compare them.
-    pub is_uncompared: bool,
-}
-
-impl Carried {
-    pub(super) fn add(&mut self, bundle: &[u8], brought: Brought) {
-        self.size_bytes += bundle.len() as u64;
-        self.brought.commits += brought.commits;
-        self.brought.contents += brought.contents;
-        self.brought.sources += brought.sources;
-        self.brought.erased += brought.erased;
-    }
-}
 
 /// Paths that are to be carried.
 pub struct Load<'a> {
@@ -179,17 +157,6 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
     let there = to.has(commits)?;
     same(commits.len(), there.len())?;
     Ok(there)
-}
-
-/// Refuses an answer to more or fewer questions than were asked.
-pub(super) fn same(asked: usize, answered: usize) -> Result<()> {
-    if asked == answered {
-        Ok(())
-    } else {
-        Err(strange(format!(
-            "gave {answered} answers to {asked} questions"
-        )))
-    }
 }
 
 /// Carries what is missing of these paths, then the session files that are, each by itself. Where one of the two cannot

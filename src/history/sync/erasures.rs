@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::erased::named_on;
 use super::here::Here;
 use super::{Peer, PeerRef};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
 use crate::history::load;
-use crate::history::purge::contents_of;
 use crate::history::repo::Repo;
 use crate::store::View;
 
@@ -25,31 +25,6 @@ pub struct ErasedHere {
     /// Commits that say some of these, a few.
     pub commits: Vec<CommitHash>,
 }
-
-/// What was erased of the paths to these commits, as far as they are here.
-pub(super) fn erased_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
-    if view.last_purge()?.is_none() {
-        return Ok(Vec::new());
-    }
-    let named = named_on(view, tips)?;
-    let purged = view.purged(&named)?;
-    let erased = named.into_iter().zip(purged).filter(|(_, purged)| *purged);
-    Ok(erased.map(|(content, _)| content).collect())
-}
-
-/// All messages that what leads to these commits names.
-pub(super) fn named_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
-    let mut named: BTreeSet<ContentHash> = BTreeSet::new();
-    for some in ancestry::leading_to(view, tips)?.chunks(SOME) {
-        let rows = view.commits(some)?;
-        let rows: Vec<_> = rows.into_iter().flatten().collect();
-        named.extend(contents_of(&rows));
-    }
-    Ok(named.into_iter().collect())
-}
-
-/// How many commits are held at once.
-const SOME: usize = 1 << 12;
 
 /// Asks what the other side has erased on the paths to these refs, all of which are here.
 pub(super) fn ask(

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::carry::{Carried, Load, Want};
+use super::carried::Carried;
+use super::carry::{Load, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, LandedRef, landed};
 use super::remotes::seen;

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use super::erasures::erased_on;
+use super::erased::erased_on;
 use super::{Answers, Beside, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};

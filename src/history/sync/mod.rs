@@ -5,7 +5,9 @@
 //! first, slice by slice, and refs move last, in one operation, so that what was interrupted goes on where it
 //! stopped. Deliberately absent: how another repository is reached, and whether the one who asks may.
 
+mod carried;
 mod carry;
+mod erased;
 mod erasures;
 mod fetch;
 mod files;
@@ -28,7 +30,8 @@ use crate::history::bundle::{BundleTip, FileState, KeptFile, ref_name};
 use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
-pub use carry::{Carried, Load, Want};
+pub use carried::Carried;
+pub use carry::{Load, Want};
 pub use erasures::ErasedHere;
 pub use fetch::{FetchOptions, Fetched, Follow, Parted};
 pub use here::Here;
@@ -36,7 +39,7 @@ pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::{OnShelf, Shelf};
-pub use shelved::{Listed, Shelved, ShelvedFile};
+pub use shelved::{OnOffer, Shelved, ShelvedFile};
 pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 

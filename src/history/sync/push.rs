@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::carry::{Carried, Load, Want};
-use super::erasures::erased_on;
+use super::carried::Carried;
+use super::carry::{Load, Want};
+use super::erased::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
 use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::carry::{Carried, Load, Want};
-use super::erasures::{erased_on, named_on};
+use super::carried::Carried;
+use super::carry::{Load, Want};
+use super::erased::{erased_on, named_on};
 use super::here::Here;
-use super::shelved::{Listed, Shelved, ShelvedFile};
+use super::shelved::{OnOffer, Shelved, ShelvedFile};
 use super::{Answers, Carries, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -19,7 +20,7 @@ use crate::model::secret::Leaving;
 /// Where bundles are put and taken from.
 pub trait Shelf {
     /// All refs that there are, and what stands in the place of one and is none.
-    fn list(&mut self) -> Result<Listed>;
+    fn list(&mut self) -> Result<OnOffer>;
 
     /// A bundle of a ref, by its number from 0.
     fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>>;
@@ -67,7 +68,7 @@ impl<'a, S: Shelf> OnShelf<'a, S> {
     ///
     /// The shelf's.
     pub fn new(mine: &'a Repo, mut shelf: S) -> Result<Self> {
-        let Listed { rows, left_out } = shelf.list()?;
+        let OnOffer { rows, left_out } = shelf.list()?;
         Ok(Self {
             mine,
             rows,

@@ -9,7 +9,7 @@ use crate::history::bundle::KeptFile;
 
 /// What there is on a shelf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub struct OnOffer {
     /// The refs.
     pub rows: Vec<Shelved>,
     /// What is none, and is passed over.

@@ -704,9 +704,9 @@ type Rows = Vec<(Shelved, Vec<Vec<u8>>)>;
 struct Board(Rc<RefCell<Rows>>);
 
 impl Shelf for Board {
-    fn list(&mut self) -> Result<Listed> {
+    fn list(&mut self) -> Result<OnOffer> {
         let rows = self.0.borrow().iter().map(|(row, _)| row.clone()).collect();
-        Ok(Listed {
+        Ok(OnOffer {
             rows,
             left_out: Vec::new(),
         })

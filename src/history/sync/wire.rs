@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::carry::same;
-use super::erasures::erased_on;
+use super::carried::same;
+use super::erased::erased_on;
 use super::here::{ERASURES, FILES, Here};
 use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result};

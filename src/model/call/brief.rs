@@ -22,7 +22,7 @@ pub struct Brief {
     /// The tool.
     pub name: String,
     /// What is said of it, the most telling first.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<BriefPiece>,
     /// The other arguments, as they were written: what says little, and what is too long for a line.
     pub rest: Vec<(String, String)>,
     /// Whether something that is said of it was cut.
@@ -31,7 +31,7 @@ pub struct Brief {
 
 /// Something that a call says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum BriefPiece {
     /// A command, or the line of it that tells what it does.
     Command(String),
     /// A file or a folder.
@@ -68,7 +68,7 @@ impl Brief {
                 brief.is_cut = said.len() < arguments.trim().len();
                 if !said.is_empty() {
                     let more = if brief.is_cut { "…" } else { "" };
-                    brief.pieces.push(Piece::Words(said + more));
+                    brief.pieces.push(BriefPiece::Words(said + more));
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Brief {
     #[must_use]
     pub fn from(mut self, directory: Option<&str>) -> Self {
         for piece in &mut self.pieces {
-            if let Piece::Path(path) = piece {
+            if let BriefPiece::Path(path) = piece {
                 *path = path::relative(path, directory).to_owned();
             }
         }
@@ -104,12 +104,12 @@ impl Brief {
         }
         self.steps(&mut pairs);
         if let Some((_, text)) = take(&REASONS, &mut pairs) {
-            self.say(Piece::Reason, &text);
+            self.say(BriefPiece::Reason, &text);
         }
         if self.pieces.is_empty()
             && let Some((_, text)) = take(&SPEECHES, &mut pairs)
         {
-            self.say(Piece::Words, &text);
+            self.say(BriefPiece::Words, &text);
         }
         let is_told = !self.pieces.is_empty();
         for (key, value, raw) in pairs {
@@ -128,9 +128,9 @@ impl Brief {
                 self.is_cut = true;
                 let line = shown.lines().next().unwrap_or_default();
                 let cut: String = line.chars().take(most).collect();
-                self.pieces.push(Piece::Pair(key, cut + "…"));
+                self.pieces.push(BriefPiece::Pair(key, cut + "…"));
             } else {
-                self.pieces.push(Piece::Pair(key, shown));
+                self.pieces.push(BriefPiece::Pair(key, shown));
             }
         }
     }
@@ -144,16 +144,16 @@ impl Brief {
             let (line, is_all) = command::telling(&text);
             self.is_cut |= !is_all;
             let more = if is_all { "" } else { " …" };
-            self.pieces.push(Piece::Command(line + more));
+            self.pieces.push(BriefPiece::Command(line + more));
         } else if PATHS.contains(&key.as_str()) {
-            self.pieces.push(Piece::Path(text));
+            self.pieces.push(BriefPiece::Path(text));
         } else {
-            self.say(Piece::Words, &text);
+            self.say(BriefPiece::Words, &text);
         }
     }
 
     /// The first line of some words.
-    fn say(&mut self, piece: impl FnOnce(String) -> Piece, text: &str) {
+    fn say(&mut self, piece: impl FnOnce(String) -> BriefPiece, text: &str) {
         let line = text.lines().map(str::trim).find(|line| !line.is_empty());
         let line = line.unwrap_or_default();
         let mut said: String = line.chars().take(WORDS_CHARS).collect();
@@ -193,7 +193,7 @@ impl Brief {
         let at_work = at_work.and_then(words);
         let at_work = at_work.map_or(String::new(), |words| format!(": {words}"));
         let steps = steps.len();
-        self.say(Piece::Words, &format!("{done} of {steps} done{at_work}"));
+        self.say(BriefPiece::Words, &format!("{done} of {steps} done{at_work}"));
         self.is_cut = true;
     }
 
@@ -215,7 +215,7 @@ impl Brief {
         let mut all = self.clone();
         let rest = std::mem::take(&mut all.rest).into_iter();
         all.pieces
-            .extend(rest.map(|(key, value)| Piece::Pair(key, value)));
+            .extend(rest.map(|(key, value)| BriefPiece::Pair(key, value)));
         all.line(None)
     }
 
@@ -225,22 +225,22 @@ impl Brief {
         let Some(chars) = chars else {
             return joined(&pieces);
         };
-        let over = |pieces: &[Piece]| joined(pieces).chars().count().saturating_sub(chars);
+        let over = |pieces: &[BriefPiece]| joined(pieces).chars().count().saturating_sub(chars);
         while over(&pieces) > 0
             && pieces.len() > 1
-            && let Some(Piece::Pair(..)) = pieces.last()
+            && let Some(BriefPiece::Pair(..)) = pieces.last()
         {
             pieces.pop();
         }
         for at in 0..pieces.len() {
             let over = over(&pieces);
-            if let (Piece::Path(path), 1..) = (&mut pieces[at], over) {
+            if let (BriefPiece::Path(path), 1..) = (&mut pieces[at], over) {
                 *path = path::within(path, path.chars().count().saturating_sub(over));
             }
         }
         for at in 0..pieces.len() {
             let over = over(&pieces);
-            if let (Piece::Command(text) | Piece::Words(text), 1..) = (&mut pieces[at], over) {
+            if let (BriefPiece::Command(text) | BriefPiece::Words(text), 1..) = (&mut pieces[at], over) {
                 let count = text.chars().count();
                 let kept = count.saturating_sub(over + 1).max(COMMAND_CHARS);
                 if kept < count {
@@ -258,23 +258,23 @@ fn cut(text: &str, chars: usize) -> String {
     cut.trim_end().to_owned() + "…"
 }
 
-fn joined(pieces: &[Piece]) -> String {
+fn joined(pieces: &[BriefPiece]) -> String {
     let mut line = String::new();
     let mut has_pair = false;
     for piece in pieces {
         if !line.is_empty() {
             line += match piece {
-                Piece::Reason(_) => "  # ",
-                Piece::Pair(..) if has_pair => ", ",
+                BriefPiece::Reason(_) => "  # ",
+                BriefPiece::Pair(..) if has_pair => ", ",
                 _ => " ",
             };
         }
         match piece {
-            Piece::Pair(key, value) => {
+            BriefPiece::Pair(key, value) => {
                 has_pair = true;
                 line = line + key + "=" + value;
             }
-            Piece::Command(text) | Piece::Path(text) | Piece::Words(text) | Piece::Reason(text) => {
+            BriefPiece::Command(text) | BriefPiece::Path(text) | BriefPiece::Words(text) | BriefPiece::Reason(text) => {
                 line += text;
             }
         }

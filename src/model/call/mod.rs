@@ -8,7 +8,7 @@ mod command;
 mod keys;
 mod path;
 
-pub use brief::{Brief, Piece};
+pub use brief::{Brief, BriefPiece};
 pub use path::{relative, within};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};

@@ -11,7 +11,7 @@ mod shapes;
 use serde_json::{Map, Value};
 
 use crate::diff::{HunkLine, LineDiff, Tag};
-use crate::model::call::{Brief, Piece};
+use crate::model::call::{Brief, BriefPiece};
 use crate::render::plural;
 use crate::tree::Tool;
 
@@ -116,10 +116,10 @@ impl Edits {
             let mut paths = self.files.iter().filter_map(|file| file.path.as_deref());
             if let Some(first) = paths.next() {
                 let more = paths.filter(|path| *path != first).count();
-                brief.pieces.insert(0, Piece::Path(first.to_owned()));
+                brief.pieces.insert(0, BriefPiece::Path(first.to_owned()));
                 if more > 0 {
                     let more = format!("and {}", plural(more as u64, "more file"));
-                    brief.pieces.insert(1, Piece::Words(more));
+                    brief.pieces.insert(1, BriefPiece::Words(more));
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::block::{Blocks, PEEK_BYTES, head};
 use super::code;
 use crate::diff::{HunkLine, Tag};
 use crate::model::Part;
-use crate::model::call::{self, Brief, Piece};
+use crate::model::call::{self, Brief, BriefPiece};
 use crate::render::code::Language;
 use crate::render::edit::{Edits, FileEdit};
 use crate::render::outcome::ToolOutcome;
@@ -96,20 +96,20 @@ impl Blocks<'_> {
         self.markup.raw("<code class=\"peek\">");
         let mut is_first = true;
         for piece in &brief.pieces {
-            if matches!(piece, Piece::Reason(_)) {
+            if matches!(piece, BriefPiece::Reason(_)) {
                 continue;
             }
             self.markup.raw(if is_first { "" } else { " " });
             is_first = false;
             match piece {
-                Piece::Path(path) => self.path(path),
-                Piece::Pair(key, value) => {
+                BriefPiece::Path(path) => self.path(path),
+                BriefPiece::Pair(key, value) => {
                     let value = head(value, PEEK_BYTES);
                     self.markup.raw("<span class=\"pair\">").text(key);
                     self.markup.raw("=").text(value);
                     self.markup.raw("</span>");
                 }
-                Piece::Command(text) | Piece::Words(text) | Piece::Reason(text) => {
+                BriefPiece::Command(text) | BriefPiece::Words(text) | BriefPiece::Reason(text) => {
                     let text = head(text, 2 * PEEK_BYTES);
                     self.markup.raw("<span>").text(text).raw("</span>");
                 }
@@ -117,7 +117,7 @@ impl Blocks<'_> {
         }
         self.markup.raw("</code>");
         for piece in &brief.pieces {
-            if let Piece::Reason(text) = piece {
+            if let BriefPiece::Reason(text) = piece {
                 self.markup.raw(" ").element("span", "reason", text);
             }
         }

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::diff::Tag;
-use crate::model::call::{self, Piece, relative};
+use crate::model::call::{self, BriefPiece, relative};
 use crate::model::{Media, MediaSource, Part};
 use crate::render::edit::{EditKind, Edits, FileEdit};
 use crate::render::html::{is_address, is_raster};
@@ -275,16 +275,16 @@ impl Sheet<'_> {
     fn tool(&mut self, tool: &Tool) {
         let edits = Edits::of_tool(tool);
         let mut brief = Edits::brief_of(tool, edits.as_ref()).from(self.page.directory);
-        let is_reason = |piece: &Piece| matches!(piece, Piece::Reason(_));
+        let is_reason = |piece: &BriefPiece| matches!(piece, BriefPiece::Reason(_));
         let (reasons, pieces) = brief.pieces.into_iter().partition(is_reason);
         brief.pieces = pieces;
-        let reasons: Vec<Piece> = reasons;
+        let reasons: Vec<BriefPiece> = reasons;
         let number = self.number(tool.node.id);
         let whole = brief.said(None);
         let said = brief.said(Some(LINE_CHARS));
         let mut head = format!("{number}**{}** {}", plain(&brief.name), code(&said));
         for reason in reasons {
-            if let Piece::Reason(reason) = reason {
+            if let BriefPiece::Reason(reason) = reason {
                 head = format!("{} ({})", head.trim_end(), plain(&reason));
             }
         }

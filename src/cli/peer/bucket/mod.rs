@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
-use tract::history::sync::{LeftOut, Listed, Shelf, Shelved};
+use tract::history::sync::{LeftOut, OnOffer, Shelf, Shelved};
 use tract::model::RefName;
 use tract::{Error, Result};
 
@@ -429,7 +429,7 @@ impl Bucket {
 }
 
 impl Shelf for Bucket {
-    fn list(&mut self) -> Result<Listed> {
+    fn list(&mut self) -> Result<OnOffer> {
         if let Some((text, _)) = self.look(&self.prefix.clone().join(MARKER))? {
             let marker = serde_json::from_slice::<Marker>(&text);
             let marker = marker.map_err(|_| {
@@ -458,7 +458,7 @@ impl Shelf for Bucket {
         let found = self.all(looks.buffered(AT_ONCE))?;
         self.seen.clear();
         self.broken.clear();
-        let mut listed = Listed::default();
+        let mut listed = OnOffer::default();
         for (path, found) in heads.iter().zip(found) {
             let Some(found) = found else { continue };
             let read = match found {

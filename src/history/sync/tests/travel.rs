@@ -565,7 +565,7 @@ proptest! {
             let end = tip(mine, &name).expect("it has commits");
             let view = mine.store.read().expect("a view");
             let told = kept_files(&*view, &[end]).expect("told");
-            let erased = erasures::erased_on(&*view, &[end]).expect("told");
+            let erased = erased::erased_on(&*view, &[end]).expect("told");
             drop(view);
             for other in people.iter().chain(place.repo()) {
                 let view = other.store.read().expect("a view");
@@ -573,7 +573,7 @@ proptest! {
                 for state in found {
                     prop_assert!(matches!(state, FileState::Here | FileState::Refused), "{state:?}");
                 }
-                let there = erasures::erased_on(&*view, &[end]).expect("told");
+                let there = erased::erased_on(&*view, &[end]).expect("told");
                 // Who only pulled a path erases it for nobody else.
                 prop_assert!(erased.iter().all(|content| there.contains(content)));
                 drop(view);

@@ -1,0 +1,34 @@
+//! What was erased of paths.
+
+use std::collections::BTreeSet;
+
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::history::ancestry;
+use crate::history::purge::contents_of;
+use crate::store::View;
+
+/// What was erased of the paths to these commits, as far as they are here.
+pub(super) fn erased_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
+    if view.last_purge()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let named = named_on(view, tips)?;
+    let purged = view.purged(&named)?;
+    let erased = named.into_iter().zip(purged).filter(|(_, purged)| *purged);
+    Ok(erased.map(|(content, _)| content).collect())
+}
+
+/// All messages that what leads to these commits names.
+pub(super) fn named_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
+    let mut named: BTreeSet<ContentHash> = BTreeSet::new();
+    for some in ancestry::leading_to(view, tips)?.chunks(SOME) {
+        let rows = view.commits(some)?;
+        let rows: Vec<_> = rows.into_iter().flatten().collect();
+        named.extend(contents_of(&rows));
+    }
+    Ok(named.into_iter().collect())
+}
+
+/// How many commits are held at once.
+const SOME: usize = 1 << 12;
