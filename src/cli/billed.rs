@@ -19,16 +19,30 @@ pub const REST: &str = "(system prompt and tools)";
 /// The session that a reply counts with.
 pub fn session(reply: &BilledReply) -> String {
     // A sub-agent, and what was taken back, stand below the session.
-    named(reply, |_| false)
+    named(reply, true, |_| false)
 }
 
 /// The sub-agent, or else the session, that a reply is of.
 pub fn agent(reply: &BilledReply) -> String {
-    named(reply, |below| below.starts_with("agent-"))
+    named(reply, true, is_agent)
+}
+
+/// The same with the session's whole id.
+pub fn whole_session(reply: &BilledReply) -> String {
+    named(reply, false, |_| false)
+}
+
+/// The same with the session's whole id.
+pub fn whole_agent(reply: &BilledReply) -> String {
+    named(reply, false, is_agent)
+}
+
+fn is_agent(below: &str) -> bool {
+    below.starts_with("agent-")
 }
 
 /// The session of a reply, and what stands below it as long as that is `wanted`.
-fn named(reply: &BilledReply, wanted: impl Fn(&str) -> bool) -> String {
+fn named(reply: &BilledReply, short: bool, wanted: impl Fn(&str) -> bool) -> String {
     let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
         return "(no session)".to_owned();
     };
@@ -37,7 +51,7 @@ fn named(reply: &BilledReply, wanted: impl Fn(&str) -> bool) -> String {
     let name = format!("{}{tool}/{root}", RefName::SESSIONS);
     let mut name = name
         .parse()
-        .map_or(name, |name| listing::shown_name(&name, true));
+        .map_or(name, |name| listing::shown_name(&name, short));
     for part in below.take_while(|part| wanted(part)) {
         name += "/";
         name += part;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use tract::history::{Bearer, Bill, BilledReply, Repo, bills};
+use tract::model::Millis;
 use tract::model::price::Prices;
-use tract::model::{Millis, RefName};
 use tract::render::calendar::Edge;
 use tract::render::html::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow};
 use tract::render::{Calendar, grouped, plural, rounded};
 
+use super::listing::{id_of, title_of};
 use super::site::Opened;
 use super::{Answer, Asked, Site, misses, segment, session_address};
 use crate::cli::billed::{self, NOBODY, REST};
@@ -148,29 +149,50 @@ impl Costs<'_> {
         replies.retain(|reply| self.is_wanted(reply));
         let mut told = self.sums(&replies);
         told.over_time.extend(self.days(&replies));
-        let frame = site.frame(asked);
-        let sessions = addresses(&replies);
-        let link = |word: &str| Some(frame.address(&session_address(sessions.get(word)?, "")));
-        let none = |_: &str| None;
         let agents = self.opened.is_some();
         let of = if agents {
-            billed::agent
+            billed::whole_agent
         } else {
-            billed::session
+            billed::whole_session
         };
         let title = if agents { "By sub-agent" } else { "By session" };
-        told.tables = vec![
-            table(title, &replies, of, link),
-            table("By model", &replies, billed::model, none),
-        ];
+        let mut sessions = table(title, &replies, of);
+        self.name(site, asked, &mut sessions.rows)?;
+        told.tables = vec![sessions, table("By model", &replies, billed::model)];
         if !agents {
             told.tables.extend([
-                table("By directory", &replies, billed::directory, none),
-                table("By program", &replies, billed::client, none),
+                table("By directory", &replies, billed::directory),
+                table("By program", &replies, billed::client),
             ]);
         }
         told.tables.retain(|table| table.rows.len() > 1 || !agents);
         Ok(told)
+    }
+
+    /// Calls the conversations that rows are of what the list calls them, and leads to them.
+    fn name(&self, site: &Site, asked: &Asked, rows: &mut [TableRow]) -> Result<()> {
+        let tips = self.repo.conversations()?.into_iter();
+        let tips: BTreeMap<String, _> = tips.map(|tip| (id_of(&tip.name), tip)).collect();
+        let encoding = self.app.encoding(self.repo)?;
+        let frame = site.frame(asked);
+        // A part of what nobody imported has no page of its own.
+        let is_kept = self.opened.is_none_or(Opened::is_kept);
+        for row in rows {
+            let Some(tip) = tips.get(&row.name) else {
+                continue;
+            };
+            let is_whole = row.name.matches('/').count() == 1;
+            row.link =
+                (is_kept || is_whole).then(|| frame.address(&session_address(&row.name, "")));
+            let overviews =
+                site.ledger()
+                    .overviews(self.repo, std::slice::from_ref(tip), encoding)?;
+            if let Some(title) = overviews.first().and_then(Option::as_ref) {
+                let id = std::mem::replace(&mut row.name, title_of(title, &tip.name));
+                row.id = Some(id);
+            }
+        }
+        Ok(())
     }
 
     /// What all of these replies come to, and what is to be said of their prices.
@@ -258,6 +280,7 @@ impl Costs<'_> {
             };
             TableRow {
                 name,
+                id: None,
                 link: None,
                 length: share.dollars(),
                 cells: vec![
@@ -319,18 +342,14 @@ impl Costs<'_> {
 }
 
 /// The rows of replies by a word that each has, the most expensive first.
-fn table(
-    title: &str,
-    replies: &[BilledReply],
-    word: impl Fn(&BilledReply) -> String,
-    link: impl Fn(&str) -> Option<String>,
-) -> CostTable {
+fn table(title: &str, replies: &[BilledReply], word: impl Fn(&BilledReply) -> String) -> CostTable {
     let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.dollars.total_cmp(&a.dollars));
     let others = rows.split_off(rows.len().min(ROWS));
     let row = |(name, bill): &(String, Bill)| TableRow {
-        link: link(name),
         name: if name.is_empty() { NOBODY } else { name }.to_owned(),
+        id: None,
+        link: None,
         length: bill.dollars,
         cells: vec![
             cost_of(bill.dollars, bill.unpriced, bill.replies),
@@ -349,10 +368,7 @@ fn table(
         let mut sum = Bill::default();
         others.iter().for_each(|(_, bill)| sum.plus(bill));
         let name = format!("({})", plural(others.len() as u64, "other"));
-        table.rows.push(TableRow {
-            link: None,
-            ..row(&(name, sum))
-        });
+        table.rows.push(row(&(name, sum)));
     }
     table
 }
@@ -361,18 +377,4 @@ fn table(
 fn cached(usage: tract::model::Usage) -> String {
     let share = (usage.cached_tokens.saturating_mul(100)).checked_div(usage.input_tokens);
     format!("{}% cached", share.unwrap_or(0))
-}
-
-/// What sessions are called in addresses, by what they are called here.
-fn addresses(replies: &[BilledReply]) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for reply in replies {
-        let named = reply.session.as_ref().and_then(RefName::as_session);
-        let Some((tool, id)) = named else { continue };
-        let root = id.split('/').next().unwrap_or(id);
-        found
-            .entry(billed::session(reply))
-            .or_insert_with(|| format!("{tool}/{root}"));
-    }
-    found
 }

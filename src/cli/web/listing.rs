@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::history::{ConversationTip, Repo};
+use tract::history::{ConversationTip, Overview, Repo};
 use tract::model::{Millis, RefName};
 
 use super::Site;
@@ -74,6 +74,13 @@ pub fn id_of(name: &RefName) -> String {
         Some((tool, id)) => format!("{tool}/{id}"),
         None => name.short().to_owned(),
     }
+}
+
+/// What a conversation of this name is called: its title, or how its first prompt begins. Hostile until escaped.
+pub fn title_of(overview: &Overview, name: &RefName) -> String {
+    let about = &overview.about;
+    let title = about.title.clone().or_else(|| about.prompt.clone());
+    title.unwrap_or_else(|| id_of(name))
 }
 
 /// Gathers them.
@@ -148,10 +155,7 @@ fn kept(
         let about = overview.map(|overview| &overview.about);
         let parent = overview.and_then(|overview| overview.parent.clone());
         let bill = bills.get(&tip.name).filter(|bill| bill.replies > 0);
-        let title = about.map(|about| {
-            let title = about.title.clone().or_else(|| about.prompt.clone());
-            title.unwrap_or_else(|| id_of(&tip.name))
-        });
+        let title = overview.map(|overview| title_of(overview, &tip.name));
         let branch = tip.branch.as_ref().map(|branch| branch.short().to_owned());
         all.rows.push(Row {
             id: id_of(&tip.name),

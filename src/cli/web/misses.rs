@@ -105,6 +105,7 @@ pub fn causes(replies: &[CachedReply]) -> CostTable {
     causes.sort_by_key(|(_, (_, tokens, _))| std::cmp::Reverse(*tokens));
     let row = |(name, (count, tokens, dollars)): (String, (u64, u64, f64))| TableRow {
         name,
+        id: None,
         link: None,
         length: tokens as f64,
         cells: vec![rounded(tokens), money(dollars), grouped(count)],

@@ -247,13 +247,13 @@ impl<'a> Blocks<'a> {
 
     fn note(&mut self, note: &Notation) {
         let said = words(&note.parts);
-        self.begin("details", "b note", &note.node);
+        self.fold("fold of-note", "b note", &note.node, false);
         self.markup.raw("<b>").text(note.who()).raw("</b> ");
         self.markup.element("span", "peek", peek(&said));
         self.badge(&note.node);
         self.markup.raw("</summary>\n");
         self.parts(&note.parts);
-        self.markup.raw("</details>\n");
+        self.end_fold();
     }
 
     fn fault(&mut self, node: &Node, text: &str) {
@@ -317,14 +317,14 @@ impl<'a> Blocks<'a> {
                 self.markup.raw("</div>\n");
             }
             ResponseBlock::Thinking(thought) => {
-                self.begin("details", "b thinking", node);
+                self.fold("fold of-thinking", "b thinking", node, false);
                 self.markup.raw("<b>thinking</b> ");
                 self.markup.element("span", "peek", peek(&thought.text));
                 self.badge(node);
                 self.markup.raw("</summary>\n");
                 self.markup.element("div", "plain", &thought.text);
                 self.cut(thought.interrupted);
-                self.markup.raw("</details>\n");
+                self.end_fold();
             }
             ResponseBlock::Tool(tool) => self.tool(tool),
             ResponseBlock::Other(held) => {
@@ -357,10 +357,26 @@ impl<'a> Blocks<'a> {
         let anchor = self.name(node.id);
         let attributes = [("class", Some(class)), ("id", anchor.as_deref())];
         self.markup.open(tag, &attributes);
-        if tag == "details" {
-            self.markup.raw("<summary>");
-        }
         self.number(node.id, anchor.is_some());
+    }
+
+    /// Something that can be opened and that a message may begin with, up to what is seen of it closed. The message's
+    /// number stands beside it: what opens something holds nothing else that can be chosen.
+    pub(super) fn fold(&mut self, around: &'static str, class: &str, node: &Node, is_open: bool) {
+        let anchor = self.name(node.id);
+        self.markup.open("div", &[("class", Some(around))]);
+        self.number(node.id, anchor.is_some());
+        let attributes = [
+            ("class", Some(class)),
+            ("id", anchor.as_deref()),
+            ("open", is_open.then_some("")),
+        ];
+        self.markup.open("details", &attributes).raw("<summary>");
+    }
+
+    /// The end of such.
+    pub(super) fn end_fold(&mut self) {
+        self.markup.raw("</details></div>\n");
     }
 
     /// A message's number, as a link to it.

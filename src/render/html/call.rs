@@ -34,15 +34,7 @@ impl Blocks<'_> {
             hunks.map(|hunk| hunk.lines.len()).sum()
         });
         let class = format!("b tool is-{}", tool.state.as_str());
-        let anchor = self.name(tool.node.id);
-        let open = (rows <= OPEN_LINES).then_some("");
-        let attributes = [
-            ("class", Some(class.as_str())),
-            ("id", anchor.as_deref()),
-            ("open", open),
-        ];
-        self.markup.open("details", &attributes).raw("<summary>");
-        self.number(tool.node.id, anchor.is_some());
+        self.fold("fold of-tool", &class, &tool.node, rows <= OPEN_LINES);
         self.brief(&brief);
         if let Some(edits) = &edits {
             self.tally(edits.tally());
@@ -87,7 +79,7 @@ impl Blocks<'_> {
                 self.output(id, &[Part::text(tool.output.clone())], file);
             }
         }
-        self.markup.raw("</details>\n");
+        self.end_fold();
     }
 
     /// What a call says in brief: each piece as wide as there is room for.
@@ -168,7 +160,7 @@ impl Blocks<'_> {
         if !key.is_empty() && !is_command {
             self.markup.element("h4", "key", key);
         }
-        self.markup.raw("<pre class=\"argument\">");
+        self.markup.pre(&[("class", Some("argument"))]);
         let language = Language::named("bash").filter(|_| is_command);
         code::write(&mut self.markup, text.trim_end(), language.as_ref());
         self.markup.raw("</pre>\n");
@@ -216,7 +208,7 @@ impl Blocks<'_> {
         if file.hunks.is_empty() {
             return;
         }
-        self.markup.raw("<pre class=\"diff\">");
+        self.markup.pre(&[("class", Some("diff"))]);
         for (place, hunk) in file.placed() {
             if let Some(place) = place {
                 self.markup.raw("<i>").text(&place).raw("</i>");
@@ -279,7 +271,7 @@ impl Blocks<'_> {
         } else {
             let language = file.filter(|_| outcome.first_line.is_some());
             let language = language.and_then(Language::of_file);
-            self.markup.raw("<pre>");
+            self.markup.pre(&[]);
             code::write(&mut self.markup, text, language.as_ref());
             self.markup.raw("</pre>\n");
         }

@@ -72,6 +72,8 @@ pub struct CostTable {
 pub struct TableRow {
     /// What it is of. Hostile until escaped.
     pub name: String,
+    /// What that is called exactly, where `name` is what people know it by. Hostile until escaped.
+    pub id: Option<String>,
     /// Where that is read.
     pub link: Option<String>,
     /// How long its bar is.
@@ -168,7 +170,7 @@ fn plot(plot: &CostPlot, markup: &mut Markup) {
     markup.raw("</tr></thead><tbody>\n");
     for bar in plot.bars.iter().rev() {
         markup.raw("<tr><th>");
-        name(&bar.name, bar.link.as_deref(), markup);
+        name(&bar.name, None, bar.link.as_deref(), markup);
         markup.raw("</th>");
         for word in bar.words.iter().chain(&bar.more) {
             markup.raw("<td>").text(word).raw("</td>");
@@ -221,7 +223,7 @@ fn table(table: &CostTable, markup: &mut Markup) {
     markup.raw("</tr></thead><tbody>\n");
     for row in &table.rows {
         markup.raw("<tr><th>");
-        name(&row.name, row.link.as_deref(), markup);
+        name(&row.name, row.id.as_deref(), row.link.as_deref(), markup);
         markup.raw("</th><td class=\"bar\">");
         let share = row.length / longest * 100.0;
         let long = if share >= 1.0 {
@@ -245,14 +247,8 @@ fn table(table: &CostTable, markup: &mut Markup) {
     markup.raw("</tbody></table></div>\n");
 }
 
-fn name(name: &str, link: Option<&str>, markup: &mut Markup) {
-    match link {
-        Some(link) => {
-            markup.open("a", &[("href", Some(link))]);
-            markup.text(name).raw("</a>");
-        }
-        None => {
-            markup.text(name);
-        }
-    }
+fn name(name: &str, id: Option<&str>, link: Option<&str>, markup: &mut Markup) {
+    let tag = if link.is_some() { "a" } else { "span" };
+    let attributes = [("class", Some("name")), ("href", link), ("title", id)];
+    markup.open(tag, &attributes).text(name).close(tag);
 }

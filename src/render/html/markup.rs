@@ -57,6 +57,13 @@ impl Markup {
         self.raw(">")
     }
 
+    /// The beginning of lines that stand as they are. They may scroll, so the keys can go there.
+    pub(super) fn pre(&mut self, attributes: &[(&'static str, Option<&str>)]) -> &mut Self {
+        let keys = ("tabindex", Some("0"));
+        let all = attributes.iter().copied().chain([keys]);
+        self.open("pre", &all.collect::<Vec<_>>())
+    }
+
     /// An element's end.
     pub(super) fn close(&mut self, tag: &'static str) -> &mut Self {
         self.raw("</").raw(tag).raw(">")

@@ -127,7 +127,8 @@
     }
     const target = name && get(name);
     if (target && main.contains(target)) {
-      reveal(target);
+      // A number stands beside what it names.
+      reveal(target.matches('.fold > .no') ? target.parentElement.querySelector('details') : target);
       target.scrollIntoView();
     }
   };

@@ -79,7 +79,7 @@ impl Prose<'_> {
                     CodeBlockKind::Fenced(words) => words.split_whitespace().next(),
                     CodeBlockKind::Indented => None,
                 };
-                self.markup.open("pre", &[("data-language", language)]);
+                self.markup.pre(&[("data-language", language)]);
                 self.code = Some((language.and_then(Language::named), String::new()));
                 ("<code>", "</code></pre>\n")
             }
@@ -89,7 +89,10 @@ impl Prose<'_> {
                 ("\">\n", "</ol>\n")
             }
             Tag::Item => ("<li>", "</li>\n"),
-            Tag::Table(_) => ("<div class=\"table\"><table>\n", "</table></div>\n"),
+            Tag::Table(_) => (
+                "<div class=\"table\" tabindex=\"0\"><table>\n",
+                "</table></div>\n",
+            ),
             Tag::TableHead => {
                 self.in_head = true;
                 ("<tr>", "</tr>\n")

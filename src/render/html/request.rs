@@ -63,7 +63,7 @@ pub fn request(
             }
         }
         _ => {
-            markup.element("pre", "argument", payload);
+            lines(&mut markup, payload);
         }
     }
     markup.raw("</main>\n");
@@ -97,7 +97,7 @@ fn member(markup: &mut Markup, key: &str, value: &Value, depth: usize) {
 fn inside(markup: &mut Markup, value: &Value, depth: usize) {
     match value {
         value if depth >= DEPTH => {
-            markup.element("pre", "argument", &value.to_string());
+            lines(markup, &value.to_string());
         }
         Value::Object(members) => {
             for (key, value) in members {
@@ -116,7 +116,7 @@ fn inside(markup: &mut Markup, value: &Value, depth: usize) {
 fn scalar(markup: &mut Markup, value: &Value) {
     match value {
         Value::String(text) if text.contains('\n') || text.len() > PEEK_BYTES => {
-            markup.element("pre", "argument", text);
+            lines(markup, text);
         }
         Value::String(text) => {
             markup.element("span", "value", text);
@@ -124,7 +124,12 @@ fn scalar(markup: &mut Markup, value: &Value) {
         value => {
             markup.element("code", "value", &value.to_string());
         }
-    };
+    }
+}
+
+fn lines(markup: &mut Markup, text: &str) {
+    let begun = markup.pre(&[("class", Some("argument"))]);
+    begun.text(text).raw("</pre>\n");
 }
 
 fn is_nested(value: &Value) -> bool {

@@ -5,7 +5,7 @@ use crate::render::{Label, Line};
 
 /// Writes these lines, one below the other, as they stand in a terminal.
 pub(super) fn write(markup: &mut Markup, lines: &[Line]) {
-    markup.raw("<pre class=\"words\" tabindex=\"0\">");
+    markup.pre(&[("class", Some("words"))]);
     for line in lines {
         inside(markup, line);
         markup.raw("\n");
