@@ -324,18 +324,28 @@ fn a_file_of_a_session_that_came_erased_is_refused_and_others_come() {
     let (mine, before, yours, hub) = (repo(), repo(), repo(), repo());
     let names = [branch("main"), session("s")];
     let commits = ["a secret", "more"].map(|text| say(&mine, &On::Head, text));
-    keep(&mine, &names[1], b"a secret, more", &commits);
-    push(&mine, &before, &names, &SOURCES).expect("pushed");
+    // Who erases it has no file of it, and so marks the session with nothing.
+    let tx = mine.store.write().expect("a transaction");
+    tx.begin_operation(Millis(7), "import").expect("begun");
+    let tip = RefValue::Commit(commits[1]);
+    tx.set_reference(&names[1], Some(&tip)).expect("set");
+    tx.commit().expect("durable");
+    push(&mine, &before, &names, &PUSH).expect("pushed");
     pull(&yours, &mut here(&before), true);
+    keep(&yours, &names[1], b"a secret, more", &commits);
     assert_eq!(files(&yours, &names[1], &commits[1]).len(), 1);
-    erase(&mine, "a secret");
+    assert_eq!(erase(&mine, "a secret"), 1);
     push(&mine, &hub, &names, &SOURCES).expect("pushed");
     let done = push(&yours, &hub, &names, &SOURCES).expect("pushed");
     assert_eq!(done.carried.refused_files, 1);
     assert_eq!(files(&hub, &names[1], &commits[1]), []);
     // Nor by a bundle that nobody compared.
-    let tip = BundleTip::new(names[1].clone(), commits[1]);
-    let (bundle, _) = yours.bundle(&[tip], true).expect("bundled");
+    let path = BundleTip {
+        after: Some(commits[1]),
+        ..BundleTip::new(names[1].clone(), commits[1])
+    };
+    let kept = here(&yours).kept_files(&[commits[1]]).expect("told");
+    let bundle = here(&yours).give_files(&[path], &kept).expect("given");
     assert_eq!(here(&hub).take(&bundle).expect("taken").sources, 0);
 
     let other = repo();
