@@ -180,12 +180,23 @@ pub(crate) fn scrubbed(store: &dyn Store) -> Option<Unfinished> {
 
 /// Whether the path to `tip` holds anything that was purged. Free where nothing ever was.
 pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
-    if view.last_purge()?.is_none() {
-        return Ok(false);
-    }
+    Ok(view.last_purge()?.is_some() && has_tombstones(view, tip)?)
+}
+
+/// The same, where it may have come so from elsewhere.
+fn has_tombstones(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     let named = contents_of(&view.ancestors(tip, None, usize::MAX)?);
     let named: Vec<ContentHash> = named.into_iter().collect();
     Ok(view.purged(&named)?.contains(&true))
+}
+
+/// Whether a file of this session may hold what was erased, as far as its ref tells. A purge here may have erased what no
+/// path names any more; what was erased elsewhere is where it came.
+pub(crate) fn may_hold_purged(view: &dyn View, session: &RefName) -> Result<bool> {
+    match load::tip(view, session)? {
+        Some(tip) => Ok(view.last_purge()?.is_some() || has_tombstones(view, &tip)?),
+        None => Ok(false),
+    }
 }
 
 /// All contents that these commits name.

@@ -1512,6 +1512,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         reading(&*store, |view| view.content(&said.hash())),
         Some(said.clone())
     );
+    assert!(!reading(&*store, |view| view.has_tombstones()));
     writing(&*store, |tx| {
         let size = tx.purge_content(&said.hash()).expect("there");
         assert_eq!(size, said.canonical().len() as u64);
@@ -1525,6 +1526,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         assert_eq!(view.content(&said.hash())?, Some(user(PURGED)));
         let asked = [said.hash(), user("0").hash(), user("never said").hash()];
         assert_eq!(view.purged(&asked)?, [true, false, false]);
+        assert!(view.has_tombstones()?);
         let row = view.content_row(&said.hash())?.expect("a tombstone");
         assert_eq!(row.preview, PURGED);
         assert_eq!(view.counts(&[key], encoding)?, [None]);

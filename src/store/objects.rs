@@ -143,6 +143,16 @@ pub trait Objects {
         Ok(purged)
     }
 
+    /// Whether anything here is erased, be it that it came so: a purge elsewhere leaves no operation here
+    /// ([`Refs::last_purge`](super::Refs::last_purge)). Looks at the rows of all contents.
+    fn has_tombstones(&self) -> Result<bool> {
+        let may_be = self.contents_shown_as(PURGED)?;
+        Ok(self.purged(&may_be)?.contains(&true))
+    }
+
+    /// The contents of which listings show just this. Reads no body.
+    fn contents_shown_as(&self, preview: &str) -> Result<Vec<ContentHash>>;
+
     /// Whether each of these contents has no body any more: it was damaged, and was set aside. What
     /// isn't here was not. An engine that sets nothing aside has lost none.
     fn lost(&self, contents: &[ContentHash]) -> Result<Vec<bool>> {

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, Fingerprint, hex};
 use crate::history::ancestry;
 use crate::history::erase::ERASED;
-use crate::history::purge::holds_purged;
+use crate::history::purge::{holds_purged, may_hold_purged};
 use crate::model::{RefName, Span};
 use crate::store::{SourceRow, View};
 
@@ -72,7 +72,6 @@ pub(in crate::history) fn states(
         return Ok(Vec::new());
     }
     let behind = behind(view, tips)?;
-    let was_purged = view.last_purge()?.is_some();
     let mut is_spoiled = None;
     let mut spoiled = || match is_spoiled {
         Some(known) => Ok(known),
@@ -95,9 +94,7 @@ pub(in crate::history) fn states(
             None => {
                 let session = view.session(&file.session)?;
                 let is_marked = session.is_some_and(|it| it.absent.iter().any(|it| it == ERASED));
-                let may_hold =
-                    was_purged && (view.reference(&file.session)?.is_some() || spoiled()?);
-                if is_marked || may_hold {
+                if is_marked || may_hold_purged(view, &file.session)? || spoiled()? {
                     FileState::Refused
                 } else {
                     FileState::Missing

@@ -11,7 +11,7 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, hex};
 use crate::history::ancestry::{History, leads_to};
 use crate::history::call::{Call, On};
 use crate::history::load;
-use crate::history::purge::holds_purged;
+use crate::history::purge::{holds_purged, may_hold_purged};
 use crate::history::repo::{self, Repo};
 use crate::model::expansion::Expanded;
 use crate::model::{
@@ -479,9 +479,10 @@ impl<'a> Taken<'a> {
         let known = self.tx.sources(&session)?;
         let mut id = begins_with(self.tx, &known, size_bytes, print)?;
         // It may hold more than the commits that came of it: all that was erased of its session.
-        let was_purged = self.tx.last_purge()?.is_some() && self.tx.reference(&session)?.is_some();
-        let was_purged = was_purged || self.goes_on_from_purged()?;
-        let is_new = id.is_none() && self.done.erased == 0 && !was_purged;
+        let is_new = id.is_none()
+            && self.done.erased == 0
+            && !may_hold_purged(self.tx, &session)?
+            && !self.goes_on_from_purged()?;
         if is_new {
             let newest = known.first().map(|known| known.id);
             id = Some(self.tx.put_source(&session, format, newest)?);

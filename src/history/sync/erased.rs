@@ -8,9 +8,9 @@ use crate::history::ancestry;
 use crate::history::purge::contents_of;
 use crate::store::View;
 
-/// What was erased of the paths to these commits, as far as they are here.
+/// What is erased of the paths to these commits, as far as they are here: also what came so from elsewhere.
 pub(super) fn erased_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
-    if view.last_purge()?.is_none() {
+    if view.last_purge()?.is_none() && !view.has_tombstones()? {
         return Ok(Vec::new());
     }
     let named = named_on(view, tips)?;

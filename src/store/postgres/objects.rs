@@ -234,6 +234,11 @@ impl Objects for Session<'_> {
         self.all(sql, &[], rows::content_size)
     }
 
+    fn contents_shown_as(&self, preview: &str) -> Result<Vec<ContentHash>> {
+        let sql = "SELECT hash FROM contents WHERE preview = $1 ORDER BY id";
+        self.all(sql, &[&preview], |row| get(row, 0))
+    }
+
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
         let found = self.by_key(
             &format!(

@@ -280,6 +280,91 @@ fn a_pull_asks_for_erasures_and_does_what_is_set_here() {
     }
 }
 
+#[test]
+fn what_came_erased_is_told_of_like_what_was_erased_here() {
+    for mut place in Place::all() {
+        let (mine, before, yours, third) = (repo(), repo(), repo(), repo());
+        let main = [branch("main")];
+        say(&mine, &On::Head, "a secret");
+        let tip = say(&mine, &On::Head, "[purged]");
+        push(&mine, &before, &main, &PUSH).expect("pushed");
+        pull(&yours, &mut here(&before), false);
+        let any = |repo: &Repo| repo.store.read().expect("a view").has_tombstones();
+        assert!(!any(&mine).expect("reads"), "that is a message like any");
+        assert_eq!(erase(&mine, "a secret"), 1);
+        assert!(any(&mine).expect("reads"));
+
+        // There it never stood, so nothing was purged there.
+        place.with(&mine, |peer| push_to(&mine, peer, &main, &PUSH));
+        let done = place.with(&yours, |peer| pull(&yours, peer, false)).erased;
+        assert_eq!((done.kept, done.erased), (1, 0));
+        place.with(&third, |peer| pull(&third, peer, false));
+        let purge = third.store.read().expect("a view").last_purge();
+        assert_eq!(purge.expect("reads"), None);
+        for repo in [&yours, &before] {
+            repo.set_config("receive.purge", Some("allow"))
+                .expect("set");
+        }
+        let done = place.with(&yours, |peer| pull(&yours, peer, false)).erased;
+        assert_eq!((done.kept, done.erased), (0, 1));
+        let done = push(&third, &before, &main, &PUSH).expect("pushed").erased;
+        assert_eq!((done.kept, done.erased), (0, 1));
+        for repo in [&yours, &before] {
+            assert!(!says(repo, &tip, "a secret"));
+        }
+        [&mine, &before, &yours, &third]
+            .into_iter()
+            .chain(place.repo())
+            .for_each(sound);
+    }
+}
+
+#[test]
+fn a_file_of_a_session_that_came_erased_is_refused_and_others_come() {
+    let (mine, before, yours, hub) = (repo(), repo(), repo(), repo());
+    let names = [branch("main"), session("s")];
+    let commits = ["a secret", "more"].map(|text| say(&mine, &On::Head, text));
+    // Who erases it has no file of it, and so marks the session with nothing.
+    let tx = mine.store.write().expect("a transaction");
+    tx.begin_operation(Millis(7), "import").expect("begun");
+    let tip = RefValue::Commit(commits[1]);
+    tx.set_reference(&names[1], Some(&tip)).expect("set");
+    tx.commit().expect("durable");
+    push(&mine, &before, &names, &PUSH).expect("pushed");
+    pull(&yours, &mut here(&before), true);
+    keep(&yours, &names[1], b"a secret, more", &commits);
+    assert_eq!(files(&yours, &names[1], &commits[1]).len(), 1);
+    assert_eq!(erase(&mine, "a secret"), 1);
+    push(&mine, &hub, &names, &SOURCES).expect("pushed");
+    let done = push(&yours, &hub, &names, &SOURCES).expect("pushed");
+    assert_eq!(done.carried.refused_files, 1);
+    assert_eq!(files(&hub, &names[1], &commits[1]), []);
+    // Nor by a bundle that nobody compared.
+    let path = BundleTip {
+        after: Some(commits[1]),
+        ..BundleTip::new(names[1].clone(), commits[1])
+    };
+    let kept = here(&yours).kept_files(&[commits[1]]).expect("told");
+    let bundle = here(&yours).give_files(&[path], &kept).expect("given");
+    assert_eq!(here(&hub).take(&bundle).expect("taken").sources, 0);
+
+    let other = repo();
+    let own = [session("t")];
+    let commit = say(&other, &On::Head, "of another session");
+    keep(&other, &own[0], b"another", &[commit]);
+    push(&other, &hub, &own, &PUSH).expect("pushed");
+    let done = push(&other, &hub, &own, &SOURCES).expect("pushed");
+    assert_eq!(done.carried.refused_files, 0);
+    assert_eq!(
+        files(&hub, &own[0], &commit),
+        [(b"another".to_vec(), 1)],
+        "{done:?}"
+    );
+    [&mine, &before, &yours, &hub, &other]
+        .into_iter()
+        .for_each(sound);
+}
+
 /// A repository that says otherwise than it is.
 struct Liar<'a> {
     peer: Here<'a>,
@@ -497,7 +582,8 @@ proptest! {
     #![proptest_config(crate::conditions::laws(24))]
 
     /// Whatever was said, kept, erased and sent, and in whatever order: once all have pushed and pulled with session files,
-    /// nobody lacks one that may be there, and nobody reads what was erased by who pushes the path.
+    /// nobody lacks one that may be there, and nobody reads what was erased by who pushes the path. Who only pulled it
+    /// erases for nobody else.
     #[test]
     fn files_and_erasures_reach_everybody(
         is_shelf in any::<bool>(),
@@ -518,6 +604,7 @@ proptest! {
             let name = own(who)[0].clone();
             mine.rename_branch(Call::at(Millis(0), "branch"), &branch("main"), &name).expect("renamed");
         }
+        let mut words: [Vec<String>; 3] = Default::default();
         for (at, (who, what, flag)) in draws.into_iter().enumerate() {
             let mine = &people[who];
             let names = own(who);
@@ -544,7 +631,11 @@ proptest! {
                     place.with(mine, |peer| push_to(mine, peer, &held, &options));
                 }
                 5 => { place.with(mine, |peer| pull(mine, peer, flag)); }
-                _ => { erase(mine, &format!("word-{}", at % 3)); }
+                _ => {
+                    let word = format!("word-{}", at % 3);
+                    erase(mine, &word);
+                    words[who].push(word);
+                }
             }
         }
         for _ in 0..2 {
@@ -563,19 +654,25 @@ proptest! {
         for (who, mine) in people.iter().enumerate() {
             let name = own(who)[0].clone();
             let end = tip(mine, &name).expect("it has commits");
-            let view = mine.store.read().expect("a view");
-            let told = kept_files(&*view, &[end]).expect("told");
-            let erased = erased::erased_on(&*view, &[end]).expect("told");
-            drop(view);
-            for other in people.iter().chain(place.repo()) {
+            let mine_view = mine.store.read().expect("a view");
+            let told = kept_files(&*mine_view, &[end]).expect("told");
+            let erased = erased::erased_on(&*mine_view, &[end]).expect("told");
+            let own_words = words.iter().map(Vec::as_slice);
+            let others = people.iter().zip(own_words).chain(place.repo().map(|it| (it, &[][..])));
+            for (other, own_words) in others {
                 let view = other.store.read().expect("a view");
                 let found = states(&*view, &[end], &told).expect("told");
                 for state in found {
                     prop_assert!(matches!(state, FileState::Here | FileState::Refused), "{state:?}");
                 }
                 let there = erased::erased_on(&*view, &[end]).expect("told");
-                // Who only pulled a path erases it for nobody else.
                 prop_assert!(erased.iter().all(|content| there.contains(content)));
+                let beyond: Vec<ContentHash> =
+                    there.into_iter().filter(|content| !erased.contains(content)).collect();
+                for body in mine_view.bodies(&beyond).expect("reads") {
+                    let body = body.expect("it is not erased here");
+                    prop_assert!(own_words.iter().any(|word| body.contains(word)), "{body}");
+                }
                 drop(view);
                 sound(other);
             }
