@@ -214,7 +214,7 @@ fn what_other_tools_call_it_is_understood() {
         ("list", "branch"),
         ("switch", "checkout"),
         ("amend", "commit --edit"),
-        ("web", "export --format html"),
+        ("browse", "web"),
         ("share", "export --format html"),
         ("tokens", "status"),
     ] {

@@ -169,7 +169,7 @@ impl Ledger {
                 }
                 Ok(stock)
             }
-            None => self.take_stock(&*files()?, repo, state),
+            None => self.take_stock(&files()?, repo, state),
         }
     }
 
