@@ -334,7 +334,7 @@ mod tests {
         // The first time all is counted, which reads all.
         repo.log(&tip, &LogOptions::default()).expect("listed");
         let (work, rows) = work::of(|| repo.log(&tip, &options).expect("listed"));
-        assert_eq!(rows[0].call.as_deref(), Some("read path=\"4\" (+1)"));
+        assert_eq!(rows[0].call.as_deref(), Some("read 4 (+1)"));
         assert_eq!(work.bodies, 0);
     }
 }

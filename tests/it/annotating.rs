@@ -46,11 +46,11 @@ fn what_is_pinned_outlives_a_truncation() {
 fn a_skip_takes_a_calls_whole_group_and_gives_it_back() {
     let sandbox = with_calls();
     let before = sandbox.ok(&["compile"]);
-    insta::assert_snapshot!(sandbox.tract(&["annotate", ":4", "--skip", "--dry-run"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["annotate", ":4", "--skip", "--dry-run"]), @r"
     Would hide 3 messages
       :2  assistant    21  Reading both.
-      :3  tool        165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…
-      :4  tool        165  read_file path="b" → the text of b the text of b the text of b the text of b the text of b the tex…
+      :3  tool        165  read_file a → the text of a the text of a the text of a the text of a the text of a the tex…
+      :4  tool        165  read_file b → the text of b the text of b the text of b the text of b the text of b the tex…
       =   3 messages  351
     Messages  8 → 5
     Tokens    393 → 42 (-351)
@@ -58,7 +58,7 @@ fn a_skip_takes_a_calls_whole_group_and_gives_it_back() {
     annotate would reach 42, cache kept 3%
     --- stderr
     Would make 3 messages skip, tool partners included
-    "#);
+    ");
     insta::assert_snapshot!(sandbox.tract(&["annotate", ":4", "--skip"]), @r"
     --- stderr
     Left out 3 messages, tool partners included (-351 tokens); HEAD is now 7637032

@@ -326,9 +326,9 @@ fn a_page_says_with_a_compaction_what_it_took_away() {
     insta::assert_snapshot!(lost, @r##"
     <summary>Not said any more: 3</summary>
     <ul>
-    <li><b class="class">instruction</b><a href="#h3">Then go on.</a></li>
-    <li><b class="class">instruction</b><a href="#h1">Never touch the &lt;ledger&gt; of 1998, whatever else you do.</a></li>
-    <li><b class="class">number</b><a href="#h1">1998</a></li>
+    <li><b class="class">instruction</b><a href="#cf6a0ec0550e1">Then go on.</a></li>
+    <li><b class="class">instruction</b><a href="#c218fc14f2d30">Never touch the &lt;ledger&gt; of 1998, whatever else you do.</a></li>
+    <li><b class="class">number</b><a href="#c218fc14f2d30">1998</a></li>
     </ul>
     "##);
 }

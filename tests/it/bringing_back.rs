@@ -43,11 +43,11 @@ fn a_hit_in_hidden_text_says_the_way_back() {
 fn a_skipped_message_and_a_pruned_part_have_their_way_back() {
     let sandbox = with_calls();
     sandbox.ok(&["drop", ":2#1"]);
-    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "the text of a the text of a", "-n", "1"]), @r#"
-    f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)  read_file path="a"
+    insta::assert_snapshot!(sandbox.tract(&["find", "-F", "the text of a the text of a", "-n", "1"]), @r"
+    f01d7f8  2026-03-14 12:02:00  tool  main hidden (dropped by 497e740)  read_file a
         the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
         back: tract restore f01d7f8
-    "#);
+    ");
     sandbox.ok(&["annotate", "--skip", ":4"]);
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "They differ"]), @r"
     eaff61e  2026-03-14 12:02:00  assistant  main hidden (skipped)
@@ -155,7 +155,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  398  (HEAD -> main)  Reading both.
     f6d573f  :2  2026-03-14 12:04:00  truncate  -5 +1 messages  -346 tokens   47  [Sliding window truncation: 5 messages hidden to reduce context]
     ");
-    insta::assert_snapshot!(sandbox.tract(&["show"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
     move 7a23c18ba09af31b66d1329472a37deba8d2a24b3c76c146c6f1e4f9487ad00f
     refs      HEAD -> main
     parent    f6d573f
@@ -169,10 +169,10 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
         Reading both.
 
     #1
-        read_file path="a"  one
+        read_file a  one
 
     #2
-        read_file path="b"  two
+        read_file b  two
 
     Moved here: tool
 
@@ -183,7 +183,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
 
         result  two
           the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b
-    "#);
+    ");
     insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
     On main, HEAD 7a23c18
     Context  7 messages, 5 hidden (1 truncation, 1 move)
@@ -195,7 +195,7 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
       f6d573f  :2  2026-03-14 12:04:00  truncate  -5 +1 messages  -346 tokens  [Sliding window truncation: 5 messages hidden to reduce context]
       f150189  :7  2026-03-14 12:02:00  append    user              +9         Thanks. And c?
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["view"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["view"]), @r"
     ↑ 5 earlier messages (--transcript shows them)
 
     :1     user
@@ -208,25 +208,25 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
                In one letter.
     :4         Reading both.
                2 calls, done
-               read_file path="a"
+               read_file a
     :5           the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a the text of a
-    :4         read_file path="b"
+    :4         read_file b
     :6           the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b the text of b
 
     :7     user
                Thanks. And c?
-    "#);
-    insta::assert_snapshot!(sandbox.tract(&["diff", "--stat"]), @r#"
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["diff", "--stat"]), @r"
     comparing f6d573f with HEAD
 
     + :4  assistant  Reading both.                               |  +21 ++
-    + :5  tool       read_file path="a" → the text of a the tex… | +165 ++++++++++
-    + :6  tool       read_file path="b" → the text of b the tex… | +165 ++++++++++
+    + :5  tool       read_file a → the text of a the text of a…  | +165 ++++++++++
+    + :6  tool       read_file b → the text of b the text of b…  | +165 ++++++++++
 
     3 messages added, tokens: +351 (47 → 398)
     cache   first 3 of 7 messages identical (38 tokens, 9%; 208 B for openai)
             first difference: :4 (f6d573f f150189, HEAD 7a23c18)
-    "#);
+    ");
     // The truncation undone, it is where it was put, and nowhere twice.
     sandbox.ok(&["restore", "HEAD^"]);
     let whole = brief(&sandbox);

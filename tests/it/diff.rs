@@ -172,15 +172,15 @@ fn an_imported_compaction_is_seen_at_a_glance() {
     - :1 … :23             23 messages hidden                  | -2,962 ----------
     + :1        user       This session is being continued fr… |   +257 +
     + :2        assistant  The rule is clear. A quick look at… |    +94 +
-    + :3        tool       Grep pattern="fn (reco… → src/pars… |   +144 +
+    + :3        tool       Grep fn (records|field… → src/pars… |   +144 +
     + :4        assistant  Edit file_path="/home/mara/tally/s… |   +195 +
-    + :5        tool       Edit file_path="/home/… → The file… |    +20 +
+    + :5        tool       Edit /home/mara/tally/… → The file… |    +20 +
     + :6        assistant  Bash command="cargo test --quiet 2… |    +50 +
-    + :7        tool       Bash command="cargo te… → running…  |    +83 +
+    + :7        tool       Bash cargo test --quie… → running…  |    +83 +
     + :8        assistant  Both banks work now, without a fla… |   +102 +
     + :9        user       Nice. One line in the changelog, t… |    +17 +
     + :10       assistant  Edit file_path="/home/mara/tally/C… |    +75 +
-    + :11       tool       Edit file_path="/home/… → The file… |    +20 +
+    + :11       tool       Edit /home/mara/tally/… → The file… |    +20 +
     + :12       assistant  Done: one line under *Unreleased*,… |    +22 +
 
     12 messages added, 23 hidden, tokens: -1,883 (2,965 → 1,082)

@@ -107,7 +107,7 @@ fn a_result_takes_its_own_call_along_and_no_more() {
 #[test]
 fn one_of_several_calls_goes_with_its_own_result() {
     let sandbox = with_calls();
-    insta::assert_snapshot!(sandbox.tract(&["show", ":2"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["show", ":2"]), @r"
     append 21c72a41aee83f24f92f1349f9478ac82f9dde420a84da5f819dabbc8a4c51f2
     parent    456fe83
     time      2026-03-14 12:02:00 +0000
@@ -118,11 +118,11 @@ fn one_of_several_calls_goes_with_its_own_result() {
         Reading both.
 
     #1
-        read_file path="a"  one
+        read_file a  one
 
     #2
-        read_file path="b"  two
-    "#);
+        read_file b  two
+    ");
     insta::assert_snapshot!(sandbox.tract(&["drop", ":2#1"]), @r"
     --- stderr
     Hid 1 message and parts of 1 message, tool partners included (-172 tokens); HEAD is now c8dc4dc
@@ -233,9 +233,9 @@ fn what_is_dropped_already_cannot_be_dropped_again() {
 #[test]
 fn a_dry_run_says_what_would_go() {
     let sandbox = with_demo();
-    insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["drop", ":3", "--dry-run"]), @r"
     Would hide 1 message
-      :3  tool       144  Grep pattern="fn (records|fields|entry|parse_amount)", path="/home/mara/tally… (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+      :3  tool       144  Grep fn (records|fields|entry|parse_amount) /home/mara/tally/src/parse.rs (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
     Would change 1 message
       :2  assistant  94  The rule is clear. A quick look at where things stand, then I'll put it in.
     Messages  12 → 11
@@ -247,5 +247,5 @@ fn a_dry_run_says_what_would_go() {
               over the next 20 replies drop saves $0.0037; cheapest: drop
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    "#);
+    ");
 }

@@ -42,7 +42,7 @@ fn a_terminal_sees_the_match_in_its_line() {
     };
     insta::assert_snapshot!(narrow, @r#"
     3071a26  2 h ago  assistant       main:8  "Read the bank's amounts, and never i…
-        :7      tool      Bash command="cargo test --quiet 2>&1… → running 10 tests…
+        :7      tool      Bash cargo test --quiet 2>&1 | tail -… → running 10 tests…
         …04` is 1.20 there, because `-41.10` says that the point is the decimal mark
         :9      user      Nice. One line in the changelog, then we're done.
     a091f72  2 h ago  user (compact)  main:1  "Read the bank's amounts, and never i…
@@ -59,7 +59,7 @@ fn a_terminal_sees_the_match_in_its_line() {
     "#);
     insta::assert_snapshot!(wide, @r#"
     3071a26  2 h ago  assistant       main:8  "Read the bank's amounts, and never in silence"
-        :7      tool      Bash command="cargo test --quiet 2>&1 | tail -n 20; for f in fix… → running 10 tests .......... t…
+        :7      tool      Bash cargo test --quiet 2>&1 | tail -n 20; for f in f… # Tests,… → running 10 tests .......... te…
         …bank.csv`: 5 entries, 1,657.60, and `1.204` is 1.20 there, because `-41.10` says that the point is the decimal mark
         :9      user      Nice. One line in the changelog, then we're done.
     a091f72  2 h ago  user (compact)  main:1  "Read the bank's amounts, and never in silence"
@@ -113,9 +113,9 @@ fn a_regular_expression_finds_with_its_neighbours() {
     let arguments = ["find", "-E", r"fn \w+_mark\b", "-C", "1"];
     insta::assert_snapshot!(sandbox.tract(&arguments), @r#"
     7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"
-        :3      tool      Grep pattern="fn (records|fields|entry|parse_amount)", path="/home/mara/tally… (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
+        :3      tool      Grep fn (records|fields|entry|parse_amount) /home/mara/tally/src/parse.rs (+1) → src/parse.rs:31:fn records(text: &str) -> impl Iterator<Item = (usize, &str)>…
         fn decimal_mark<'a>(amounts: impl Iterator<Item = &'a str> + Clone) -> Option<char> {
-        :5      tool      Edit file_path="/home/mara/tally/src/parse.rs", old_string="fn parse_amount(t… → The file /home/mara/tally/src/parse.rs has been updated.
+        :5      tool      Edit /home/mara/tally/src/parse.rs → The file /home/mara/tally/src/parse.rs has been updated.
     "#);
     insta::assert_snapshot!(sandbox.tract(&["find", "-E", "DECIMAL_mark", "-n", "1"]), @r#"
     7fdf293  2026-03-14 09:18:26  assistant  main:4  "Read the bank's amounts, and never in silence"

@@ -41,17 +41,17 @@ fn a_truncation_made_there_can_be_rewound() {
     Imported roo "Mend the oven's timer": 8 messages, 1 truncation, on main
       not in the file              system prompt, tool definitions
     "#);
-    insta::assert_snapshot!(sandbox.ok(&["log"]), @r#"
+    insta::assert_snapshot!(sandbox.ok(&["log"]), @r"
     3239a4d  :7  2025-10-09 08:54:30  append    assistant        +8         120  (HEAD -> main, roo/6a71)  It rings now.
     98553c4  :6  2025-10-09 08:54:20  append    user             +9         112  Then make it ring.
     0e26888  :5  2025-10-09 08:54:10  append    assistant        +9         103  The timer never rings.
     824193b  :2  2025-10-09 08:53:49  truncate  -2 +1 messages  -26 tokens   94  [Sliding window truncation: 2 messages hidden to reduce context]
-    99b61e8  :4  2025-10-09 08:54:00  append    user            +21         120  read_file path="src/oven.rs" → struct Oven;
+    99b61e8  :4  2025-10-09 08:54:00  append    user            +21         120  read_file src/oven.rs → struct Oven;
     e7e1d90  :3  2025-10-09 08:53:50  append    assistant       +21          99  Now the oven.
-    9d8ae9b      2025-10-09 08:53:40  append    user            +22          78  read_file path="src/timer.rs" → fn ring() {}
+    9d8ae9b      2025-10-09 08:53:40  append    user            +22          78  read_file src/timer.rs → fn ring() {}
     e94d1ec      2025-10-09 08:53:30  append    assistant       +22          56  I read the timer.
     8778393  :1  2025-10-09 08:53:20  append    user            +34          34  <task> Mend the oven's timer </task>
-    "#);
+    ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r#"
     [1] user
     <task>
@@ -153,7 +153,7 @@ fn a_grown_history_adds_what_is_new_and_the_truncation() {
       not in the file              system prompt, tool definitions
     hint: before the last compaction: c6571f3, 128 tokens; tract export c6571f3
     "#);
-    insta::assert_snapshot!(sandbox.ok(&["log"]), @r#"
+    insta::assert_snapshot!(sandbox.ok(&["log"]), @r"
     1c39106  :2  2025-10-09 08:54:50  append    assistant        +12          33  (HEAD -> main, roo/6a71)  The light is mended, too.
     a8a76d7  :1  2025-10-09 08:54:40  compact   -8 +1 messages  -107 tokens   21  ## Conversation Summary The timer rings now; the light is next.
     c6571f3      2025-10-09 08:54:40  append    user              +8         128  And the light?
@@ -161,12 +161,12 @@ fn a_grown_history_adds_what_is_new_and_the_truncation() {
     ed98b10      2025-10-09 08:53:49  truncate  -2 +1 messages   -26 tokens  112  [Sliding window truncation: 2 messages hidden to reduce context]
     d61f3a5      2025-10-09 08:54:20  append    user              +9         138  Then make it ring.
     bd8fe7a      2025-10-09 08:54:10  append    assistant         +9         129  The timer never rings.
-    99b61e8      2025-10-09 08:54:00  append    user             +21         120  read_file path="src/oven.rs" → struct Oven;
+    99b61e8      2025-10-09 08:54:00  append    user             +21         120  read_file src/oven.rs → struct Oven;
     e7e1d90      2025-10-09 08:53:50  append    assistant        +21          99  Now the oven.
-    9d8ae9b      2025-10-09 08:53:40  append    user             +22          78  read_file path="src/timer.rs" → fn ring() {}
+    9d8ae9b      2025-10-09 08:53:40  append    user             +22          78  read_file src/timer.rs → fn ring() {}
     e94d1ec      2025-10-09 08:53:30  append    assistant        +22          56  I read the timer.
     8778393      2025-10-09 08:53:20  append    user             +34          34  <task> Mend the oven's timer </task>
-    "#);
+    ");
 }
 
 #[test]

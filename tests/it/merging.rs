@@ -99,7 +99,7 @@ fn all_messages_come_with_their_tools_and_only_new_ones_the_next_time() {
         previews(&sandbox)[5..],
         [
             "append Look at the lexer first.",
-            "append read path=\"lexer.rs\"",
+            "append read lexer.rs",
             "append fn lex() {}",
             "append The lexer drops the last token.",
         ]
@@ -446,28 +446,29 @@ fn a_log_says_what_was_merged_and_draws_it() {
     say(&sandbox, "user", "Then mend the lexer.");
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "-3"]) {
         insta::assert_snapshot!(drawn, @r"
-        commit   no.  time       who         tokens  context  message
-        049217a   :7  1 min ago  user            +9       78  (HEAD -> main)  Then mend…
-        4fce633   :6  2 min ago  merge user     +26       69  557057a [Merged from idea…
-        a629e1a   :5  3 min ago  assistant       +7       43  They pass.
+        commit   no.  time   who         tokens  message
+        2026-03-14, today
+        049217a   :7  12:14  user            +9  (HEAD -> main)  Then mend the lexer.
+        4fce633   :6  12:13  merge user     +26  557057a [Merged from idea: 4 messages…
+        a629e1a   :5  12:12  assistant       +7  They pass.
         ");
     }
     if let Some(drawn) = sandbox.on_terminal("80", &["log", "--graph"]) {
-        insta::assert_snapshot!(drawn, @r#"
-        *    049217a  :7  2 min ago   user         +9  78  (HEAD -> main)  Then mend th…
-        *    4fce633  :6  3 min ago   merge user  +26  69  557057a [Merged from idea: 4…
+        insta::assert_snapshot!(drawn, @r"
+        *    049217a  :7  2 min ago   user         +9  (HEAD -> main)  Then mend the le…
+        *    4fce633  :6  3 min ago   merge user  +26  557057a [Merged from idea: 4 mes…
         |\
-        | *  557057a      7 min ago   assistant   +11  68  (idea)  The lexer drops the…
-        | *  c1d9725      8 min ago   tool         +8  57  read path="lexer.r… → fn lex…
-        | *  5387526      9 min ago   assistant   +11  49  read path="lexer.rs"
-        | *  f84a787      10 min ago  user        +10  38  Look at the lexer first.
-        * |  a629e1a  :5  4 min ago   assistant    +7  43  They pass.
-        * |  e6ec902  :4  5 min ago   user         +8  36  And the tests?
+        | *  557057a      7 min ago   assistant   +11  (idea)  The lexer drops the last…
+        | *  c1d9725      8 min ago   tool         +8  read lexer.rs → fn lex() {}
+        | *  5387526      9 min ago   assistant   +11  read lexer.rs
+        | *  f84a787      10 min ago  user        +10  Look at the lexer first.
+        * |  a629e1a  :5  4 min ago   assistant    +7  They pass.
+        * |  e6ec902  :4  5 min ago   user         +8  And the tests?
         |/
-        *    387388a  :3  12 min ago  assistant    +9  28  I look at it.
-        *    35c5705  :2  13 min ago  user         +9  19  Mend the parser.
-        *    790ee60  :1  14 min ago  system      +10  10  Be brief.
-        "#);
+        *    387388a  :3  12 min ago  assistant    +9  I look at it.
+        *    35c5705  :2  13 min ago  user         +9  Mend the parser.
+        *    790ee60  :1  14 min ago  system      +10  Be brief.
+        ");
     }
     let shown = sandbox.ok(&["show", "HEAD~1"]);
     assert!(shown.contains("merged    "), "{shown}");

@@ -132,12 +132,12 @@ fn a_page_draws_what_the_cache_had_of_each_request_and_says_it_in_words() {
     let from = page.find("<figure class=\"chart\"><svg viewBox=\"0 0 1200 60\" preserveAspectRatio=\"none\" role=\"group\" aria-label=\"what");
     let chart = &page[from.expect("a chart")..];
     let chart = &chart[..chart.find("</figure>").expect("its end")];
-    assert_snapshot!(chart.replace('"', "'"), @"
+    assert_snapshot!(chart.replace('"', "'"), @r"
     <figure class='chart'><svg viewBox='0 0 1200 60' preserveAspectRatio='none' role='group' aria-label='what the provider&#39;s cache had of each request: of 411k tokens in all, 146k were read from it, and 160k were missed'>
-    <a href='#m2'><g><title>:2  100,040 tokens: 0 from the cache, 0 missed</title><rect class='rest' x='0' y='6' width='300' height='54'></rect></g></a>
-    <a href='#m4'><g><title>:4  102,040 tokens: 0 from the cache, 100,000 missed</title><rect class='rest' x='300' y='5' width='300' height='1'></rect><rect class='missed' x='300' y='6' width='300' height='54'></rect></g></a>
-    <a href='#m6'><g><title>:6  104,040 tokens: 42,000 from the cache, 60,000 missed</title><rect class='rest' x='600' y='4' width='300' height='1'></rect><rect class='missed' x='600' y='5' width='300' height='32'></rect><rect x='600' y='37' width='300' height='23'></rect></g></a>
-    <a href='#m8'><g><title>:8  105,040 tokens: 104,000 from the cache, 0 missed</title><rect x='900' y='4' width='300' height='56'></rect></g></a>
+    <a href='#cda80626a81cd' tabindex='-1'><g><title>:2  100,040 tokens: 0 from the cache, 0 missed</title><rect class='rest' x='0' y='6' width='300' height='54'></rect></g></a>
+    <a href='#cfc5468b0463d' tabindex='-1'><g><title>:4  102,040 tokens: 0 from the cache, 100,000 missed</title><rect class='rest' x='300' y='5' width='300' height='1'></rect><rect class='missed' x='300' y='6' width='300' height='54'></rect></g></a>
+    <a href='#c49dbc2a4efe4' tabindex='-1'><g><title>:6  104,040 tokens: 42,000 from the cache, 60,000 missed</title><rect class='rest' x='600' y='4' width='300' height='1'></rect><rect class='missed' x='600' y='5' width='300' height='32'></rect><rect x='600' y='37' width='300' height='23'></rect></g></a>
+    <a href='#c25a4c1b5afc5' tabindex='-1'><g><title>:8  105,040 tokens: 104,000 from the cache, 0 missed</title><rect x='900' y='4' width='300' height='56'></rect></g></a>
     </svg><figcaption><span>cache: 146k of 411k tokens read</span><span class='missed'>160k missed</span></figcaption>
     ");
     // Where no cache had a part in it, there is nothing to draw.

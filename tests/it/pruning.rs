@@ -74,14 +74,14 @@ fn new_turns_new_outputs_and_small_savings_are_left_alone() {
     let hinted: Vec<&str> = hinted.split(' ').collect();
     let would = prune(&sandbox, &hinted);
     assert!(would.starts_with("Would change 2 messages"), "{would}");
-    insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r#"
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "200", "--min", "0", "--dry-run"]), @r"
     Would change 1 message
-      :3  tool       165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…
+      :3  tool       165  read_file a → the text of a the text of a the text of a the text of a the text of a the tex…
     Messages  8 → 8
     Tokens    393 → 252 (-141)
     Cache     the first 2 messages stay as they are: 33 tokens, 8%
     prune would reach 252, cache kept 8%
-    "#);
+    ");
 }
 
 #[test]
@@ -165,14 +165,14 @@ fn what_keeps_a_budget_from_being_met_is_said() {
     Nothing to prune
     hint: still 393 tokens, more than 300: tract truncate --to-budget 300
     ");
-    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "300", "--dry-run"]), @r#"
+    insta::assert_snapshot!(prune(&sandbox, &["--protect", "0", "--to-budget", "300", "--dry-run"]), @r"
     Would change 1 message
-      :3  tool       165  read_file path="a" → the text of a the text of a the text of a the text of a the text of a the tex…
+      :3  tool       165  read_file a → the text of a the text of a the text of a the text of a the text of a the tex…
     Messages  8 → 8
     Tokens    393 → 252 (-141)
     Cache     the first 2 messages stay as they are: 33 tokens, 8%
     prune would reach 252, cache kept 8%
-    "#);
+    ");
 }
 
 #[test]

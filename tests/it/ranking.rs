@@ -162,7 +162,7 @@ fn what_tract_itself_told_comes_last_and_says_so() {
         Where were the website proposals?
     2752bf2  2026-01-05 10:00:04  assistant  main:4
         They were proposals of mine.
-    30037f2  2026-01-05 10:00:03  tool       main:3  Bash command="tract find 'website proposals'"
+    30037f2  2026-01-05 10:00:03  tool       main:3  Bash tract find 'website proposals'
         (told by tract itself)
         abcdef1 website proposals, website proposals
     bd9acd5  2026-01-05 10:00:02  assistant  main:2

@@ -49,14 +49,14 @@ fn a_result_is_listed_with_its_own_call_and_what_is_empty_says_so() {
     insta::assert_snapshot!(sandbox.tract(&["log"]), @r#"
     fe44841  :8  2026-03-14 12:09:00  append  user       +10  122  (HEAD -> main)  Thanks. Why parse.rs?
     c292bb7  :7  2026-03-14 12:08:00  append  assistant   +9  112  A file was missing.
-    e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  103  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
-    8dab839  :5  2026-03-14 12:06:00  append  assistant  +30   99  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
-    5522c9d  :4  2026-03-14 12:05:00  append  tool       +11   69  Read file_path="src/lib.rs" → //! A library. mod parse;
-    c8f13eb  :3  2026-03-14 12:04:00  append  tool       +13   58  Read file_path="Cargo.toml", limit=20 → [package] name = "tally"
+    e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  103  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs → (empty)
+    8dab839  :5  2026-03-14 12:06:00  append  assistant  +30   99  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs
+    5522c9d  :4  2026-03-14 12:05:00  append  tool       +11   69  Read src/lib.rs → //! A library. mod parse;
+    c8f13eb  :3  2026-03-14 12:04:00  append  tool       +13   58  Read Cargo.toml limit=20 → [package] name = "tally"
     cc51099  :2  2026-03-14 12:03:00  append  assistant  +32   45  I look at both files.
     1ef844b  :1  2026-03-14 12:02:00  append  user       +13   13  Why does the build fail?
     "#);
-    insta::assert_snapshot!(sandbox.tract(&["status"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["status"]), @r"
     On main, HEAD fe44841
     Context  8 messages
     Tokens   122 (no budget set)
@@ -65,19 +65,19 @@ fn a_result_is_listed_with_its_own_call_and_what_is_empty_says_so() {
 
       fe44841  :8  2026-03-14 12:09:00  append  user       +10  Thanks. Why parse.rs?
       c292bb7  :7  2026-03-14 12:08:00  append  assistant   +9  A file was missing.
-      e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
-    "#);
-    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%i %r %c", "-n", "6"]), @r#"
+      e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs → (empty)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["log", "--format", "%i %r %c", "-n", "6"]), @r"
     8 user 
     7 assistant 
-    6 tool Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
+    6 tool Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs
     5 assistant 
-    4 tool Read file_path="src/lib.rs"
-    3 tool Read file_path="Cargo.toml", limit=20
-    "#);
+    4 tool Read src/lib.rs
+    3 tool Read Cargo.toml limit=20
+    ");
     insta::assert_snapshot!(sandbox.tract(&["find", "-F", "library", "-C", "1"]), @r#"
-    5522c9d  2026-03-14 12:05:00  tool  main:4  Read file_path="src/lib.rs"
-        :3      tool      Read file_path="Cargo.toml", limit=20 → [package] name = "tally"
+    5522c9d  2026-03-14 12:05:00  tool  main:4  Read src/lib.rs
+        :3      tool      Read Cargo.toml limit=20 → [package] name = "tally"
         //! A library.
         :5      assistant Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
     "#);
@@ -89,29 +89,32 @@ fn on_a_terminal_a_heading_says_what_the_columns_are() {
     let Some(narrow) = sandbox.on_terminal("80", &["log", "-3"]) else {
         return;
     };
-    insta::assert_snapshot!(narrow, @r#"
-    commit   no.  time       who        tokens  context  message
-    fe44841   :8  1 min ago  user          +10      122  (HEAD -> main)  Thanks. Wh…
-    c292bb7   :7  2 min ago  assistant      +9      112  A file was missing.
-    e3b417a   :6  3 min ago  tool           +4      103  Bash command="cd… → (empty)
-    "#);
+    insta::assert_snapshot!(narrow, @r"
+    commit   no.  time   who        tokens  message
+    2026-03-14, today
+    fe44841   :8  12:09  user          +10  (HEAD -> main)  Thanks. Why parse.rs?
+    c292bb7   :7  12:08  assistant      +9  A file was missing.
+    e3b417a   :6  12:07  tool           +4  Bash cd /home/mara/tally && t… → (empty)
+    ");
     sandbox.ok(&["commit", "--edit", ":1", "-m", "Why does it fail?"]);
     sandbox.ok(&["drop", ":3"]);
     let wide = sandbox.on_terminal("120", &["log", "-4"]).expect("drawn");
     insta::assert_snapshot!(wide, @r"
-    commit   no.  time       what    who             tokens  context  message
-    130cb45       1 min ago  drop    -1 message  -26 tokens       95  (HEAD -> main)
-    9cf57a6   :1  2 min ago  edit    user         -1             121  Why does it fail?
-    fe44841   :7  4 min ago  append  user        +10             122  Thanks. Why parse.rs?
-    c292bb7   :6  5 min ago  append  assistant    +9             112  A file was missing.
+    commit   no.  time      what    who             tokens  context  message
+    2026-03-14, today
+    130cb45       12:12:00  drop    -1 message  -26 tokens       95  (HEAD -> main)
+    9cf57a6   :1  12:11:00  edit    user         -1             121  Why does it fail?
+    fe44841   :7  12:09:00  append  user        +10             122  Thanks. Why parse.rs?
+    c292bb7   :6  12:08:00  append  assistant    +9             112  A file was missing.
     ");
     let narrow = sandbox.on_terminal("80", &["log", "-4"]).expect("drawn");
     insta::assert_snapshot!(narrow, @r"
-    commit   no.  time       who        tokens  context  message
-    130cb45       2 min ago  drop          -26       95  (HEAD -> main)  -1 message
-    9cf57a6   :1  3 min ago  edit user      -1      121  Why does it fail?
-    fe44841   :7  5 min ago  user          +10      122  Thanks. Why parse.rs?
-    c292bb7   :6  6 min ago  assistant      +9      112  A file was missing.
+    commit   no.  time   who        tokens  message
+    2026-03-14, today
+    130cb45       12:12  drop          -26  (HEAD -> main)  -1 message
+    9cf57a6   :1  12:11  edit user      -1  Why does it fail?
+    fe44841   :7  12:09  user          +10  Thanks. Why parse.rs?
+    c292bb7   :6  12:08  assistant      +9  A file was missing.
     ");
     for line in narrow.lines().chain(wide.lines()) {
         assert!(line.chars().count() <= 120, "{line}");
@@ -145,10 +148,10 @@ fn a_log_lists_what_is_asked_for() {
         sandbox.ok(&["log", "--grep", "were read", "--format", "%k"]),
         "compaction\n"
     );
-    insta::assert_snapshot!(sandbox.tract(&["log", "--role", "tool", "--reverse", "-2"]), @r#"
-    5522c9d      2026-03-14 12:05:00  append  tool  +11   69  Read file_path="src/lib.rs" → //! A library. mod parse;
-    e3b417a  :4  2026-03-14 12:07:00  append  tool   +4  103  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
-    "#);
+    insta::assert_snapshot!(sandbox.tract(&["log", "--role", "tool", "--reverse", "-2"]), @r"
+    5522c9d      2026-03-14 12:05:00  append  tool  +11   69  Read src/lib.rs → //! A library. mod parse;
+    e3b417a  :4  2026-03-14 12:07:00  append  tool   +4  103  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs → (empty)
+    ");
     for wrong in [
         &["log", "--role", "robot"][..],
         &["log", "--since", "one day"],
@@ -173,7 +176,7 @@ fn a_range_is_shown_in_its_order_and_a_part_alone() {
         .map(|rev| sandbox.ok(&["show", rev]))
         .into();
     assert_eq!(range, one_by_one.join("\n"));
-    insta::assert_snapshot!(sandbox.tract(&["show", ":2#2"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["show", ":2#2"]), @r"
     append cc51099e214aadf714cc829fb748d46158388aa22a492f2aa7cfa4cbc5982068
     parent    1ef844b
     time      2026-03-14 12:03:00 +0000
@@ -181,8 +184,8 @@ fn a_range_is_shown_in_its_order_and_a_part_alone() {
     tokens    +32 = 45
 
     #2
-        Read file_path="Cargo.toml", limit=20  b
-    "#);
+        Read Cargo.toml limit=20  b
+    ");
     insta::assert_snapshot!(sandbox.tract(&["show", ":2#3"]), @r"
     exit code: 1
     --- stderr
@@ -193,17 +196,17 @@ fn a_range_is_shown_in_its_order_and_a_part_alone() {
     --- stderr
     No such commits
     ");
-    insta::assert_snapshot!(sandbox.tract(&["show", ":6"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["show", ":6"]), @r"
     append e3b417a52a80cec3fb3947ae66dc966e29c2a1e375e64262326f1ca5015717d6
     parent    8dab839
     time      2026-03-14 12:07:00 +0000
     message   tool (tool_result)
-    answers   Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
+    answers   Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs
     tokens    +4 = 103
 
         result  c
           (empty)
-    "#);
+    ");
     // A part of what a hide put in place.
     sandbox.ok(&["compact", ":2..:4", "-m", "Both files were read."]);
     assert!(
@@ -243,7 +246,7 @@ fn arguments_are_shown_with_their_own_line_breaks() {
           ]
 
     #1
-        save path="a.py"  +2  2
+        save a.py  +2  2
           + def f():
           +     return 1
     "#);
@@ -325,7 +328,7 @@ fn status_says_at_length_what_fills_the_context() {
 
       fe44841  :8  2026-03-14 12:09:00  append  user       +10  Thanks. Why parse.rs?
       c292bb7  :7  2026-03-14 12:08:00  append  assistant   +9  A file was missing.
-      e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
+      e3b417a  :6  2026-03-14 12:07:00  append  tool        +4  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs → (empty)
 
     How tokens are counted
       by tract         122 (o200k_base)
@@ -339,12 +342,12 @@ fn status_says_at_length_what_fills_the_context() {
     The largest
       :2  assistant  32  26%  I look at both files.
       :5  assistant  30  25%  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.…
-      :3  tool       13  11%  Read file_path="Cargo.toml", limit=20 → [package] name = "tally"
-      :4  tool       11   9%  Read file_path="src/lib.rs" → //! A library. mod parse;
+      :3  tool       13  11%  Read Cargo.toml limit=20 → [package] name = "tally"
+      :4  tool       11   9%  Read src/lib.rs → //! A library. mod parse;
       :1  user       10   8%  Why does the build fail?
       :8  user       10   8%  Thanks. Why parse.rs?
       :7  assistant   9   7%  A file was missing.
-      :6  tool        4   3%  Bash command="cd /home/mara/tally && touch src/parse.rs && git add src/parse.… → (empty)
+      :6  tool        4   3%  Bash cd /home/mara/tally && touch src/parse.rs && git add src/parse.rs → (empty)
 
     A prune gives back
       nothing
@@ -483,8 +486,8 @@ fn a_diff_pairs_the_same_call_and_lines_its_columns_up() {
 
     ~ :2  assistant  First I want to see how the library begins…  | +32 ++++++++++
     ~ :4  assistant  Glob pattern="mod"                           |  -1 -
-    - :5  tool       Grep pattern="mod" → No files found          |  -7 ---
-    + :5  tool       Glob pattern="mod" → No files found          |  +7 +++
+    - :5  tool       Grep mod → No files found                    |  -7 ---
+    + :5  tool       Glob mod → No files found                    |  +7 +++
 
     2 messages modified, 1 added, 1 removed, tokens: +31 (56 → 87)
     cache   first 1 of 5 messages identical (11 tokens, 12%; 89 B for openai)
@@ -493,8 +496,8 @@ fn a_diff_pairs_the_same_call_and_lines_its_columns_up() {
     insta::assert_snapshot!(sandbox.tract(&["diff", "one", "two", "--oneline"]), @r#"
     ~ :2  40079fa  modified  assistant  +32  First I want to see how the library begins and which modules it has, so that…
     ~ :4  9dc6cf6  modified  assistant   -1  Glob pattern="mod"
-    - :5  9f4d239  removed   tool        -7  Grep pattern="mod" → No files found
-    + :5  8372c15  added     tool        +7  Glob pattern="mod" → No files found
+    - :5  9f4d239  removed   tool        -7  Grep mod → No files found
+    + :5  8372c15  added     tool        +7  Glob mod → No files found
     "#);
 }
 

@@ -143,19 +143,19 @@ fn an_export_with_secrets_in_it_is_not_written() {
     insta::assert_snapshot!(sandbox.tract(&["export", "--format", "html", "-o", "out.jsonl"]), @r"
     exit code: 1
     --- stderr
-    error: 5 secrets: 5 github-token, in 0573c04, 2010819, d969622; nothing was written
+    error: 4 secrets: 4 github-token, in 0573c04, 2010819, d969622; nothing was written
     hint: --redact replaces them in what is written, --allow-secrets writes them too
     ");
     insta::assert_snapshot!(sandbox.tract(&["export", "--format", "markdown"]), @r"
     exit code: 1
     --- stderr
-    error: 3 secrets: 3 github-token, in 0573c04, 2010819, d969622; nothing was written
+    error: 4 secrets: 4 github-token, in 0573c04, 2010819, d969622; nothing was written
     hint: --redact replaces them in what is written, --allow-secrets writes them too
     ");
     insta::assert_snapshot!(sandbox.tract(&["view", "--format", "html"]), @r"
     exit code: 1
     --- stderr
-    error: 5 secrets: 5 github-token, in 0573c04, 2010819, d969622; nothing was written
+    error: 4 secrets: 4 github-token, in 0573c04, 2010819, d969622; nothing was written
     hint: tract export --format html, or markdown, with --redact or --allow-secrets
     ");
     for format in ["openai", "anthropic", "responses", "claude-code", "roo"] {
@@ -316,7 +316,7 @@ fn secrets_are_taken_out_of_the_context_and_an_undo_brings_them_back() {
     Would change 3 messages
       :3  user         41  log in with ghp_0000q7Zk2m…d6GfJ5uKe, please
       :4  assistant    51  shell command=["gh","auth","login","--token","ghp_0000q7Zk2m……
-      :5  tool         55  shell command=["gh","auth","login","--token","ghp_0000q7Zk2m…… → {"output":"as \u001b[32mghp_0000q7Zk2m…d6GfJ5uKe\u001b[0m\n"}
+      :5  tool         55  shell gh auth login --token ghp_0000q7Zk2m…d6GfJ5uKe → {"output":"as \u001b[32mghp_0000q7Zk2m…d6GfJ5uKe\u001b[0m\n"}
       =   3 messages  147
     Messages  6 → 6
     Tokens    172 → 96 (-76)
@@ -336,7 +336,7 @@ fn secrets_are_taken_out_of_the_context_and_an_undo_brings_them_back() {
     Nothing to redact: no secrets are visible
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "-n", "3"]).replace(&github(0)[14..31], "…"), @r#"
-    93e7c13  :5  2026-03-14 12:06:00  edit  tool       -25   96  (HEAD -> main)  shell command=["gh","auth","login","--token","ghp_0000q7Zk2m…… → {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
+    93e7c13  :5  2026-03-14 12:06:00  edit  tool       -25   96  (HEAD -> main)  shell gh auth login --token ghp_0000q7Zk2m…d6GfJ5uKe → {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
     49e7ee7  :4  2026-03-14 12:06:00  edit  assistant  -25  121  shell command=["gh","auth","login","--token","[redacted:github-token]"]
     621f42f  :3  2026-03-14 12:06:00  edit  user       -26  146  log in with [redacted:github-token], please
     "#);
@@ -391,8 +391,8 @@ fn an_import_that_redacts_lets_no_secret_in_and_goes_on_so() {
     ");
     insta::assert_snapshot!(sandbox.ok(&["log", "-n", "0", "--oneline"]), @r#"
     f40b0ac  :6  2026-01-02 03:04:06  append  assistant   +6  96  (HEAD -> main, codex/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c71)  Done.
-    ff455a2  :5  2026-01-02 03:04:05  append  tool       +30  90  shell command=["gh","auth","login","--token","[redacted:github-token]"] → {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
-    061f564  :4  2026-01-02 03:04:04  append  assistant  +26  60  shell command=["gh","auth","login","--token","[redacted:github-token]"]
+    ff455a2  :5  2026-01-02 03:04:05  append  tool       +30  90  shell gh auth login --token [redacted:github-token] → {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
+    061f564  :4  2026-01-02 03:04:04  append  assistant  +26  60  shell gh auth login --token [redacted:github-token]
     ddc7b84  :3  2026-01-02 03:04:03  append  user       +15  34  log in with [redacted:github-token], please
     01fe7c8  :2  2026-01-02 03:04:02  append  assistant   +8  19  Here it is.
     d1c76b2  :1  2026-01-02 03:04:01  append  user       +11  11  show me the log
