@@ -216,6 +216,7 @@ pub fn is_safe_on_a_page(html: &str) {
                     .iter()
                     .any(|lead| value.to_lowercase().starts_with(lead));
             assert!(ours, "it leads elsewhere: {value}");
+            assert!(key != "tabindex" || ["0", "-1"].contains(&value), "{value}");
             assert!(key != "src" || value.starts_with("data:image/"), "{value}");
         }
     }
@@ -327,7 +328,7 @@ const TAGS: [&str; 55] = [
 ];
 
 /// Their attributes.
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 34] = [
     "alt",
     "aria-label",
     "autocomplete",
@@ -350,6 +351,7 @@ const KEYS: [&str; 33] = [
     "spellcheck",
     "src",
     "start",
+    "tabindex",
     "target",
     "title",
     "type",
