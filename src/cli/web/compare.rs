@@ -8,7 +8,9 @@ use tract::diff::{ContextDiff, DiffOptions, Side};
 use tract::hash::CommitHash;
 use tract::model::EntryId;
 use tract::render::diff::{Frame as Names, Kept};
-use tract::render::html::{ChoicePage, ComparisonPage, PageForm, PageInput, PageInputKind, choice, comparison};
+use tract::render::html::{
+    ChoicePage, ComparisonPage, PageForm, PageInput, PageInputKind, choice, comparison,
+};
 
 use super::{Answer, Asked, Site, segment, session_address};
 use crate::cli::Result;

@@ -3,7 +3,7 @@
 use tract::history::On;
 use tract::ingest::{Conversation, Start};
 use tract::model::Operation;
-use tract::render::page::{Around, ConversationPage, PageMessage, PageLink};
+use tract::render::page::{Around, ConversationPage, PageLink, PageMessage};
 use tract::render::{html, plural};
 
 use super::curve::rows;

@@ -36,7 +36,9 @@ use std::net::TcpListener;
 
 use super::{Failure, Result};
 pub use answer::Answer;
-pub use asked::{Asked, address_on_page, message_address, message_anchor, segment, session_address};
+pub use asked::{
+    Asked, address_on_page, message_address, message_anchor, segment, session_address,
+};
 use entry::Entry;
 use guard::Guard;
 pub use out::write as publish;

@@ -9,7 +9,7 @@ use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start,
 use tract::model::{EntryId, Millis, RefName};
 use tract::render::chat::ChatMessage;
 use tract::render::html::{self, Fragment, PageFrame};
-use tract::render::page::{AgentLink, Around, ConversationPage, PageMessage, PageTime, PageLink};
+use tract::render::page::{AgentLink, Around, ConversationPage, PageLink, PageMessage, PageTime};
 use tract::render::{plural, rounded, tokens};
 use tract::tree::{Tool, TreeItem, TurnItem};
 

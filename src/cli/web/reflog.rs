@@ -2,7 +2,7 @@
 
 use tract::history::{OperationEntry, Repo};
 use tract::model::{Millis, RefValue};
-use tract::render::html::{PageForm, MovedLine, OperationLine, OperationsPage, operations};
+use tract::render::html::{MovedLine, OperationLine, OperationsPage, PageForm, operations};
 use tract::render::{Calendar, Label, Line};
 use tract::store::ReflogRow;
 

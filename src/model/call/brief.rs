@@ -193,7 +193,10 @@ impl Brief {
         let at_work = at_work.and_then(words);
         let at_work = at_work.map_or(String::new(), |words| format!(": {words}"));
         let steps = steps.len();
-        self.say(BriefPiece::Words, &format!("{done} of {steps} done{at_work}"));
+        self.say(
+            BriefPiece::Words,
+            &format!("{done} of {steps} done{at_work}"),
+        );
         self.is_cut = true;
     }
 
@@ -240,7 +243,9 @@ impl Brief {
         }
         for at in 0..pieces.len() {
             let over = over(&pieces);
-            if let (BriefPiece::Command(text) | BriefPiece::Words(text), 1..) = (&mut pieces[at], over) {
+            if let (BriefPiece::Command(text) | BriefPiece::Words(text), 1..) =
+                (&mut pieces[at], over)
+            {
                 let count = text.chars().count();
                 let kept = count.saturating_sub(over + 1).max(COMMAND_CHARS);
                 if kept < count {
@@ -274,7 +279,10 @@ fn joined(pieces: &[BriefPiece]) -> String {
                 has_pair = true;
                 line = line + key + "=" + value;
             }
-            BriefPiece::Command(text) | BriefPiece::Path(text) | BriefPiece::Words(text) | BriefPiece::Reason(text) => {
+            BriefPiece::Command(text)
+            | BriefPiece::Path(text)
+            | BriefPiece::Words(text)
+            | BriefPiece::Reason(text) => {
                 line += text;
             }
         }

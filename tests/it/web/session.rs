@@ -195,7 +195,7 @@ fn the_parts_of_real_sessions_are_the_whole() {
     let sandbox = Sandbox::new();
     let files = tract::ingest::tool_dirs::walk_directory(&real_sessions());
     let mut shown = 0;
-    for (at, file) in sample(files).into_iter().enumerate() {
+    for (at, file) in sample(files).enumerate() {
         let branch = format!("real-{at}");
         let path = file.display().to_string();
         let imported = sandbox
