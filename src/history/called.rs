@@ -224,7 +224,7 @@ pub(crate) fn lines(view: &dyn View, entries: &[EntryId]) -> Result<Vec<Option<S
 
 impl Repo {
     /// For each of these entries, the calls that its message answers, in a line such as `read
-    /// path="a.rs"`; none where it answers none, or its calls are not found. Hostile until escaped.
+    /// a.rs`; none where it answers none, or its calls are not found. Hostile until escaped.
     ///
     /// # Errors
     ///

@@ -8,13 +8,13 @@ use crate::model::{Message, Part, call, told};
 pub const PREVIEW_BYTES: usize = 80;
 
 /// One line that tells a message from others: its first text, or its first call as
-/// `name key="value"`, or what its first result tells ([`told`]); white space folded, at most [`PREVIEW_BYTES`] bytes and
+/// `name key="value"`, or what its first result tells (`told`); white space folded, at most [`PREVIEW_BYTES`] bytes and
 /// then `…`. What was cut is `(interrupted)`. Control characters are kept: escaping is for whoever shows it.
 pub fn preview(message: &Message) -> String {
     line(message, told)
 }
 
-/// The same with the whole of a result in it, heads and numbers too: what was kept before [`told`] was asked.
+/// The same with the whole of a result in it, heads and numbers too: what was kept before `told` was asked.
 pub fn plain_preview(message: &Message) -> String {
     line(message, |text| Cow::Borrowed(text))
 }
