@@ -174,9 +174,9 @@ impl Site {
                         if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
                             return self.read(id, &file, app, act);
                         }
-                        return self.kept(app, &repo, named(&repo, id)?, id, act);
+                        return self.opened(app, &repo, named(&repo, id)?, id, None, act);
                     }
-                    return self.kept(app, &repo, (name, tip), id, act);
+                    return self.opened(app, &repo, (name, tip), id, None, act);
                 }
                 Err(Error::UnknownRevision { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -192,18 +192,19 @@ impl Site {
         let Some(repo) = self.repo(app)? else {
             return Err(Failure::refused("there is no repository here"));
         };
-        self.kept(app, &repo, named(&repo, id)?, id, act)
+        self.opened(app, &repo, named(&repo, id)?, id, None, act)
     }
 
-    fn kept<T>(
+    /// Does something with a conversation of this repository, which was read from `file` where it is in memory.
+    fn opened<T>(
         &self,
         app: &App,
         repo: &Repo,
         (name, tip): (Option<RefName>, CommitHash),
         id: &str,
+        file: Option<PathBuf>,
         act: impl FnOnce(&Opened<'_>) -> Result<T>,
     ) -> Result<T> {
-        let file = None;
         act(&Opened {
             app,
             repo,
@@ -224,17 +225,8 @@ impl Site {
         act: impl FnOnce(&Opened<'_>) -> Result<T>,
     ) -> Result<T> {
         self.0.shelf.with(file, app, |repo, name| {
-            let (name, tip) = named(repo, name.as_str())?;
-            let file = Some(file.to_owned());
-            act(&Opened {
-                app,
-                repo,
-                tip,
-                name,
-                id,
-                file,
-                writes: self.writes(),
-            })
+            let found = named(repo, name.as_str())?;
+            self.opened(app, repo, found, id, Some(file.to_owned()), act)
         })
     }
 
