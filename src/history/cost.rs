@@ -110,25 +110,47 @@ impl Repo {
     /// The store's.
     pub fn billed_at(&self, commits: &[CommitHash], prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
-        let counted = commits.iter().zip(view.usage(commits)?);
-        let counted = counted.filter_map(|(commit, usage)| Some((commit, usage?)));
-        let reply = |(commit, usage): (&CommitHash, Usage)| {
-            let [model, tier] = served_at(&*view, commit)?;
-            let mut reply = BilledReply {
-                commit: *commit,
-                session: None,
-                directory: None,
-                time: load::commit(&*view, commit)?.commit.time,
-                model,
-                tier,
-                usage,
-                dollars: None,
-                before: None,
+        let rows = view.commits(commits)?.into_iter();
+        let found = commits.iter().zip(rows).zip(view.usage(commits)?);
+        let mut replies = Vec::new();
+        // What is in force where a commit follows the one before it is known from there: to look it up reads all since
+        // the newest checkpoint.
+        let mut last: Option<(CommitHash, [Option<String>; 2])> = None;
+        for ((commit, row), usage) in found {
+            let before = last.take();
+            let row = match (row, &usage) {
+                (Some(row), _) => row,
+                (None, Some(_)) => return Err(load::unknown(commit)),
+                (None, None) => continue,
             };
-            reply.price(prices);
-            Ok(reply)
-        };
-        counted.map(reply).collect()
+            let before = before.filter(|(tip, _)| row.commit.parent == Some(*tip));
+            let served = match (before, &usage) {
+                (Some((_, mut served)), _) => {
+                    go_on(&mut served, &row);
+                    served
+                }
+                (None, Some(_)) => served_at(&*view, commit)?,
+                (None, None) => continue,
+            };
+            if let Some(usage) = usage {
+                let [model, tier] = served.clone();
+                let mut reply = BilledReply {
+                    commit: *commit,
+                    session: None,
+                    directory: None,
+                    time: row.commit.time,
+                    model,
+                    tier,
+                    usage,
+                    dollars: None,
+                    before: None,
+                };
+                reply.price(prices);
+                replies.push(reply);
+            }
+            last = Some((*commit, served));
+        }
+        Ok(replies)
     }
 
     /// The model in force at a commit. Hostile until escaped.
@@ -192,6 +214,15 @@ fn served_at(view: &dyn View, commit: &CommitHash) -> Result<[Option<String>; 2]
         *found = named.and_then(|row| setting(&row, key));
     }
     Ok(served)
+}
+
+/// What is in force after the next commit.
+fn go_on(served: &mut [Option<String>; 2], next: &CommitRow) {
+    for (key, found) in SERVED.iter().zip(served) {
+        if next.commit.settings.contains_key(*key) {
+            *found = setting(next, key);
+        }
+    }
 }
 
 /// What a commit sets one of these to, if that is a text, and no tier that is the usual one.
@@ -305,11 +336,7 @@ impl NewPath<'_> {
         let mut served = [None, None];
         let mut new = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
-            for (key, found) in SERVED.iter().zip(&mut served) {
-                if row.commit.settings.contains_key(*key) {
-                    *found = setting(row, key);
-                }
-            }
+            go_on(&mut served, row);
             if at >= self.known {
                 new.push((row.hash, row.commit.time, served.clone()));
             }

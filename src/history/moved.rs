@@ -9,12 +9,17 @@ use crate::hash::CommitHash;
 use crate::history::repo::Repo;
 use crate::store::{CommitRow, View};
 
-/// How many commits are looked at at once for one that both have.
-const STEP: usize = 512;
+/// How many commits are looked at at first for one that both have: most often that is the very end of the old way.
+const FIRST: usize = 4;
+/// How many times as many are looked at next, and how many at most.
+const MORE: usize = 4;
+const MOST: usize = 1024;
 
 /// The way from one commit to another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
+    /// Whether the commit that was left is here no longer, so that nothing is known of its way.
+    pub is_lost: bool,
     /// How many messages were appended on the way that was left.
     pub gone: usize,
     /// How many are appended on the new way.
@@ -63,8 +68,12 @@ impl Repo {
         let view = self.store.read()?;
         let appends = |row: &CommitRow| row.appended().is_some();
         let (mut gone, mut common, mut from) = (0, None, old.copied());
+        let mut is_lost = false;
+        let mut step = FIRST;
         while let (Some(tip), None) = (from, common) {
-            let rows = view.ancestors(&tip, None, STEP)?;
+            let rows = view.ancestors(&tip, None, step)?;
+            step = (step * MORE).min(MOST);
+            is_lost |= rows.is_empty();
             let shared = match new {
                 Some(new) => shared(&*view, &rows, new)?,
                 None => rows.len(),
@@ -79,6 +88,7 @@ impl Repo {
         };
         let changes = came.iter().rev().filter(|row| !appends(row));
         Ok(Moved {
+            is_lost,
             gone,
             came: came.iter().filter(|row| appends(row)).count(),
             changes: changes
@@ -130,6 +140,9 @@ mod tests {
             repo.moved(Some(&new), Some(&new)).expect("told"),
             Moved::default()
         );
+        let elsewhere = Repo::ephemeral().expect("made");
+        let moved = elsewhere.moved(Some(&old), None).expect("told");
+        assert!(moved.is_lost && moved.gone == 0);
         let from_nothing = repo.moved(None, Some(&base)).expect("told");
         assert_eq!((from_nothing.gone, from_nothing.came), (0, 1_500));
         assert_eq!(repo.head(&On::Head).expect("a head").commit(), Some(new));

@@ -54,6 +54,15 @@ impl Repo {
         resolve(&*self.store.read()?, on, text)
     }
 
+    /// The same; none where nothing is named so. What would have been meant is not looked for, so this is cheap.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`], but for a name that nothing bears.
+    pub fn resolve_if_any(&self, on: &On, text: &str) -> Result<Option<CommitHash>> {
+        named(&*self.store.read()?, on, text)
+    }
+
     /// What `A..B` names: the commit B, and the one that the path from A to B begins after: A, or,
     /// where A is on another path, the last commit that both have. An end left out is HEAD. A text
     /// without `..` is B alone.

@@ -17,7 +17,7 @@ use super::{Answer, Site, session_address};
 use crate::cli::{App, Result};
 
 /// How many conversations stand on a page.
-const ROWS: usize = 200;
+const ROWS: usize = 100;
 /// How many of them above what a search finds.
 const ROWS_FOUND: usize = 12;
 /// How many messages a search tells at once.

@@ -71,6 +71,8 @@ struct Follower {
     /// The repository that is served, as long as it can be opened.
     repo: Option<Rc<Repo>>,
     version: Option<u64>,
+    /// Whether anybody has written to it since the conversation was looked at.
+    is_moved: bool,
     /// The session's file, and how it looked.
     file: Option<(PathBuf, Option<FileStamp>)>,
     painted: Painted,
@@ -110,7 +112,7 @@ impl Follower {
         let app = site.app();
         let repo = site.repo(&app)?;
         let version = repo.as_ref().map(|repo| repo.version()).transpose()?;
-        let (painted, known) = look(&site, &asked, &id, from)?;
+        let (painted, known) = site.open(&id, |opened| look(opened, &asked, from))?;
         let file = painted.file.clone().or(known);
         let file = file.map(|file| {
             let stamp = ingest::stamp(&file).ok();
@@ -123,6 +125,7 @@ impl Follower {
             from,
             repo,
             version,
+            is_moved: false,
             file,
             painted,
         })
@@ -158,9 +161,9 @@ impl Follower {
                 continue;
             }
             is_again = false;
-            match look(&self.site, &self.asked, &self.id, self.from) {
+            match self.open(|opened| look(opened, &self.asked, self.from)) {
                 Ok((painted, _)) => {
-                    is_lost = false;
+                    (is_lost, self.is_moved) = (false, false);
                     if self.tell(painted, out)? {
                         return Ok(());
                     }
@@ -175,13 +178,22 @@ impl Follower {
         Ok(())
     }
 
+    /// Does something with the conversation. What was read from a file is what it was, until the repository may hold it:
+    /// by its name, it is looked for among all.
+    fn open<T>(&self, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+        match &self.painted.file {
+            Some(file) if !self.is_moved => self.site.open_file(&self.id, file, act),
+            _ => self.site.open(&self.id, act),
+        }
+    }
+
     /// Where the conversation ends now: no connection is opened or closed for that, which would be in the way of who
     /// erases.
     fn tip(&self) -> Result<CommitHash> {
         if let (Some(repo), None) = (&self.repo, &self.painted.file) {
             return Ok(named(repo, &self.id)?.1);
         }
-        self.site.open(&self.id, |opened| Ok(opened.tip))
+        self.open(|opened| Ok(opened.tip))
     }
 
     /// Whether anybody has written since it was asked last.
@@ -189,6 +201,7 @@ impl Follower {
         let version = self.repo.as_ref().and_then(|repo| repo.version().ok());
         let is_moved = version != self.version;
         self.version = version;
+        self.is_moved |= is_moved;
         let Some((file, known)) = &mut self.file else {
             return is_moved;
         };
@@ -226,10 +239,10 @@ impl Follower {
             let is_over = self.painted.is_open != now.is_open;
             return (!is_over).then(|| "what is here was erased".to_owned());
         }
-        let moved = self.site.open(&self.id, |opened| {
-            Ok(opened.repo.moved(Some(&self.painted.tip), Some(&now.tip))?)
-        });
-        let Ok(moved) = moved else {
+        let moved =
+            self.open(|opened| Ok(opened.repo.moved(Some(&self.painted.tip), Some(&now.tip))?));
+        // What was read anew holds nothing of what was read before.
+        let Some(moved) = moved.ok().filter(|moved| !moved.is_lost) else {
             return Some("it is another one now".to_owned());
         };
         if moved.gone == 0 && moved.changes.is_empty() {
@@ -259,19 +272,17 @@ impl<'a> Whole<'a> {
 }
 
 /// The end of the conversation as it is now, and the file that its session came in from.
-fn look(site: &Site, asked: &Asked, id: &str, from: usize) -> Result<(Painted, Option<PathBuf>)> {
-    site.open(id, |opened| {
-        let session = opened
-            .name
-            .as_ref()
-            .filter(|name| name.as_session().is_some());
-        let file = match (session, &opened.file) {
-            (Some(session), None) => ingest::file_of(opened.repo, session)?,
-            _ => None,
-        };
-        let painted = Painted::of(opened, asked, from)?;
-        Ok((painted, file.map(|(path, _)| path)))
-    })
+fn look(opened: &Opened<'_>, asked: &Asked, from: usize) -> Result<(Painted, Option<PathBuf>)> {
+    let session = opened
+        .name
+        .as_ref()
+        .filter(|name| name.as_session().is_some());
+    let file = match (session, &opened.file) {
+        (Some(session), None) => ingest::file_of(opened.repo, session)?,
+        _ => None,
+    };
+    let painted = Painted::of(opened, asked, from)?;
+    Ok((painted, file.map(|(path, _)| path)))
 }
 
 /// Sends an event.

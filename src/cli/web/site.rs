@@ -168,22 +168,28 @@ impl Site {
     pub fn open<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
         let app = &self.app();
         if let Some(repo) = self.repo(app)? {
-            match named(&repo, id) {
-                Ok((name, tip)) => {
-                    if let Some(file) = self.grown(&repo, name.as_ref())? {
-                        if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
-                            return self.read(id, &file, app, act);
-                        }
-                        return self.opened(app, &repo, named(&repo, id)?, id, None, act);
+            if let Some((name, tip)) = named_if_any(&repo, id)? {
+                if let Some(file) = self.grown(&repo, name.as_ref())? {
+                    if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
+                        return self.read(id, &file, app, act);
                     }
-                    return self.opened(app, &repo, (name, tip), id, None, act);
+                    return self.opened(app, &repo, named(&repo, id)?, id, None, act);
                 }
-                Err(Error::UnknownRevision { .. }) => {}
-                Err(error) => return Err(error.into()),
+                return self.opened(app, &repo, (name, tip), id, None, act);
             }
         }
         let file = self.file(id, app)?;
         self.read(id, &file, app, act)
+    }
+
+    /// The same of one that is known to be read from a file.
+    pub fn open_file<T>(
+        &self,
+        id: &str,
+        file: &Path,
+        act: impl FnOnce(&Opened<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.read(id, file, &self.app(), act)
     }
 
     /// The same as it stands in the repository, whatever has come since.
@@ -258,6 +264,14 @@ impl Site {
 
 /// What is called so, and where it ends.
 pub fn named(repo: &Repo, id: &str) -> tract::Result<(Option<RefName>, CommitHash)> {
+    match named_if_any(repo, id)? {
+        Some(found) => Ok(found),
+        None => Ok((None, repo.resolve(&On::Head, id)?)),
+    }
+}
+
+/// The same; none where nothing is called so.
+fn named_if_any(repo: &Repo, id: &str) -> tract::Result<Option<(Option<RefName>, CommitHash)>> {
     let names = [
         id.to_owned(),
         format!("{}{id}", RefName::SESSIONS),
@@ -270,8 +284,9 @@ pub fn named(repo: &Repo, id: &str) -> tract::Result<(Option<RefName>, CommitHas
         let found = repo.references(&name)?;
         let own = found.into_iter().find(|(own, _)| own.as_str() == name);
         if let Some((own, RefValue::Commit(tip))) = own {
-            return Ok((Some(own), tip));
+            return Ok(Some((Some(own), tip)));
         }
     }
-    Ok((None, repo.resolve(&On::Head, id)?))
+    let found = repo.resolve_if_any(&On::Head, id)?;
+    Ok(found.map(|tip| (None, tip)))
 }
