@@ -192,7 +192,38 @@ fn the_sessions_of_every_directory_are_listed_and_taken() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on claude-code-5b0c9a1e
-    Nothing new in claude-code 77777777-7d42: 1 message
+    1 other file is as it was when it came in
+    "#);
+}
+
+#[test]
+fn of_all_sessions_only_those_are_read_that_have_changed() {
+    let sandbox = Sandbox::empty();
+    let other = "77777777-7d42-4c8f-9e36-2f1d8a6b4c70";
+    left(&sandbox, ID, SESSION, 3);
+    left(&sandbox, other, UNTITLED, 90);
+    sandbox.ok(&["import", "--all"]);
+    let tip = sandbox.ok(&["rev-parse", "claude-code/77777777"]);
+    // What looks as it did is not read: another message of the same length, at the same time.
+    left(&sandbox, other, &UNTITLED.replace("rivers", "lakes?"), 90);
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r"
+    --- stderr
+    2 files are as they were when they came in
+    ");
+    assert_eq!(sandbox.ok(&["rev-parse", "claude-code/77777777"]), tip);
+    // What is named is.
+    sandbox.ok(&["import", other]);
+    assert_ne!(sandbox.ok(&["rev-parse", "claude-code/77777777"]), tip);
+    // What has grown comes.
+    let more = UNTITLED.replace("u1", "u2").replace("null", "\"u1\"");
+    left(
+        &sandbox,
+        other,
+        &(UNTITLED.replace("rivers", "lakes?") + &more),
+        1,
+    );
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
+    --- stderr
     "#);
 }
 

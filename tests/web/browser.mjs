@@ -38,8 +38,12 @@ const visible = (page, text) => page.getByText(text).first().waitFor({ timeout: 
 async function paints() {
   const server = await serve();
   const context = await open();
-  figure(`first paint, a list of ${asked.sessions} sessions`, `${await firstPaint(context, server.address)} ms`);
-  figure(`first paint, a session of ${asked.messages} messages`, `${await firstPaint(context, server.address + session(long))} ms`);
+  const empty = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>nothing</title><p>Nothing."));
+  await new Promise((done) => empty.listen(0, "127.0.0.1", done));
+  figure("first paint, a page of one word", await firstPaint(context, `http://127.0.0.1:${empty.address().port}/`));
+  figure(`first paint, a list of ${asked.sessions} sessions`, await firstPaint(context, server.address));
+  figure(`first paint, a session of ${asked.messages} messages`, await firstPaint(context, server.address + session(long)));
+  empty.close();
   await context.close();
   server.end();
 }
@@ -154,20 +158,20 @@ async function acts() {
   await page.goto(`${server.address}act?id=${encodeURI(branch)}`);
   await picture(page, "choices");
   await audit(page, "what can be done");
-  await page.locator("form", { hasText: /hide the oldest/i }).first().locator("button").first().click();
+  await page.locator("form", { hasText: /hide the oldest/i }).first().locator("button").first().press("Enter");
   await visible(page, "Nothing is changed yet");
   await picture(page, "foretold");
   check(hash("HEAD") === tip, "a dry run changes nothing");
-  await page.locator("main form button").first().click();
+  await page.locator("main form button").first().press("Enter");
   await visible(page, "Done.");
   check(hash("HEAD") !== tip, "the deed is a commit");
   await page.goto(`${server.address}reflog`);
   await picture(page, "reflog");
   await audit(page, "what was done");
-  await page.locator("form", { hasText: /undo/i }).first().locator("button").first().click();
+  await page.locator("form", { hasText: /undo/i }).first().locator("button").first().press("Enter");
   await visible(page, "Nothing is changed yet");
   await picture(page, "foretold-undo");
-  await page.locator("main form button").first().click();
+  await page.locator("main form button").first().press("Enter");
   await visible(page, "Done.");
   check(hash("HEAD") === tip, "undo takes it back");
   await page.goto(`${server.address}cost`);

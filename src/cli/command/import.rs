@@ -46,6 +46,8 @@ pub struct Args {
     #[arg(value_name = "PATH|ID")]
     paths: Vec<PathBuf>,
     /// Take the sessions of every directory
+    ///
+    /// A file that is as it was when it came in is not read again; name it to have it read.
     #[arg(long, conflicts_with_all = ["paths", "hook"])]
     all: bool,
     /// Only list sessions, as without arguments
@@ -81,6 +83,14 @@ pub struct Args {
     /// Report each session, each file that was skipped, and each kept record that is not a message
     #[arg(short, long)]
     verbose: bool,
+}
+
+impl Args {
+    /// Whether a file is only read where it has changed since it came in.
+    fn reads_what_changed(&self) -> bool {
+        let is_plain = self.format.is_none() && self.onto.is_none();
+        self.all && is_plain && !self.strict && !self.redact
+    }
 }
 
 const ABOUT: &str = "Bring in sessions of coding agents, and other conversations";
@@ -126,6 +136,10 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     }
     let (repo, created) = open(&files, &spools, args, app)?;
     let before = repo.head(&On::Head)?;
+    let unchanged = match args.reads_what_changed() {
+        true => leave_out_unchanged(&repo, &mut files, app)?,
+        false => 0,
+    };
     let mut listings = database::Listings::default();
     // What comes in first is what HEAD is on, and that is to be what one worked on last.
     if files.len() > 1 && before.commit().is_none() {
@@ -152,12 +166,23 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         app.tell_made(&repo);
     }
     passed.tell(args.verbose, app);
-    if reports.is_empty() && worst.is_none() {
+    if reports.is_empty() && worst.is_none() && unchanged == 0 {
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(known_formats()));
     }
     let is_kin = |file: &Path| !files.iter().any(|named| named == file);
-    imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
+    if !reports.is_empty() {
+        imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
+    }
+    if unchanged > 0 {
+        let other = if reports.is_empty() { "" } else { "other " };
+        let files = plural(unchanged, "file");
+        let files = files.replacen(' ', &format!(" {other}"), 1);
+        app.ui.status(match unchanged {
+            1 => format!("{files} is as it was when it came in"),
+            _ => format!("{files} are as they were when they came in"),
+        });
+    }
     if let Some(onto) = &args.onto {
         let named = reports.iter().filter(|(file, _)| !is_kin(file));
         for (_, report) in named {
@@ -183,6 +208,34 @@ fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
         _ if args.paths.is_empty() => return Ok(None),
         _ => gather(args, app)?,
     }))
+}
+
+/// Leaves out those files that are as they were when they came in, and adds those of their sub-agents that are not; how
+/// many are left out.
+fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>, app: &App) -> Result<u64, Failure> {
+    let how = |file: &Path| -> Result<Option<bool>, Failure> {
+        let known = ingest::known_stamp(repo, file)?;
+        Ok(known.map(|known| ingest::stamp(file).is_ok_and(|stamp| stamp == known)))
+    };
+    let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
+    for file in files.drain(..) {
+        let is_unchanged = database::place(&file).is_none() && how(&file)? == Some(true);
+        let side = if is_unchanged {
+            &mut unchanged
+        } else {
+            &mut changed
+        };
+        side.push(file);
+    }
+    if !unchanged.is_empty() {
+        for file in app.tool_dirs()?.files() {
+            if !changed.contains(&file) && how(&file)? == Some(false) {
+                changed.push(file);
+            }
+        }
+    }
+    *files = changed;
+    Ok(unchanged.len() as u64)
 }
 
 /// Files on their way in, one after the other.
@@ -308,7 +361,7 @@ impl<'a> Intake<'a> {
             counter: Some(self.counter),
             secrets: Some(&self.secrets),
             redaction: self.redaction,
-            reading: if args.hook {
+            reading: if args.hook || args.reads_what_changed() {
                 Reading::New
             } else {
                 Reading::Whole

@@ -266,6 +266,18 @@ fn pin_restore_pick_truncate_and_a_summary() {
     );
     let page = served.get("act?id=main").body;
     assert!(does(&page, "Hide the oldest", &[("keep", "2")]).contains("Hid 3 messages"));
+    // What was hidden is read where it is told what hid it, and comes back from there.
+    let kept = sandbox.ok(&["compile"]);
+    assert!(!kept.contains("message 2 with"), "{kept}");
+    let hidden = sandbox.ok(&["rev-parse", "main~6"]);
+    let page = served
+        .get(&format!("act?id=main&rev={}", hidden.trim()))
+        .body;
+    assert!(
+        does(&page, "Restore", &[]).contains("Brought back"),
+        "{page}"
+    );
+    assert!(sandbox.ok(&["compile"]).contains("message 2 with"));
     let page = served.get("act?id=main").body;
     // What is typed is what is committed, whatever it looks like.
     let summary = "--exec=touch pwned\r\nsecond \u{202e}line";
@@ -312,4 +324,27 @@ fn what_a_form_sends_is_never_an_option() {
         assert!(reply.status >= 400, "{fields:?}: {}", text(&reply.body));
     }
     assert_eq!(sandbox.ok(&["reflog"]), before);
+}
+
+#[test]
+fn the_demo_in_a_browser_is_read_and_changed() {
+    let sandbox = Sandbox::empty();
+    let served = Served::run(sandbox.command(&["demo", "--web", "--no-open"]));
+    assert!(
+        served
+            .settled("")
+            .contains("Read the bank&#39;s amounts, and never in silence")
+    );
+    let page = served
+        .get("s/claude-code/5b0c9a1e-7d42-4c8f-9e36-2f1d8a6b4c70/")
+        .body;
+    assert!(page.contains("hidden?by="), "the compaction: {page}");
+    let page = served.get("act?id=main").body;
+    let foretold = press(&served, &page, "Hide the oldest", &[("keep", "2")]);
+    let done = press(&served, &foretold.body, "Do it", &[]);
+    assert!(
+        text(&done.body).contains("Hid 10 messages"),
+        "{}",
+        text(&done.body)
+    );
 }
