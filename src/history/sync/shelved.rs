@@ -234,6 +234,8 @@ impl Shelved {
             None => {}
             // Whoever took it up has not come to take it away.
             Some(row) if row.commit == old.row.commit => return true,
+            // Somebody who has an earlier version has gone on from it just then.
+            Some(row) if old.ends.contains(&row.commit) => {}
             Some(_) => {
                 let why = "an earlier version of tract put it there, beside where it is now";
                 self.left_out.push(LeftOut::new(place, why));

@@ -48,7 +48,7 @@ impl Old {
 
 impl Bucket {
     /// Where a ref is.
-    fn folder(&self, name: &RefName) -> Path {
+    pub(super) fn folder(&self, name: &RefName) -> Path {
         let below = name.as_str().strip_prefix("refs/").unwrap_or_default();
         let folder = format!("{below}{SUFFIX}");
         let pieces = folder.split('/');

@@ -241,6 +241,12 @@ fn forks_share_what_they_have_in_common() {
     }
     // At once, and one after the other.
     let all = Board::default();
+    let dry = PushOptions {
+        is_dry: true,
+        ..PUSH
+    };
+    let done = push_as(&mine, &all, &names, &dry).expect("told");
+    assert_eq!(done.would_send, 210, "each is counted once");
     let done = push_as(&mine, &all, &names, &PUSH).expect("pushed");
     assert_eq!(done.carried.brought.commits, 210, "each is sent once");
     for name in &names {
