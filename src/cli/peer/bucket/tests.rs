@@ -207,13 +207,13 @@ fn put_old(bucket: &Bucket, name: &str, put: char, ends: &[(u8, char)]) {
         &format!("{folder}/ref.json"),
         spelled.to_string().as_bytes(),
     );
-    put_at(bucket, "team/tract/tract.json", b"{\"format\":1}");
 }
 
 #[test]
 fn what_earlier_versions_put_there_is_taken_up_if_it_is_as_it_was_seen() {
     let store = Arc::new(InMemory::new());
     let mut mine = unseen_by(&store);
+    put_at(&mine, "team/tract/tract.json", b"{\"format\":1}");
     put_old(&mine, MAIN, 'a', &[(1, '1'), (2, '2')]);
     put_old(&mine, "refs/heads/日本", 'b', &[(3, '3')]);
     put_old(&mine, "refs/tags/gone", 'c', &[]);
