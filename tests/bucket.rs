@@ -30,11 +30,11 @@ pub enum Broken {
     KnowsNoConditions,
     /// It hangs up in the middle of a bundle, on its way there or back.
     CutsBundles,
-    /// It puts a ref and hangs up.
+    /// It puts an index and hangs up.
     SwallowsAnswers,
-    /// It puts a ref, somebody goes on from it, and it says that it has not put it.
+    /// It puts an index, somebody goes on from it, and it says that it has not put it.
     GoesOn,
-    /// It puts a ref, and somebody goes on from it at once.
+    /// It puts an index, and somebody goes on from it at once.
     GoesOnQuickly,
     /// It answers with this status and code.
     Answers(u16, &'static str),
@@ -49,15 +49,13 @@ pub enum Broken {
 #[derive(Clone)]
 struct Object {
     body: Vec<u8>,
-    day: u32,
 }
 
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Object>,
     broken: Broken,
-    day: u32,
-    /// How many are to come with a ref before any of them is put.
+    /// How many are to come with an index before any of them is put.
     awaited: usize,
     came: usize,
     asked: Vec<String>,
@@ -104,12 +102,7 @@ impl Host {
         self.state.0.lock().expect("whole").broken = broken;
     }
 
-    /// Lets so many days go by.
-    pub fn wait_days(&self, days: u32) {
-        self.state.0.lock().expect("whole").day += days;
-    }
-
-    /// Holds refs back until so many have come.
+    /// Holds indexes back until so many have come.
     pub fn awaits(&self, refs: usize) {
         let mut state = self.state.0.lock().expect("whole");
         (state.awaited, state.came) = (refs, 0);
@@ -130,8 +123,8 @@ impl Host {
     /// Puts something there behind everybody's back.
     pub fn put(&self, key: &str, body: &[u8]) {
         let mut state = self.state.0.lock().expect("whole");
-        let (body, day) = (body.to_vec(), state.day);
-        state.objects.insert(key.to_owned(), Object { body, day });
+        let body = body.to_vec();
+        state.objects.insert(key.to_owned(), Object { body });
     }
 
     /// Takes something away behind everybody's back.
@@ -263,7 +256,7 @@ fn answer(request: Request, shared: &(Mutex<State>, Condvar)) -> Answer {
             }
         },
         "PUT" => {
-            if state.awaited > 0 && key.ends_with("/ref.json") {
+            if state.awaited > 0 && key.ends_with("/index.json") {
                 state.came += 1;
                 arrived.notify_all();
                 let wait = Duration::from_secs(20);
@@ -292,22 +285,22 @@ fn answer(request: Request, shared: &(Mutex<State>, Condvar)) -> Answer {
             if !is_met {
                 return refused(412, "PreconditionFailed");
             }
-            let (tag, day) = (tag(&request.body), state.day);
+            let tag = tag(&request.body);
             let body = request.body;
             let goes_on = [Broken::GoesOn, Broken::GoesOnQuickly].contains(&state.broken);
-            if goes_on && key.ends_with("/ref.json") {
+            if goes_on && key.ends_with("/index.json") {
                 let text = String::from_utf8(body).expect("text");
                 let (before, put) = text.split_once("\"put\":\"").expect("it has one");
                 let (number, after) = ("7".repeat(32), &put[32..]);
                 let body = format!("{before}\"put\":\"{number}{after}").into_bytes();
-                state.objects.insert(key.to_owned(), Object { body, day });
+                state.objects.insert(key.to_owned(), Object { body });
                 return match state.broken {
                     Broken::GoesOn => refused(412, "PreconditionFailed"),
                     _ => Some((200, vec![("ETag", tag)], Vec::new())),
                 };
             }
-            state.objects.insert(key.to_owned(), Object { body, day });
-            let swallows = state.broken == Broken::SwallowsAnswers && key.ends_with("/ref.json");
+            state.objects.insert(key.to_owned(), Object { body });
+            let swallows = state.broken == Broken::SwallowsAnswers && key.ends_with("/index.json");
             (!swallows).then(|| (200, vec![("ETag", tag)], Vec::new()))
         }
         "DELETE" if state.broken == Broken::KeepsAll => refused(403, "AccessDenied"),
@@ -344,10 +337,10 @@ fn listed(state: &State, query: &BTreeMap<String, String>) -> Vec<u8> {
                 rows.insert(folder, text);
             }
             None => {
-                let (size, tag, day) = (object.body.len(), tag(&object.body), object.day + 1);
+                let (size, tag) = (object.body.len(), tag(&object.body));
                 let text = format!(
                     "<Contents><Key>{key}</Key><Size>{size}</Size><ETag>{tag}</ETag>\
-                     <LastModified>2026-03-{day:02}T12:00:00.000Z</LastModified></Contents>"
+                     <LastModified>2026-03-01T12:00:00.000Z</LastModified></Contents>"
                 );
                 rows.insert(key.clone(), text);
             }

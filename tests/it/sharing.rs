@@ -17,6 +17,51 @@ pub fn mine() -> Sandbox {
     sandbox
 }
 
+/// Says so many different things.
+pub fn talk(who: &Sandbox, messages: u32) {
+    let mut noise = 1_u64;
+    let mut line = |at| {
+        let words: String = (0..12)
+            .map(|_| {
+                noise = noise
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(99);
+                format!(" {:x}", noise >> 32)
+            })
+            .collect();
+        format!("{{\"role\":\"user\",\"content\":\"said {at}:{words}\"}}\n")
+    };
+    let lines: String = (0..messages).map(&mut line).collect();
+    who.write("talk.batch", lines);
+    who.ok(&["commit", "--batch", "talk.batch"]);
+}
+
+/// Makes ten forks of what was said, and pushes each when it is made.
+pub fn fork_and_push(who: &Sandbox, run: &dyn Fn(&[&str]) -> String) {
+    for at in 0..10 {
+        let name = format!("fork-{at}");
+        who.ok(&["branch", &name, &format!("HEAD~{}", at * 20)]);
+        who.ok(&["commit", "--on", &name, "-r", "user", "-m", &name]);
+        let said = run(&["push", "origin", &name]);
+        assert!(said.contains("Sent 1 commit, 1 message"), "{said}");
+    }
+}
+
+/// A ref as earlier versions put it where files are kept: its bundle, and what they wrote of it.
+pub fn old(who: &Sandbox, name: &str) -> (Vec<u8>, String) {
+    who.ok(&["bundle", "old.tract", name]);
+    let bundle = fs::read(who.work().join("old.tract")).expect("it was made");
+    fs::remove_file(who.work().join("old.tract")).expect("it was made");
+    let commit = who.ok(&["rev-parse", name]);
+    let commit = commit.trim();
+    let depth = who.ok(&["log", "--format", "%H", name]).lines().count() - 1;
+    let row = format!(
+        "{{\"name\":\"{name}\",\"commit\":\"{commit}\",\"depth\":{depth},\"note\":null,\"session\":null,\
+         \"ends\":[\"{commit}\"]}}"
+    );
+    (bundle, row)
+}
+
 /// A repository that others push to and pull from.
 fn hub() -> (Sandbox, String) {
     let hub = Sandbox::new();
@@ -148,11 +193,11 @@ fn a_colleague_goes_on_beside_the_code() {
     }
     insta::assert_snapshot!(mine.tract(&["push", "git:origin", "--sources"]), @r"
     --- stderr
-    Sent 14 commits, 14 messages, 2 session files
+    Sent 7 commits, 7 messages, 1 session file
       new      d128895  main
       new      d128895  sessions/claude-code/11111111-2222-4333-8444-555555555555
     ");
-    insta::assert_snapshot!(yours.tract(&["pull", "git:origin"]), @r"
+    insta::assert_snapshot!(yours.tract(&["pull", "git:origin", "--sources"]), @r"
     --- stderr
     Took in 7 commits, 7 messages, 1 session file
       new      d128895  git-origin/main
@@ -205,9 +250,12 @@ fn a_colleague_goes_on_beside_the_code() {
         .filter_map(|line| line.split_once('\t'))
         .map(|it| it.1)
         .collect();
-    assert_eq!(
-        refs,
-        ["refs/tract/sessions/claude-code/11111111-2222-4333-8444-555555555555.tract"]
+    // The index, the commits that the session is made of, and its file.
+    let is_bundle = |name: &&&str| name.starts_with("refs/tract/bundles/");
+    assert_eq!(refs.iter().filter(is_bundle).count(), 2, "{refs:?}");
+    assert!(
+        refs.len() == 3 && refs.contains(&"refs/tract/index"),
+        "{refs:?}"
     );
     insta::assert_snapshot!(mine.tract(&["push", "git:nowhere"]), @r"
     exit code: 1
@@ -222,6 +270,196 @@ fn a_colleague_goes_on_beside_the_code() {
     hint: git:origin, for the one that git calls origin
     ");
     assert_eq!(mine.ok(&["fsck"]), "");
+}
+
+#[test]
+fn forks_beside_the_code_take_the_room_of_one_and_pushes_leave_few_objects() {
+    let (mine, yours) = (Sandbox::new(), Sandbox::new());
+    let Some(host) = coders(&mine, &yours) else {
+        return;
+    };
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let output = command.args(["--git-dir", &host]).args(arguments).output();
+        let output = output.expect("git runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    // All that leads anywhere there, and how much of it.
+    let objects = || -> Vec<u64> {
+        let all = git(&["rev-list", "--objects", "--all"]);
+        let size = |line: &str| {
+            let name = line.split(' ').next().expect("a name");
+            git(&["cat-file", "-s", name])
+                .trim()
+                .parse()
+                .expect("a number")
+        };
+        all.lines().map(size).collect()
+    };
+    for sandbox in [&mine, &yours] {
+        sandbox.ok(&["remote", "add", "origin", "git:origin"]);
+    }
+    talk(&mine, 300);
+    mine.ok(&["push"]);
+    let one: u64 = objects().iter().sum();
+    fork_and_push(&mine, &|arguments| mine.tract(arguments));
+    let all: u64 = objects().iter().sum();
+    assert!(all * 10 <= one * 12, "{all} for {one}");
+    for at in 0..40 {
+        mine.ok(&["commit", "-r", "user", "-m", &format!("and {at}")]);
+        mine.ok(&["push"]);
+    }
+    let left = objects().len();
+    assert!(left <= 8, "{left}");
+    assert!(git(&["for-each-ref"]).lines().count() <= 8);
+    // What a push that was killed has left goes with the next.
+    let stale = format!("refs/tract/bundles/{}", "0".repeat(32));
+    git(&["update-ref", &stale, "refs/tract/index"]);
+    mine.ok(&["commit", "-r", "user", "-m", "one more"]);
+    mine.ok(&["push"]);
+    assert!(!git(&["for-each-ref"]).contains(&stale));
+    yours.ok(&["pull"]);
+    for name in ["main", "fork-0", "fork-9"] {
+        let seen = yours.ok(&["rev-parse", &format!("origin/{name}")]);
+        assert_eq!(seen, mine.ok(&["rev-parse", name]));
+    }
+    assert_eq!(yours.ok(&["compile"]), mine.ok(&["compile"]));
+    // Whoever collects there takes nothing that is needed.
+    git(&["gc", "-q", "--prune=now"]);
+    let fresh = Sandbox::new();
+    std::process::Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(fresh.work())
+        .output()
+        .expect("git runs");
+    fresh.ok(&["remote", "add", "host", &format!("git:{host}")]);
+    fresh.ok(&["pull", "host"]);
+    assert_eq!(fresh.ok(&["compile"]), mine.ok(&["compile"]));
+}
+
+#[test]
+fn two_beside_the_code_at_once_lose_nothing() {
+    let (mine, yours) = (Sandbox::new(), Sandbox::new());
+    if coders(&mine, &yours).is_none() {
+        return;
+    }
+    mine.ok(&["commit", "-r", "user", "-m", "first"]);
+    mine.ok(&["push", "git:origin"]);
+    yours.ok(&["pull", "git:origin"]);
+    for (sandbox, name) in [(&mine, "one"), (&yours, "other")] {
+        sandbox.ok(&["checkout", "-b", name]);
+    }
+    let push = |who: &Sandbox, name: &str| {
+        let mut command = who.command(&["push", "git:origin", name]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        command.spawn().expect("it runs")
+    };
+    for round in 0..6 {
+        for sandbox in [&mine, &yours] {
+            sandbox.ok(&["commit", "-r", "user", "-m", &format!("in round {round}")]);
+        }
+        let pushes = [push(&mine, "one"), push(&yours, "other")];
+        for (push, who) in pushes.into_iter().zip([&mine, &yours]) {
+            let output = push.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{}", who.told(&output));
+        }
+    }
+    for sandbox in [&mine, &yours] {
+        sandbox.ok(&["fetch", "git:origin"]);
+    }
+    let tips = |who: &Sandbox| {
+        ["one", "other"].map(|name| who.ok(&["rev-parse", &format!("git-origin/{name}")]))
+    };
+    assert_eq!(tips(&mine), tips(&yours));
+    assert_eq!(tips(&mine)[0], mine.ok(&["rev-parse", "one"]));
+    assert_eq!(tips(&mine)[1], yours.ok(&["rev-parse", "other"]));
+}
+
+#[test]
+fn what_earlier_versions_put_beside_the_code_goes_on() {
+    let (mine, yours) = (mine(), Sandbox::new());
+    let Some(host) = coders(&mine, &yours) else {
+        return;
+    };
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(mine.work()).args(["--git-dir", &host]);
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "someone");
+            command.env(format!("GIT_{who}_EMAIL"), "someone@example.org");
+        }
+        let output = command.args(arguments).output().expect("git runs");
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stdout).expect("text");
+        said.trim().to_owned()
+    };
+    let session = "sessions/claude-code/11111111-2222-4333-8444-555555555555";
+    let put = |name: &str| {
+        let (bundle, row) = old(&mine, &format!("refs/{name}"));
+        fs::create_dir_all(mine.work().join("tree")).expect("made");
+        mine.write("tree/0000.tract", bundle);
+        mine.write("tree/ref.json", row);
+        let index = mine.work().join("index").display().to_string();
+        let work = mine.work().join("tree").display().to_string();
+        let mut add = std::process::Command::new("git");
+        add.args(["--git-dir", &host, "--work-tree", &work, "add", "."]);
+        add.env("GIT_INDEX_FILE", &index).current_dir(&work);
+        assert!(add.status().expect("git runs").success());
+        let mut tree = std::process::Command::new("git");
+        tree.args(["--git-dir", &host, "write-tree"]);
+        let tree = tree
+            .env("GIT_INDEX_FILE", &index)
+            .output()
+            .expect("git runs");
+        let tree = String::from_utf8(tree.stdout).expect("text");
+        let commit = git(&["commit-tree", tree.trim(), "-m", "x"]);
+        git(&["update-ref", &format!("refs/tract/{name}.tract"), &commit]);
+    };
+    put("heads/main");
+    put(session);
+    let pulled = yours.tract(&["pull", "git:origin"]);
+    assert!(pulled.contains("Took in 7 commits"), "{pulled}");
+    mine.ok(&["commit", "-r", "user", "-m", "One more."]);
+    let pushed = mine.tract(&["push", "git:origin"]);
+    assert!(pushed.contains("Sent 1 commit, 1 message"), "{pushed}");
+    let refs = git(&["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs.matches("refs/tract/bundles/").count(), 2, "{refs}");
+    assert!(
+        refs.lines().count() == 3 && refs.contains("refs/tract/index"),
+        "{refs}"
+    );
+    yours.ok(&["pull", "git:origin"]);
+    assert_eq!(yours.ok(&["compile"]), mine.ok(&["compile"]));
+    // An earlier version that knows nothing of it puts one beside it: one that is elsewhere is named, a new one is taken up.
+    mine.ok(&["branch", "late"]);
+    put("heads/late");
+    mine.ok(&["reset", "--hard", "HEAD~2"]);
+    put("heads/main");
+    let said = yours.tract(&["pull", "git:origin"]);
+    assert!(
+        said.contains("warning: refs/tract/heads/main.tract is left out there: an earlier version"),
+        "{said}"
+    );
+    assert!(said.contains("git-origin/late"), "{said}");
+    yours.ok(&["commit", "-r", "user", "-m", "And more."]);
+    yours.ok(&["push", "git:origin"]);
+    let refs = git(&["for-each-ref", "--format=%(refname)"]);
+    assert!(
+        refs.contains("refs/tract/heads/main.tract") && !refs.contains("late"),
+        "{refs}"
+    );
+    let fresh = Sandbox::new();
+    std::process::Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(fresh.work())
+        .output()
+        .expect("git runs");
+    fresh.ok(&["remote", "add", "host", &format!("git:{host}")]);
+    fresh.ok(&["pull", "host"]);
+    assert_eq!(fresh.ok(&["compile"]), yours.ok(&["compile"]));
 }
 
 #[test]

@@ -192,101 +192,65 @@ fn one_bad_ref_on_a_git_host_is_named_and_the_others_come() {
         return;
     };
     mine.ok(&["push", "git:origin"]);
-    mine.ok(&["branch", "idea"]);
-    mine.ok(&["push", "git:origin", "idea"]);
-    let put = |name: &str, json: &str| {
-        let blob = git(
-            &mine,
-            &["--git-dir", &host, "hash-object", "-w", "--stdin"],
-            json,
-        );
-        let tree = format!("100644 blob {blob}\tref.json\n");
-        let tree = git(&mine, &["--git-dir", &host, "mktree"], &tree);
-        let commit = git(
-            &mine,
-            &["--git-dir", &host, "commit-tree", &tree, "-m", "x"],
-            "",
-        );
-        git(
-            &mine,
-            &["--git-dir", &host, "update-ref", name, &commit],
-            "",
-        );
+    let there = |arguments: &[&str], input: &str| {
+        git(&mine, &[&["--git-dir", &host], arguments].concat(), input)
     };
-    let said = git(&mine, &["ls-remote", &host], "");
-    let object = said
-        .lines()
-        .find(|line| line.ends_with("main.tract"))
-        .expect("there");
-    let object = object
-        .split_whitespace()
-        .next()
-        .expect("an object")
+    let good = there(&["cat-file", "blob", "refs/tract/index"], "");
+    let put = |json: &str| {
+        let blob = there(&["hash-object", "-w", "--stdin"], json);
+        there(&["update-ref", "refs/tract/index", &blob], "");
+    };
+    let row = good.split_once("\"refs\":[").expect("it has some").1;
+    let row = row
+        .split_once("],\"bundles\"")
+        .expect("they end")
+        .0
         .to_owned();
-    let good = git(
-        &mine,
-        &[
-            "--git-dir",
-            &host,
-            "cat-file",
-            "blob",
-            &format!("{object}:ref.json"),
-        ],
-        "",
-    );
-    put("refs/tract/heads/idea.tract", "no JSON");
-    put("refs/tract/heads/other.tract", &good);
-    put(
-        "refs/tract/heads/HEAD.tract",
-        &good.replace("refs/heads/main", "refs/heads/HEAD"),
-    );
-    put("refs/tract/strange", "{}");
-    let blob = git(
-        &mine,
-        &["--git-dir", &host, "hash-object", "-w", "--stdin"],
-        "a blob",
-    );
-    git(
-        &mine,
-        &[
-            "--git-dir",
-            &host,
-            "update-ref",
-            "refs/tract/heads/blob.tract",
-            &blob,
-        ],
-        "",
-    );
+    let bad = row.replace("refs/heads/main", "refs/heads/HEAD");
+    let deep = row
+        .replace("refs/heads/main", "refs/heads/deep")
+        .replace("\"depth\":0", "\"depth\":-1");
+    put(&good.replace(&row, &format!("{row},{bad},{row},{deep},7")));
+    let blob = there(&["hash-object", "-w", "--stdin"], "a blob");
+    for name in ["refs/tract/heads/blob.tract", "refs/tract/strange"] {
+        there(&["update-ref", name, &blob], "");
+    }
     let said = yours.tract(&["pull", "git:origin"]);
     assert!(!said.contains("error:"), "{said}");
     for name in [
-        "heads/idea.tract",
-        "heads/other.tract",
-        "heads/HEAD.tract",
-        "strange",
-        "heads/blob.tract",
+        "refs/heads/HEAD is left out there: ",
+        "refs/heads/main is left out there: it is there twice",
+        "refs/heads/deep is left out there: ",
+        "a ref is left out there: ",
+        "refs/tract/heads/blob.tract is left out there: it has no ref.json",
+        "refs/tract/strange is left out there: it has no ref.json",
     ] {
-        let line = format!("warning: refs/tract/{name} is left out there: it has");
-        assert!(said.contains(&line), "{name}: {said}");
+        assert!(said.contains(&format!("warning: {name}")), "{name}: {said}");
     }
     assert_eq!(
         yours.ok(&["rev-parse", "main"]),
         mine.ok(&["rev-parse", "main"])
     );
-    // Nobody overwrites what nobody has seen, and the error says how it goes.
+    // What nobody has understood stays as it is, and stops no push.
     mine.ok(&["commit", "-r", "user", "-m", "two"]);
-    let said = mine.tract(&["push", "git:origin", "main", "idea"]);
+    mine.ok(&["push", "git:origin", "main"]);
+    assert!(there(&["cat-file", "blob", "refs/tract/index"], "").contains("refs/heads/HEAD"));
+    assert_eq!(
+        there(&["cat-file", "blob", "refs/tract/strange"], ""),
+        "a blob"
+    );
+    yours.ok(&["pull", "git:origin"]);
+    assert_eq!(
+        yours.ok(&["rev-parse", "main"]),
+        mine.ok(&["rev-parse", "main"])
+    );
+    // An index that is none stops all, and says so.
+    put("no JSON");
+    let said = yours.tract(&["pull", "git:origin"]);
     assert!(
-        said.contains("git push origin :refs/tract/heads/idea.tract"),
+        said.contains("error: the other side has an index that is none"),
         "{said}"
     );
-    mine.ok(&["push", "git:origin", "main"]);
-    git(
-        &mine,
-        &["push", "-q", "origin", ":refs/tract/heads/idea.tract"],
-        "",
-    );
-    mine.ok(&["push", "git:origin", "idea"]);
 }
 
 #[cfg(all(unix, feature = "s3"))]
@@ -315,7 +279,9 @@ fn files_and_erasures_go_by_a_bucket() {
     mine.ok(&["purge", "--match", "hunter2", "--force"]);
     let said = run(&mine, &["push"]);
     assert!(
-        said.contains("1 message erased here: still there, and whoever pulls is told"),
+        said.contains(
+            "1 message erased here: taken out of the bundles there, and whoever pulls is told"
+        ),
         "{said}"
     );
     yours.ok(&["config", "receive.purge", "allow"]);

@@ -21,8 +21,8 @@ use crate::cli::{App, Failure, Result, peer};
 /// where it was last seen. After an interruption, the same command continues where it stopped.
 ///
 /// If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
-/// erased here; it erases that as well if it is set to (tract config receive.purge allow). What is kept
-/// beside the code, or in a bucket, stays there until --delete removes its ref.
+/// erased here; it erases that as well if it is set to (tract config receive.purge allow). From
+/// what is kept beside the code, or in a bucket, it is taken out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -230,7 +230,7 @@ fn tell(done: &Pushed, is_dry: bool, app: &mut App) {
     if erased.listed > 0 {
         let messages = plural(erased.listed, "message");
         app.ui.notice(format!(
-            "{messages} erased here: still there, and whoever pulls is told"
+            "{messages} erased here: taken out of the bundles there, and whoever pulls is told"
         ));
         app.ui.hint("what was pushed there goes with its ref: tract push REMOTE --delete NAME, then push again");
     }

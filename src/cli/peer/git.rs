@@ -1,8 +1,10 @@
 //! Beside the code: bundles on refs of a git repository, so that any git host is the other side. git does the transport.
 //!
-//! Each ref of tract's stands on one of git's, `refs/tract/…/NAME.tract`: a commit without a parent, in whose tree `ref.json` says
-//! where it is and `0000.tract`, `0001.tract`, … are its bundles, each going on from the one before it.
+//! The index is what `refs/tract/index` names, and each bundle is on a ref below `refs/tract/bundles/`. All of them are blobs:
+//! of trees and commits a host would keep as many as there ever were pushes, or get each bundle again with every one. How
+//! earlier versions did it is read, and taken up by whoever pushes.
 
+mod old;
 mod seen;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,20 +12,19 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use tract::history::Repo;
-use tract::history::sync::{LeftOut, OnOffer, OnShelf, Peer, Shelf, Shelved};
-use tract::model::RefName;
+use tract::history::sync::{LeftOut, OnShelf, Peer, Shelf, Shelved};
 use tract::{Error, Result};
 
-use super::strange;
+use super::{number, strange};
 use crate::cli::{self, App, Failure};
 
 /// Where tract's refs stand among git's, there.
 const THERE: &str = "refs/tract/";
-/// What each ends with: one may stand below another.
-const SUFFIX: &str = ".tract";
-/// What says where a ref is.
-const HEAD: &str = "ref.json";
-/// The longest of these, in bytes: as long as a line between two pipes.
+/// What says what is there.
+const INDEX: &str = "refs/tract/index";
+/// Where the bundles are.
+const BUNDLES: &str = "refs/tract/bundles/";
+/// The longest of what says anything, in bytes: as long as a line between two pipes.
 const LONGEST: u64 = 64 << 20;
 /// How often a listing begins again where refs move meanwhile.
 const TRIES: usize = 4;
@@ -39,8 +40,7 @@ pub fn with<T>(
 ) -> cli::Result<T> {
     let git = Git {
         remote: remote.to_owned(),
-        objects: BTreeMap::new(),
-        broken: BTreeSet::new(),
+        ..Git::default()
     };
     git.run(&["rev-parse", "--git-dir"], &[]).map_err(|_| {
         let failure = Failure::refused("this is not a git repository");
@@ -51,12 +51,15 @@ pub fn with<T>(
     act(&mut shelf, app)
 }
 
+#[derive(Default)]
 struct Git {
     remote: String,
-    /// Which object each ref was last seen at.
-    objects: BTreeMap<RefName, String>,
-    /// Git's names of what stands in the place of a ref of tract's and is none.
-    broken: BTreeSet<String>,
+    /// Which object the index was when it was last looked at; empty where there was none.
+    index: String,
+    /// Which object each bundle is, by its name.
+    bundles: BTreeMap<String, String>,
+    /// What earlier versions put there and is taken up: git's names, and what each is.
+    olds: BTreeMap<String, String>,
 }
 
 impl Git {
@@ -71,13 +74,6 @@ impl Git {
             return Ok(stdout);
         }
         let said = String::from_utf8_lossy(&stderr);
-        if said.contains("stale info") || said.contains("cannot lock ref") {
-            return Err(Error::RefMoved {
-                name: self.remote.clone(),
-                expected: "what was there".to_owned(),
-                found: "something else".to_owned(),
-            });
-        }
         let fatal = said.lines().find(|line| line.starts_with("fatal: "));
         let said = fatal.or(said.lines().next()).unwrap_or("it says nothing");
         Err(strange(format!("cannot be reached by git: {said}")))
@@ -90,42 +86,19 @@ impl Git {
         Ok(said.trim().to_owned())
     }
 
-    fn there(name: &RefName) -> String {
-        let below = name.as_str().strip_prefix("refs/").unwrap_or_default();
-        format!("{THERE}{below}{SUFFIX}")
+    /// Keeps something as an object of git's here; its name.
+    fn kept(&self, bytes: &[u8]) -> Result<String> {
+        self.text(&["hash-object", "-w", "--stdin"], bytes)
     }
 
-    /// The object that a ref was last seen at; empty where there was none.
-    fn object(&self, was: Option<&Shelved>) -> Result<String> {
-        let Some(was) = was else {
-            return Ok(String::new());
-        };
-        let object = self.objects.get(&was.row.name).cloned();
-        object.ok_or_else(|| strange(format!("has no {}", was.row.name.short())))
-    }
-
-    fn push(&mut self, name: &RefName, was: &str, to: &str) -> Result<()> {
-        let there = Self::there(name);
-        if self.broken.contains(&there) {
-            return Err(strange(format!(
-                "has something else in the place of {}: git push {} :{there} takes it away",
-                name.short(),
-                self.remote
-            )));
-        }
-        let lease = format!("--force-with-lease={there}:{was}");
-        let refspec = format!("{to}:{there}");
-        self.run(&["push", "--quiet", &lease, &self.remote, &refspec], &[])?;
-        match to {
-            "" => self.objects.remove(name),
-            to => self.objects.insert(name.clone(), to.to_owned()),
-        };
-        seen::remember(&self.remote, self.objects.values());
-        Ok(())
+    fn push(&self, arguments: &[String]) -> Result<()> {
+        let mut all = vec!["push", "--quiet"];
+        all.extend(arguments.iter().map(String::as_str));
+        self.run(&all, &[]).map(|_| ())
     }
 
     /// The refs below `refs/tract/` there, by git's names, and what each is.
-    fn refs(&self) -> Result<Vec<(String, String)>> {
+    fn refs(&self) -> Result<BTreeMap<String, String>> {
         let said = self.text(&["ls-remote", &self.remote, &format!("{THERE}*")], &[])?;
         let rows = said.lines().filter_map(|line| line.split_once('\t'));
         let rows = rows.filter(|(_, name)| name.starts_with(THERE));
@@ -136,32 +109,39 @@ impl Git {
 
     /// Brings what these refs are made of, as objects that no ref of git's leads to here: what is on a ref would go
     /// wherever all refs are pushed.
-    fn fetch(&self, there: &[(String, String)]) -> Result<()> {
+    fn fetch<'a>(&self, there: impl Iterator<Item = (&'a String, &'a String)>) -> Result<()> {
+        let there: Vec<(&String, &String)> = there.collect();
         let missing = seen::missing(there.iter().map(|(_, object)| object.as_str()))
             .map_err(Error::io("git"))?;
-        let names = there.iter().filter(|(_, object)| missing.contains(object));
+        let names = there.iter().filter(|(_, object)| missing.contains(*object));
         let names: String = names.map(|(name, _)| format!("{name}\n")).collect();
         if names.is_empty() {
             return Ok(());
         }
-        let tips = seen::remembered(&self.remote);
-        let tips: Vec<String> = tips
-            .iter()
-            .map(|it| format!("--negotiation-tip={it}"))
-            .collect();
-        let mut fetch = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-        fetch.extend(tips.iter().map(String::as_str));
-        fetch.extend(["--stdin", &self.remote]);
+        // Nothing of the code leads there, so there is nothing to agree on.
+        let mut fetch = vec!["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet"];
+        fetch.extend([
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--stdin",
+            &self.remote,
+        ]);
         self.run(&fetch, names.as_bytes())?;
         Ok(())
     }
 
-    /// All refs there, with what they are made of, at one moment.
-    fn fetched(&self) -> Result<Vec<(String, String)>> {
+    /// All refs there, at one moment, with what says what is there.
+    fn fetched(&self) -> Result<BTreeMap<String, String>> {
+        let says = |it: &BTreeMap<String, String>| {
+            let rows = it.clone().into_iter();
+            let rows = rows.filter(|(name, _)| !name.starts_with(BUNDLES));
+            rows.collect::<BTreeMap<String, String>>()
+        };
         let mut there = self.refs()?;
         for _ in 0..TRIES {
-            let done = self.fetch(&there);
-            let objects = there.iter().map(|(_, object)| object.as_str());
+            let wanted = says(&there);
+            let done = self.fetch(wanted.iter());
+            let objects = wanted.values().map(String::as_str);
             if done.is_ok() && seen::missing(objects).is_ok_and(|it| it.is_empty()) {
                 return Ok(there);
             }
@@ -172,88 +152,176 @@ impl Git {
             }
             there = now;
         }
-        self.fetch(&there)?;
+        self.fetch(says(&there).iter())?;
         Ok(there)
     }
 
-    /// What a ref says of itself.
-    fn read_ref(&self, name: &str, object: &str) -> Result<Shelved> {
-        let place = format!("{object}:{HEAD}");
-        let size = self.text(&["cat-file", "-s", &place], &[]);
-        let size = size.map_err(|_| strange(format!("has no {HEAD}")))?;
+    /// An object of git's here that is not too long.
+    fn blob(&self, place: &str, what: &str) -> Result<Vec<u8>> {
+        let size = self.text(&["cat-file", "-s", place], &[]);
+        let size = size.map_err(|_| strange(format!("has no {what}")))?;
         if size.parse().is_ok_and(|size: u64| size > LONGEST) {
-            return Err(strange(format!("has a {HEAD} that is too long")));
+            return Err(strange(format!("has a {what} that is too long")));
         }
-        let said = self.run(&["cat-file", "blob", &place], &[])?;
-        let row = Shelved::from_json(&said)?;
-        if Self::there(&row.row.name) != name {
-            return Err(strange(format!("has {} by another name", row.row.name)));
+        self.run(&["cat-file", "blob", place], &[])
+    }
+
+    fn indexed(&self, object: &str) -> Result<Shelved> {
+        match object {
+            "" => Ok(Shelved::default()),
+            object => Shelved::from_json(&self.blob(object, "index")?),
         }
-        Ok(row)
+    }
+
+    /// Takes refs away that nothing names any more. What stays is taken away by the next who pushes.
+    fn sweep(&self, bundles: &[String], olds: &BTreeMap<String, String>) {
+        let leases = olds
+            .iter()
+            .map(|(name, is)| format!("--force-with-lease={name}:{is}"));
+        let mut arguments: Vec<String> = leases.chain([self.remote.clone()]).collect();
+        arguments.extend(bundles.iter().map(|name| format!(":{BUNDLES}{name}")));
+        arguments.extend(olds.keys().map(|name| format!(":{name}")));
+        if !bundles.is_empty() || !olds.is_empty() {
+            let _ = self.push(&arguments);
+        }
+    }
+
+    /// Writes down which objects are here of what is there.
+    fn remember(&self) {
+        let there = self.bundles.values().chain(self.olds.values());
+        let there = there.chain([&self.index]).map(String::as_str);
+        seen::remember(&self.remote, there);
+    }
+
+    /// Whether a put that failed came through all the same; none: nobody has put anything.
+    fn came_through(&self, index: &str, new: &[(String, Vec<u8>)]) -> Result<Option<bool>> {
+        let there = self.fetched()?;
+        let now = there.get(INDEX).map_or("", String::as_str);
+        if now == index {
+            return Ok(Some(true));
+        }
+        if now == self.index {
+            return Ok(None);
+        }
+        // Somebody may have gone on from it.
+        let is = self.indexed(now)?;
+        let is_named = |name: &String| is.bundles.iter().any(|it| it.name == *name);
+        Ok(Some(new.iter().any(|(name, _)| is_named(name))))
     }
 }
 
 impl Shelf for Git {
-    fn list(&mut self) -> Result<OnOffer> {
+    fn look(&mut self) -> Result<Shelved> {
         seen::drop_refs();
         let there = self.fetched()?;
-        let mut listed = OnOffer::default();
+        self.index = there.get(INDEX).cloned().unwrap_or_default();
+        let mut is = self.indexed(&self.index)?;
+        self.bundles.clear();
+        self.olds.clear();
         for (name, object) in there {
-            match self.read_ref(&name, &object) {
-                Ok(row) => {
-                    self.objects.insert(row.row.name.clone(), object);
-                    listed.rows.push(row);
+            if name == INDEX {
+                continue;
+            }
+            if let Some(bundle) = name.strip_prefix(BUNDLES)
+                && number::is_one(bundle)
+            {
+                self.bundles.insert(bundle.to_owned(), object);
+                continue;
+            }
+            match self.old(&name, &object) {
+                Ok((row, bundles)) => {
+                    if is.take_up(row, bundles, &name) {
+                        self.olds.insert(name, object);
+                    }
                 }
                 Err(error) => {
                     let why = match error {
                         Error::BrokenPeer { detail } => format!("it {detail}"),
                         error => error.to_string(),
                     };
-                    listed.left_out.push(LeftOut::new(name.as_str(), why));
-                    self.broken.insert(name);
+                    is.left_out.push(LeftOut::new(name.as_str(), why));
                 }
             }
         }
-        seen::remember(&self.remote, self.objects.values());
-        Ok(listed)
+        self.remember();
+        Ok(is)
     }
 
-    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
-        let place = format!("{}:{}", self.object(Some(row))?, file(number));
-        self.run(&["cat-file", "blob", &place], &[])
+    fn name(&mut self) -> Result<String> {
+        number::drawn()
     }
 
-    fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()> {
-        let old = self.object(was)?;
-        let kept = is.ends.len() - usize::from(bundle.is_some());
-        let mut tree = String::new();
-        for number in 0..kept {
-            let place = format!("{old}:{}", file(number));
-            let blob = self.text(&["rev-parse", "--verify", &place], &[])?;
-            tree += &format!("100644 blob {blob}\t{}\n", file(number));
+    fn foresee(&mut self, names: &[String]) -> Result<()> {
+        let known = names
+            .iter()
+            .filter_map(|name| self.bundles.get_key_value(name));
+        let known = known.map(|(name, object)| (format!("{BUNDLES}{name}"), object));
+        let known: Vec<(String, &String)> = known.collect();
+        // Where one is gone, whoever reads it finds out.
+        let _ = self.fetch(known.iter().map(|(name, object)| (name, *object)));
+        Ok(())
+    }
+
+    fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        if let Some((name, file)) = name.split_once(':') {
+            let object = self.olds.get(name);
+            let object = object.ok_or_else(|| strange(format!("has no {name}")))?;
+            return self
+                .run(&["cat-file", "blob", &format!("{object}:{file}")], &[])
+                .map(Some);
         }
-        if let Some(bundle) = bundle {
-            let blob = self.text(&["hash-object", "-w", "--stdin"], bundle)?;
-            tree += &format!("100644 blob {blob}\t{}\n", file(kept));
+        let Some(object) = self.bundles.get(name).cloned() else {
+            return Ok(None);
+        };
+        let place = format!("{BUNDLES}{name}");
+        if let Err(error) = self.fetch([(&place, &object)].into_iter()) {
+            return match self.refs()?.contains_key(&place) {
+                true => Err(error),
+                false => Ok(None),
+            };
         }
-        let said = is.to_json()?;
-        let blob = self.text(&["hash-object", "-w", "--stdin"], &said)?;
-        tree += &format!("100644 blob {blob}\t{HEAD}\n");
-        let tree = self.text(&["mktree"], tree.as_bytes())?;
-        let what = format!("tract: {}", is.row.name);
-        let commit = self.text(&["commit-tree", &tree, "-m", &what], &[])?;
-        self.push(&is.row.name, &old, &commit)
+        self.run(&["cat-file", "blob", &object], &[]).map(Some)
     }
 
-    fn remove(&mut self, was: &Shelved) -> Result<()> {
-        let old = self.object(Some(was))?;
-        self.push(&was.row.name, &old, "")
+    fn put(&mut self, is: &Shelved, new: &[(String, Vec<u8>)]) -> Result<bool> {
+        let mut arguments = vec![self.remote.clone()];
+        let mut bundles = BTreeMap::new();
+        for (name, bytes) in new {
+            let object = self.kept(bytes)?;
+            arguments.push(format!("{object}:{BUNDLES}{name}"));
+            bundles.insert(name.clone(), object);
+        }
+        if !new.is_empty() {
+            self.push(&arguments)?;
+        }
+        let index = self.kept(&is.to_json()?)?;
+        let put = self.push(&[
+            format!("--force-with-lease={INDEX}:{}", self.index),
+            self.remote.clone(),
+            format!("{index}:{INDEX}"),
+        ]);
+        if let Err(error) = put {
+            match self.came_through(&index, new)? {
+                Some(true) => {}
+                Some(false) => {
+                    self.sweep(&bundles.into_keys().collect::<Vec<_>>(), &BTreeMap::new());
+                    return Ok(false);
+                }
+                None => return Err(error),
+            }
+        }
+        self.index = index;
+        self.bundles.append(&mut bundles);
+        // Whatever was there before the index moved and it does not name was put for nothing: who put it is too late.
+        let named: BTreeSet<&String> = is.bundles.iter().map(|it| &it.name).collect();
+        let gone = self.bundles.keys().filter(|name| !named.contains(name));
+        let gone: Vec<String> = gone.cloned().collect();
+        let olds = std::mem::take(&mut self.olds);
+        self.sweep(&gone, &olds);
+        self.bundles.retain(|name, _| named.contains(name));
+        self.remember();
+        Ok(true)
     }
-}
-
-/// The name of a bundle.
-fn file(number: usize) -> String {
-    format!("{number:04}.tract")
 }
 
 fn output(arguments: &[&str], input: &[u8]) -> std::io::Result<Output> {

@@ -4,6 +4,7 @@
 mod bucket;
 pub mod fetched;
 pub mod git;
+mod number;
 #[cfg(feature = "s3")]
 mod s3;
 mod ssh;

@@ -106,7 +106,7 @@ pub(in crate::history) fn states(
 }
 
 /// The one of a session's files that begins with these bytes: it may have grown since.
-pub(super) fn begins_with(
+pub(in crate::history) fn begins_with(
     view: &dyn View,
     known: &[SourceRow],
     size_bytes: u64,

@@ -114,11 +114,7 @@ pub(in crate::history) fn take_in(
     input: &mut (impl Read + Seek),
     progress: &mut dyn FnMut(usize),
 ) -> Result<Brought> {
-    let (packed_bytes, is_beyond) = check_whole(input)?;
-    let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
-    let mut decoder = decoder.single_frame();
-    decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
-    let mut lines = BufReader::new(Expanded::new(decoder, packed_bytes));
+    let (mut lines, is_beyond) = opened(input)?;
     let mut taken = Taken::new(tx);
     taken.is_beyond = is_beyond;
     let mut told = 0;
@@ -147,6 +143,34 @@ pub(in crate::history) fn take_in(
         notes: taken.notes,
         done: taken.done,
     })
+}
+
+/// The lines of a bundle, once the whole is held against the hash in its head.
+pub(super) type Lines<R> = BufReader<Expanded<zstd::stream::Decoder<'static, BufReader<R>>>>;
+
+/// Opens a bundle, and says whether it may say something of commits that are not in it.
+pub(super) fn opened<R: Read + Seek>(mut input: R) -> Result<(Lines<R>, bool)> {
+    let (packed_bytes, is_beyond) = check_whole(&mut input)?;
+    let decoder = zstd::stream::Decoder::new(input).map_err(broken)?;
+    let mut decoder = decoder.single_frame();
+    decoder.window_log_max(WINDOW_LOG).map_err(broken)?;
+    let lines = BufReader::new(Expanded::new(decoder, packed_bytes));
+    Ok((lines, is_beyond))
+}
+
+/// The next line of one, without its end.
+pub(super) fn next_line(lines: &mut impl BufRead) -> Result<String> {
+    let mut line = Vec::new();
+    let most = LINE_BYTES + 1;
+    lines
+        .by_ref()
+        .take(most)
+        .read_until(b'\n', &mut line)
+        .map_err(broken)?;
+    if line.pop() != Some(b'\n') {
+        return Err(broken("a line is cut off, or too long"));
+    }
+    String::from_utf8(line).map_err(broken)
 }
 
 /// What a bundle brought, before any ref points there.
@@ -303,17 +327,7 @@ impl<'a> Taken<'a> {
 
     /// Takes a line in; whether there are more.
     fn line(&mut self, lines: &mut impl BufRead) -> Result<bool> {
-        let mut line = Vec::new();
-        let most = LINE_BYTES + 1;
-        lines
-            .by_ref()
-            .take(most)
-            .read_until(b'\n', &mut line)
-            .map_err(broken)?;
-        if line.pop() != Some(b'\n') {
-            return Err(broken("a line is cut off, or too long"));
-        }
-        let line = String::from_utf8(line).map_err(broken)?;
+        let line = next_line(lines)?;
         let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
         if word != "need" && !self.missing.is_empty() {
             let commits = self.missing.iter().map(ToString::to_string).collect();
@@ -670,7 +684,7 @@ impl<'a> Taken<'a> {
     }
 }
 
-const SHORT: &str = "a line says too little";
+pub(super) const SHORT: &str = "a line says too little";
 
 /// Where a ref goes: under its own name, or beside it with a number where another history has that.
 fn place_of(tx: &dyn Tx, name: &RefName, commit: &CommitHash) -> Result<(RefName, Arrival)> {
@@ -695,7 +709,7 @@ fn place_of(tx: &dyn Tx, name: &RefName, commit: &CommitHash) -> Result<(RefName
     unreachable!("there is always another number")
 }
 
-fn hash<T: std::str::FromStr<Err = Error> + ToString>(text: &str) -> Result<T> {
+pub(super) fn hash<T: std::str::FromStr<Err = Error> + ToString>(text: &str) -> Result<T> {
     let hash: T = text.parse().map_err(broken)?;
     if hash.to_string() == text {
         Ok(hash)
@@ -704,7 +718,7 @@ fn hash<T: std::str::FromStr<Err = Error> + ToString>(text: &str) -> Result<T> {
     }
 }
 
-fn number(text: &str) -> Result<u64> {
+pub(super) fn number(text: &str) -> Result<u64> {
     let number: u64 = text.parse().map_err(broken)?;
     if number.to_string() == text && i64::try_from(number).is_ok() {
         Ok(number)
@@ -714,7 +728,7 @@ fn number(text: &str) -> Result<u64> {
 }
 
 /// The words of a line, just so many.
-fn words<const N: usize>(text: &str) -> Result<[&str; N]> {
+pub(super) fn words<const N: usize>(text: &str) -> Result<[&str; N]> {
     let words: Vec<&str> = text.split(' ').collect();
     words.try_into().map_err(|_| broken(SHORT))
 }

@@ -19,7 +19,7 @@ use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
 const SOME: usize = 256;
-const LEVEL: i32 = 9;
+pub(super) const LEVEL: i32 = 9;
 
 /// What was put into a bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -178,7 +178,12 @@ pub(super) fn carry(
     Ok(done)
 }
 
-fn carry_commits(from: &mut dyn Answers, to: &mut dyn Answers, load: Load<'_>) -> Result<Carried> {
+/// Carries the commits alone.
+pub(super) fn carry_commits(
+    from: &mut dyn Answers,
+    to: &mut dyn Answers,
+    load: Load<'_>,
+) -> Result<Carried> {
     let Load {
         wants,
         sources,

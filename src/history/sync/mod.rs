@@ -13,7 +13,9 @@ mod fetch;
 mod files;
 mod here;
 mod landed;
+mod layout;
 mod push;
+mod putting;
 mod remotes;
 mod shelf;
 mod shelved;
@@ -39,7 +41,7 @@ pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
 pub use shelf::{OnShelf, Shelf};
-pub use shelved::{OnOffer, Shelved, ShelvedFile};
+pub use shelved::{OldFile, OldRef, Shelved, ShelvedBundle};
 pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 
@@ -48,7 +50,7 @@ pub trait Peer: Carries {
     /// Its branches, tags and sessions, and where its HEAD is.
     fn refs(&mut self) -> Result<PeerRefs>;
 
-    /// Moves refs as one operation, all of them or none; on a [`Shelf`] one after the other.
+    /// Moves refs as one operation, all of them or none.
     ///
     /// # Errors
     ///
@@ -250,7 +252,7 @@ pub struct ErasedThere {
     pub kept: u64,
     /// They have been erased there now.
     pub erased: u64,
-    /// They are there still, where nothing is read, and who pulls is told now.
+    /// They were taken out of the bundles there, and who pulls is told now.
     #[serde(default)]
     pub listed: u64,
 }

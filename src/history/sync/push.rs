@@ -10,6 +10,7 @@ use super::landed::{Landed, LandedRef, landed};
 use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
+use crate::history::ancestry;
 use crate::history::bundle::{BundleTip, KeptFile};
 use crate::history::call::Call;
 use crate::history::load;
@@ -142,7 +143,7 @@ impl Repo {
         };
         done.secrets = self.scanned(&wants, &moves, (&paths, &files), options)?;
         if options.is_dry {
-            done.would_send = wants.iter().map(Want::missing).sum();
+            done.would_send = self.missing(&wants)?;
             return Ok(done);
         }
         let load = Load {
@@ -158,6 +159,20 @@ impl Repo {
         self.remember(call, &done, options)?;
         done.erased = self.tell_erased(&done, peer)?;
         Ok(done)
+    }
+
+    /// How many commits are missing there, each counted once whatever leads to it.
+    fn missing(&self, wants: &[Want]) -> Result<u64> {
+        let view = self.store.read()?;
+        let mut missing: HashSet<CommitHash> = HashSet::new();
+        for want in wants.iter().filter(|want| !want.is_there()) {
+            if !missing.contains(&want.commit) {
+                let after = want.tip().after;
+                let rows = ancestry::beyond(&*view, &want.commit, after.as_slice())?;
+                missing.extend(rows.iter().map(|row| row.hash));
+            }
+        }
+        Ok(missing.len() as u64)
     }
 
     /// The secrets in what is missing there.

@@ -1,64 +1,67 @@
-//! Bundles on a shelf: a place that keeps files for each ref and knows nothing of what is in them, as a git host or a
-//! bucket does. What is there already is what its bundles end with.
+//! Bundles on a shelf: a place that keeps files and knows nothing of what is in them, as a git host or a bucket does. All
+//! refs there share the bundles; an index says which there are, and it alone decides what is there.
+
+mod bring;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried::Carried;
-use super::carry::{Load, Want};
+use super::carry::{self, Load, Want};
 use super::erased::{erased_on, named_on};
 use super::here::Here;
-use super::shelved::{OnOffer, Shelved, ShelvedFile};
-use super::{Answers, Carries, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove};
+use super::layout::{Layout, New};
+use super::putting::Putting;
+use super::shelved::Shelved;
+use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{BundleTip, FileState, KeptFile};
+use crate::hash::{CommitHash, ContentHash, hex};
+use crate::history::ancestry::leads_to;
+use crate::history::bundle::{BundleTip, KeptFile, Survey, begins_with};
 use crate::history::load;
 use crate::history::repo::Repo;
-use crate::model::RefName;
 use crate::model::secret::Leaving;
+use crate::store::View;
 
-/// Where bundles are put and taken from.
+/// How often it begins again where others put something meanwhile.
+const TRIES: usize = 32;
+
+/// Where bundles are put and taken from. Names that it draws are never drawn again, by anybody: so what one takes away, no
+/// other can be about to name.
 pub trait Shelf {
-    /// All refs that there are, and what stands in the place of one and is none.
-    fn list(&mut self) -> Result<OnOffer>;
+    /// All that is there.
+    fn look(&mut self) -> Result<Shelved>;
 
-    /// A bundle of a ref, by its number from 0.
-    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>>;
+    /// A name that nothing there ever had.
+    fn name(&mut self) -> Result<String>;
 
-    /// Puts a ref where it is to be, if it is still as it was: with the first of its bundles, as many as it has ends but for
-    /// the new one, and that behind them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RefMoved`] where it is not as it was.
-    fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()>;
+    /// Says that these bundles will be read.
+    fn foresee(&mut self, _names: &[String]) -> Result<()> {
+        Ok(())
+    }
 
-    /// Takes a ref away, if it is still as it was.
-    ///
-    /// # Errors
-    ///
-    /// As [`Shelf::put`].
-    fn remove(&mut self, was: &Shelved) -> Result<()>;
-}
+    /// A bundle; none: it is gone.
+    fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>>;
 
-/// What is put on a shelf with a ref.
-struct Pending {
-    /// How many of the bundles that there are stay.
-    kept: usize,
-    /// The new one.
-    bundle: Vec<u8>,
-    /// The session files in it.
-    files: Vec<KeptFile>,
+    /// Puts these bundles there, then the index, if it is still as it was looked at; whether it was. What the index names no
+    /// more is taken away then, and what was put for nothing otherwise.
+    fn put(&mut self, is: &Shelved, new: &[(String, Vec<u8>)]) -> Result<bool>;
 }
 
 /// A shelf, as somebody whose repository is `mine` sees it.
 pub struct OnShelf<'a, S> {
     mine: &'a Repo,
     shelf: S,
-    rows: Vec<Shelved>,
-    left_out: Vec<LeftOut>,
-    /// What is put there once its ref moves.
-    pending: BTreeMap<RefName, Pending>,
+    is: Shelved,
+    /// What is put there once refs move.
+    pending: Vec<New>,
+}
+
+/// What is to become of a shelf.
+#[derive(Default)]
+struct Change<'a> {
+    moves: &'a [RefMove],
+    /// Messages that were erased here.
+    erased: &'a [ContentHash],
 }
 
 impl<'a, S: Shelf> OnShelf<'a, S> {
@@ -68,105 +71,159 @@ impl<'a, S: Shelf> OnShelf<'a, S> {
     ///
     /// The shelf's.
     pub fn new(mine: &'a Repo, mut shelf: S) -> Result<Self> {
-        let OnOffer { rows, left_out } = shelf.list()?;
         Ok(Self {
             mine,
-            rows,
-            left_out,
+            is: shelf.look()?,
             shelf,
-            pending: BTreeMap::new(),
+            pending: Vec::new(),
         })
     }
 
-    fn row(&self, name: &RefName) -> Option<&Shelved> {
-        self.rows.iter().find(|row| row.row.name == *name)
+    /// The session files behind a path that no bundle there holds, and those that may hold what was erased there.
+    fn unshelved(&self, mine: &mut Here<'_>, path: &BundleTip) -> Result<(Vec<KeptFile>, u64)> {
+        let mut files = mine.kept_files(&[path.commit])?;
+        let there = self.is.bundles.iter().flat_map(|it| &it.files);
+        let pending = self.pending.iter().flat_map(|it| &it.files);
+        let known: Vec<&KeptFile> = there.chain(pending).collect();
+        files.retain(|file| {
+            let is_it =
+                |it: &&&KeptFile| it.session == file.session && it.fingerprint == file.fingerprint;
+            let commits = known.iter().filter(is_it).map(|it| it.commits);
+            commits.max().is_none_or(|commits| commits < file.commits)
+        });
+        if files.is_empty() || self.is.erased.is_empty() {
+            return Ok((files, 0));
+        }
+        let named = named_on(&*self.mine.store.read()?, &[path.commit])?;
+        match self
+            .is
+            .erased
+            .iter()
+            .any(|it| named.binary_search(it).is_ok())
+        {
+            true => Ok((Vec::new(), files.len() as u64)),
+            false => Ok((files, 0)),
+        }
     }
 
-    /// How many of a ref's bundles are on the path to a commit, and the last of their ends with its depth.
-    fn shared(
-        &self,
-        name: &RefName,
-        tip: &CommitHash,
-    ) -> Result<(usize, Option<(u64, CommitHash)>)> {
-        let view = self.mine.store.read()?;
-        let ends = self.row(name).map_or(&[][..], |row| &row.ends);
-        for (at, end) in ends.iter().enumerate().rev() {
-            if let Some(known) = view.commit(end)?
-                && view.is_ancestor(end, tip)?
-            {
-                return Ok((at + 1, Some((known.depth, *end))));
+    /// Puts what is pending there and moves refs, all at once. Whoever is overtaken begins again with what is there then.
+    fn settle(&mut self, change: &Change<'_>) -> Result<()> {
+        let mut read = BTreeMap::new();
+        for _ in 0..TRIES {
+            if !self.goes_on()? {
+                break;
+            }
+            match self.laid(change, &mut read) {
+                Ok(Some(is)) => {
+                    self.is = is;
+                    self.pending.clear();
+                    return Ok(());
+                }
+                Ok(None) => self.is = self.shelf.look()?,
+                // A bundle is gone: somebody has folded it, or it is lost.
+                Err(Error::Overtaken { .. }) => {
+                    let now = self.shelf.look()?;
+                    if now == self.is {
+                        return Err(strange("has lost a bundle"));
+                    }
+                    self.is = now;
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok((0, None))
+        Err(Error::overtaken("what is there"))
     }
 
-    /// The session files behind a path that its bundles there do not hold, as far as that was written down.
-    fn unshelved(&self, mine: &mut Here<'_>, path: &BundleTip) -> Result<Vec<KeptFile>> {
-        let (kept, _) = self.shared(&path.name, &path.commit)?;
-        let shelved = self.row(&path.name).map_or(&[][..], |row| &row.files);
-        let mut files = mine.kept_files(&[path.commit])?;
-        files.retain(|file| {
-            let is_it = |it: &&ShelvedFile| {
-                it.bundle < kept
-                    && it.file.session == file.session
-                    && it.file.fingerprint == file.fingerprint
+    /// Whether all that the pending bundles go on from is there still.
+    fn goes_on(&self) -> Result<bool> {
+        let needs = self
+            .pending
+            .iter()
+            .flat_map(|it| it.survey.needs.iter().copied());
+        let needs: Vec<CommitHash> = needs.collect();
+        let there = Putting::of(self.mine, &self.is, &self.pending)?.has(&needs)?;
+        Ok(!there.contains(&false))
+    }
+
+    /// What is there once it was put; none: it is not as it was looked at.
+    fn laid(
+        &mut self,
+        change: &Change<'_>,
+        read: &mut BTreeMap<String, Vec<u8>>,
+    ) -> Result<Option<Shelved>> {
+        let view = self.mine.store.read()?;
+        let mut layout = Layout::of(&mut self.shelf, self.is.clone(), read);
+        let mut loses = false;
+        let mut erased: BTreeSet<ContentHash> = change.erased.iter().copied().collect();
+        for to in change.moves {
+            let was = layout.is.get(&to.name).map(|row| row.commit);
+            // It may have come through before, and the answer got lost.
+            if was != to.old && was != to.new {
+                return Err(moved(to, was));
+            }
+            loses |= to.is_forced || to.new.is_none();
+            let Some(commit) = to.new else {
+                layout.is.unset(&to.name);
+                continue;
             };
-            let known = shelved.iter().filter(is_it).map(|it| it.file.commits);
-            known.max().is_none_or(|commits| commits < file.commits)
-        });
-        Ok(files)
-    }
-
-    /// What goes with a ref that is put there: its new bundle, and what is written down of all.
-    fn put(&mut self, row: PeerRef, pending: Option<Pending>) -> Result<()> {
-        let (name, commit) = (row.name.clone(), row.commit);
-        let was = self.row(&name).cloned();
-        let mut is = match &was {
-            Some(was) => Shelved { row, ..was.clone() },
-            None => Shelved {
-                erased: erased_on(&*self.mine.store.read()?, &[commit])?,
-                row,
-                ends: Vec::new(),
-                files: Vec::new(),
-            },
-        };
-        let kept = match &pending {
-            Some(pending) => pending.kept,
-            None => self.shared(&name, &commit)?.0,
-        };
-        is.ends.truncate(kept);
-        is.files.retain(|it| it.bundle < kept);
-        let bundle = pending.map(|pending| {
-            is.ends.push(commit);
-            let files = pending.files.into_iter();
-            let files = files.map(|file| ShelvedFile { file, bundle: kept });
-            is.files.extend(files);
-            pending.bundle
-        });
-        if is.ends.last() != Some(&commit) {
-            // It ends before the commit, and nothing was put behind it.
-            return Err(Error::overtaken(name.to_string()));
+            if was.is_none() {
+                erased.extend(erased_on(&*view, &[commit])?);
+            }
+            layout.is.set(PeerRef {
+                name: to.name.clone(),
+                commit,
+                depth: load::commit(&*view, &commit)?.depth,
+                beside: to.beside.clone(),
+            });
         }
-        self.shelf.put(was.as_ref(), &is, bundle.as_deref())?;
-        self.rows.retain(|row| row.row.name != name);
-        self.rows.push(is);
-        Ok(())
+        erased.retain(|it| !layout.is.erased.contains(it));
+        layout.is.erased.extend(&erased);
+        for new in &self.pending {
+            supersede(&*view, &mut layout.is, new)?;
+            layout.add(new)?;
+        }
+        layout.take_up()?;
+        layout.erase(&*view, &erased)?;
+        if loses {
+            layout.prune()?;
+        }
+        layout.fold()?;
+        drop(view);
+        layout.put()
+    }
+}
+
+impl<S: Shelf> OnShelf<'_, S> {
+    /// A bundle with a session file alone, and its records of what leads to a commit.
+    fn with_file(&self, path: &BundleTip, file: KeptFile, done: &mut Carried) -> Result<New> {
+        let tips = [BundleTip {
+            after: Some(path.commit),
+            ..path.clone()
+        }];
+        let files = vec![file];
+        let (bytes, made) = self
+            .mine
+            .bundle_with_files(&tips, &files, Leaving::Allowed)?;
+        done.brought.sources += made.sources;
+        done.size_bytes += bytes.len() as u64;
+        Ok(New {
+            survey: Survey::of(&bytes)?,
+            bytes,
+            files,
+        })
     }
 }
 
 impl<S: Shelf> Carries for OnShelf<'_, S> {
-    fn compare(&mut self, _: &mut Here<'_>, wants: &mut [Want]) -> Result<()> {
-        for want in wants {
-            let (_, base) = self.shared(&want.name, &want.commit)?;
-            want.settle(base);
-        }
-        Ok(())
+    fn compare(&mut self, mine: &mut Here<'_>, wants: &mut [Want]) -> Result<()> {
+        let mut putting = Putting::of(self.mine, &self.is, &self.pending)?;
+        carry::compare(mine, &mut putting, wants)
     }
 
     fn missing_files(&mut self, mine: &mut Here<'_>, paths: &[BundleTip]) -> Result<Vec<KeptFile>> {
         let mut files: Vec<KeptFile> = Vec::new();
         for path in paths {
-            for file in self.unshelved(mine, path)? {
+            for file in self.unshelved(mine, path)?.0 {
                 if !files.contains(&file) {
                     files.push(file);
                 }
@@ -176,176 +233,131 @@ impl<S: Shelf> Carries for OnShelf<'_, S> {
     }
 
     fn send(&mut self, mine: &mut Here<'_>, mut load: Load<'_>) -> Result<Carried> {
-        let mut done = Carried::default();
-        self.compare(mine, &mut load.wants)?;
-        let all = load.wants.len() as u64;
-        for (at, want) in load.wants.iter().enumerate() {
-            (load.progress)(at as u64, all)?;
-            let path = want.tip();
-            let files = if load.sources {
-                self.unshelved(mine, &path)?
-            } else {
-                Vec::new()
-            };
-            if want.is_there() && files.is_empty() {
-                continue;
+        let is_still = load.wants.is_empty();
+        let paths = std::mem::take(&mut load.paths);
+        let with_files = std::mem::take(&mut load.sources);
+        let mut putting = Putting::of(self.mine, &self.is, &self.pending)?;
+        let mut done = carry::carry_commits(mine, &mut putting, load)?;
+        self.pending.append(&mut putting.new);
+        for path in paths.iter().filter(|_| with_files) {
+            let (files, refused) = self.unshelved(mine, path)?;
+            done.refused_files = done.refused_files.max(refused);
+            for file in files {
+                let new = self.with_file(path, file, &mut done)?;
+                self.pending.push(new);
             }
-            let pending = self.made(&path, files, &mut done)?;
-            self.pending.insert(want.name.clone(), pending);
         }
-        // Refs that stay where they are may lack files all the same.
-        let moving = |name: &RefName| load.wants.iter().any(|want| want.name == *name);
-        let staying = load.paths.iter().filter(|path| !moving(&path.name));
-        for path in staying.filter(|_| load.sources) {
-            let Some(row) = self.row(&path.name).map(|row| row.row.clone()) else {
-                continue;
-            };
-            // Where it has gone on there, whoever did has the rest.
-            let files = if row.commit == path.commit {
-                self.unshelved(mine, path)?
-            } else {
-                Vec::new()
-            };
-            if !files.is_empty() {
-                let pending = self.made(path, files, &mut done)?;
-                self.put(row, Some(pending))?;
-            }
+        // Otherwise it goes with the refs.
+        if is_still && !self.pending.is_empty() {
+            self.settle(&Change::default())?;
         }
         Ok(done)
     }
 
-    fn bring(&mut self, mine: &mut Here<'_>, load: Load<'_>) -> Result<Carried> {
+    fn bring(&mut self, mine: &mut Here<'_>, mut load: Load<'_>) -> Result<Carried> {
         let mut done = Carried::default();
-        let all = load.wants.len() as u64;
-        for (at, want) in load.wants.iter().enumerate() {
-            (load.progress)(at as u64, all)?;
-            let Some(row) = self.rows.iter().find(|row| row.row.name == want.name) else {
-                continue;
-            };
-            let here = mine.has(&row.ends)?;
-            let first = here.iter().rposition(|is_here| *is_here);
-            let first = first.map_or(0, |at| at + 1);
-            for number in first..row.ends.len() {
-                let bundle = self.shelf.read(row, number)?;
-                let brought = mine.take(&bundle)?;
-                done.add(&bundle, brought);
+        for _ in 0..TRIES {
+            if self.brought(mine, &mut load, &mut done)? {
+                return Ok(done);
             }
-            if !load.sources {
-                continue;
+            let now = self.shelf.look()?;
+            if now == self.is {
+                break;
             }
-            let files: Vec<KeptFile> = row.files.iter().map(|it| it.file.clone()).collect();
-            let states = mine.file_states(&[row.row.commit], &files)?;
-            let mut numbers = BTreeSet::new();
-            for (file, state) in row.files.iter().zip(states) {
-                match state {
-                    FileState::Here => {}
-                    FileState::Refused => done.refused_files += 1,
-                    FileState::Missing | FileState::Unrecorded => {
-                        numbers.insert(file.bundle);
-                    }
-                }
-            }
-            for number in numbers.into_iter().filter(|number| *number < first) {
-                let bundle = self.shelf.read(row, number)?;
-                let brought = mine.take(&bundle)?;
-                done.add(&bundle, brought);
-            }
+            self.is = now;
         }
-        Ok(done)
-    }
-}
-
-impl<S: Shelf> OnShelf<'_, S> {
-    /// A bundle with what is missing of a path, and with these files.
-    fn made(&self, path: &BundleTip, files: Vec<KeptFile>, done: &mut Carried) -> Result<Pending> {
-        let (kept, _) = self.shared(&path.name, &path.commit)?;
-        let tips = std::slice::from_ref(path);
-        let (bundle, made) = self
-            .mine
-            .bundle_with_files(tips, &files, Leaving::Allowed)?;
-        done.brought.commits += made.commits;
-        done.brought.contents += made.contents;
-        done.brought.sources += made.sources;
-        done.size_bytes += bundle.len() as u64;
-        Ok(Pending {
-            kept,
-            bundle,
-            files,
-        })
+        let is_moved = |want: &&Want| {
+            self.is
+                .get(&want.name)
+                .is_none_or(|it| it.commit != want.commit)
+        };
+        match load.wants.iter().find(is_moved) {
+            Some(want) => Err(Error::RefMoved {
+                name: want.name.short().to_owned(),
+                expected: want.commit.short(),
+                found: short(self.is.get(&want.name).map(|it| it.commit)),
+            }),
+            None => Err(strange("has lost a bundle")),
+        }
     }
 }
 
 impl<S: Shelf> Peer for OnShelf<'_, S> {
     fn refs(&mut self) -> Result<PeerRefs> {
-        let refs = self.rows.iter().map(|row| row.row.clone());
         Ok(PeerRefs {
-            refs: refs.collect(),
-            left_out: self.left_out.clone(),
+            refs: self.is.refs.clone(),
+            left_out: self.is.left_out.clone(),
             ..PeerRefs::default()
         })
     }
 
     fn move_refs(&mut self, _: &str, moves: &[RefMove]) -> Result<()> {
-        for to in moves {
-            let Some(commit) = to.new else {
-                if let Some(was) = self.row(&to.name).cloned() {
-                    self.shelf.remove(&was)?;
-                    self.rows.retain(|row| row.row.name != to.name);
-                }
-                continue;
-            };
-            let depth = load::commit(&*self.mine.store.read()?, &commit)?.depth;
-            let row = PeerRef {
-                name: to.name.clone(),
-                commit,
-                depth,
-                beside: to.beside.clone(),
-            };
-            let pending = self.pending.remove(&to.name);
-            self.put(row, pending)?;
-        }
-        Ok(())
+        self.settle(&Change {
+            moves,
+            ..Change::default()
+        })
     }
 
-    /// A shelf reads nothing, and keeps what it has: what was erased is written beside the refs, for whoever pulls.
+    /// What was erased is taken out of the bundles, and written beside them for whoever has pulled it.
     fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere> {
-        let mut listed = BTreeSet::new();
-        for was in self.rows.clone() {
-            let named = {
-                let view = self.mine.store.read()?;
-                if view.commit(&was.row.commit)?.is_none() {
-                    continue;
-                }
-                named_on(&*view, &[was.row.commit])?
-            };
-            let is_new = |it: &&ContentHash| named.contains(it) && !was.erased.contains(it);
-            let new: Vec<ContentHash> = contents.iter().filter(is_new).copied().collect();
-            if new.is_empty() {
-                continue;
-            }
-            let mut is = was.clone();
-            is.erased.extend(&new);
-            match self.shelf.put(Some(&was), &is, None) {
-                Ok(()) => {}
-                // Who has gone on from it tells the rest, or the next push does.
-                Err(Error::RefMoved { .. }) => continue,
-                Err(error) => return Err(error),
-            }
-            listed.extend(new);
-            let row = self.rows.iter_mut().find(|row| **row == was);
-            if let Some(row) = row {
-                *row = is;
-            }
+        let tips: Vec<CommitHash> = self.is.refs.iter().map(|row| row.commit).collect();
+        let new: Vec<ContentHash> = {
+            let view = self.mine.store.read()?;
+            let here = view.commits(&tips)?.into_iter().zip(tips);
+            let here = here.filter(|(row, _)| row.is_some()).map(|(_, it)| it);
+            let named = named_on(&*view, &here.collect::<Vec<CommitHash>>())?;
+            let is_new =
+                |it: &&ContentHash| named.binary_search(it).is_ok() && !self.is.erased.contains(it);
+            contents.iter().filter(is_new).copied().collect()
+        };
+        if !new.is_empty() {
+            self.settle(&Change {
+                erased: &new,
+                ..Change::default()
+            })?;
         }
         Ok(ErasedThere {
-            listed: listed.len() as u64,
+            listed: new.len() as u64,
             ..ErasedThere::default()
         })
     }
 
-    fn erasures(&mut self, refs: &[PeerRef]) -> Result<Vec<ContentHash>> {
-        let rows = self.rows.iter();
-        let rows = rows.filter(|row| refs.iter().any(|it| it.name == row.row.name));
-        Ok(rows.flat_map(|row| row.erased.iter().copied()).collect())
+    fn erasures(&mut self, _: &[PeerRef]) -> Result<Vec<ContentHash>> {
+        Ok(self.is.erased.clone())
     }
+}
+
+/// Takes away the files of which a new one has all: the file of a session grows, and is sent whole each time.
+fn supersede(view: &dyn View, is: &mut Shelved, new: &New) -> Result<()> {
+    let ([file], Some(end)) = (&new.files[..], new.survey.ends().into_iter().next()) else {
+        return Ok(());
+    };
+    let mut sources = view.sources(&file.session)?;
+    sources.retain(|row| hex(&row.fingerprint) == file.fingerprint);
+    let mut gone = Vec::new();
+    for bundle in is.bundles.iter().filter(|it| it.is_of_files()) {
+        if let ([old], [was]) = (&bundle.files[..], &bundle.ends[..])
+            && old.session == file.session
+            && old.commits <= file.commits
+            && begins_with(view, &sources, old.size_bytes, &old.fingerprint)?.is_some()
+            && view.commit(was)?.is_some()
+            && leads_to(view, was, &end)?
+        {
+            gone.push(bundle.name.clone());
+        }
+    }
+    is.bundles.retain(|it| !gone.contains(&it.name));
+    Ok(())
+}
+
+fn moved(to: &RefMove, was: Option<CommitHash>) -> Error {
+    Error::RefMoved {
+        name: to.name.short().to_owned(),
+        expected: short(to.old),
+        found: short(was),
+    }
+}
+
+fn short(commit: Option<CommitHash>) -> String {
+    commit.map_or_else(|| "none".to_owned(), |it| it.short())
 }

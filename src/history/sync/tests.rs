@@ -1,11 +1,12 @@
+mod shelves;
 mod travel;
 
-use std::cell::RefCell;
 use std::io::{BufReader, pipe};
-use std::rc::Rc;
 use std::thread;
 
 use proptest::prelude::*;
+
+use shelves::Board;
 
 use super::*;
 use crate::error::Error;
@@ -694,118 +695,4 @@ proptest! {
             prop_assert_eq!(again.carried, Carried::default());
         }
     }
-}
-
-/// Each ref on a shelf, and its bundles.
-type Rows = Vec<(Shelved, Vec<Vec<u8>>)>;
-
-/// A shelf in memory, which several look at.
-#[derive(Default)]
-struct Board(Rc<RefCell<Rows>>);
-
-impl Shelf for Board {
-    fn list(&mut self) -> Result<OnOffer> {
-        let rows = self.0.borrow().iter().map(|(row, _)| row.clone()).collect();
-        Ok(OnOffer {
-            rows,
-            left_out: Vec::new(),
-        })
-    }
-
-    fn read(&mut self, row: &Shelved, number: usize) -> Result<Vec<u8>> {
-        let all = self.0.borrow();
-        let (_, bundles) = all.iter().find(|(is, _)| is == row).expect("it is there");
-        Ok(bundles[number].clone())
-    }
-
-    fn put(&mut self, was: Option<&Shelved>, is: &Shelved, bundle: Option<&[u8]>) -> Result<()> {
-        let mut all = self.0.borrow_mut();
-        let at = all.iter().position(|(row, _)| row.row.name == is.row.name);
-        assert_eq!(
-            at.map(|at| &all[at].0),
-            was,
-            "who looked sees what is there"
-        );
-        let mut bundles = at.map_or(Vec::new(), |at| all.remove(at).1);
-        bundles.truncate(is.ends.len() - usize::from(bundle.is_some()));
-        bundles.extend(bundle.map(<[u8]>::to_vec));
-        assert_eq!(bundles.len(), is.ends.len());
-        all.push((is.clone(), bundles));
-        Ok(())
-    }
-
-    fn remove(&mut self, was: &Shelved) -> Result<()> {
-        self.0.borrow_mut().retain(|(row, _)| row != was);
-        Ok(())
-    }
-}
-
-#[test]
-fn a_shelf_gets_what_is_new_and_gives_what_is_missing() {
-    let (mine, yours) = (repo(), repo());
-    let board = Board::default();
-    fn seen<'a>(repo: &'a Repo, board: &Board) -> OnShelf<'a, Board> {
-        OnShelf::new(repo, Board(board.0.clone())).expect("it can be seen")
-    }
-    let main = [branch("main")];
-    let push = |repo: &Repo, options: &PushOptions<'_>| {
-        let to = wanted(repo, &main);
-        let call = Call::at(Millis(1), "push");
-        repo.push(call, &mut seen(repo, &board), &to, options, &mut |_, _| {
-            Ok(())
-        })
-    };
-    for at in 0..3 {
-        say(&mine, &On::Head, &format!("said {at}"));
-        say(&mine, &On::Head, &format!("and {at}"));
-        let done = push(&mine, &PUSH).expect("pushed");
-        assert_eq!(done.carried.brought.commits, 2, "only what is new");
-        let done = fetch(&yours, &mut seen(&yours, &board), Follow::Head).expect("pulled");
-        assert_eq!(done.carried.brought.commits, 2);
-    }
-    assert_eq!(board.0.borrow()[0].1.len(), 3, "a bundle for each");
-    assert_eq!(tip(&yours, &main[0]), tip(&mine, &main[0]));
-    assert_eq!(
-        push(&mine, &PUSH).expect("pushed").carried,
-        Carried::default()
-    );
-    // Both go on: who comes second is refused, and may take back what the other one has put there.
-    say(&yours, &On::Head, "yours");
-    push(&yours, &PUSH).expect("pushed");
-    say(&mine, &On::Head, "mine");
-    assert_eq!(
-        push(&mine, &PUSH).expect("tried").refs[0].landed,
-        Landed::Parted
-    );
-    let leased = PushOptions {
-        with_lease: true,
-        ..PUSH
-    };
-    fetch(&mine, &mut seen(&mine, &board), Follow::Tags).expect("fetched");
-    assert_eq!(
-        push(&mine, &leased).expect("pushed").refs[0].landed,
-        Landed::Replaced
-    );
-    assert_eq!(board.0.borrow()[0].1.len(), 4, "what was shared has stayed");
-    let fresh = repo();
-    fetch(&fresh, &mut seen(&fresh, &board), Follow::Head).expect("pulled");
-    assert_eq!(tip(&fresh, &main[0]), tip(&mine, &main[0]));
-    sound(&fresh);
-    // Of a branch by another name, who has nothing yet is on that.
-    mine.rename_branch(Call::at(Millis(5), "branch"), &main[0], &branch("idea"))
-        .expect("renamed");
-    board.0.borrow_mut().clear();
-    let to = wanted(&mine, &[branch("idea")]);
-    let call = Call::at(Millis(6), "push");
-    mine.push(call, &mut seen(&mine, &board), &to, &PUSH, &mut |_, _| {
-        Ok(())
-    })
-    .expect("pushed");
-    let fresh = repo();
-    fetch(&fresh, &mut seen(&fresh, &board), Follow::Head).expect("pulled");
-    let head = fresh.head(&On::Head).expect("reads");
-    assert_eq!(
-        (head.branch(), head.commit()),
-        (Some(&branch("idea")), tip(&mine, &branch("idea")))
-    );
 }

@@ -1,16 +1,21 @@
+use std::collections::BTreeMap;
+
 use object_store::memory::InMemory;
 use tract::hash::CommitHash;
-use tract::history::sync::PeerRef;
+use tract::history::sync::{PeerRef, ShelvedBundle};
 
 use super::*;
 
 /// What several who look at the same bucket have in common.
 fn seen_by(store: &Arc<InMemory>) -> Bucket {
-    let prefix = Path::parse("team/tract").expect("a prefix");
-    let mut bucket =
-        Bucket::new(Arc::clone(store) as _, prefix, "s3://b".to_owned()).expect("made");
-    bucket.list().expect("it can be seen");
+    let mut bucket = unseen_by(store);
+    bucket.look().expect("it can be seen");
     bucket
+}
+
+fn unseen_by(store: &Arc<InMemory>) -> Bucket {
+    let prefix = Path::parse("team/tract").expect("a prefix");
+    Bucket::new(Arc::clone(store) as _, prefix, "s3://b".to_owned()).expect("made")
 }
 
 fn keys(bucket: &Bucket) -> Vec<String> {
@@ -20,163 +25,239 @@ fn keys(bucket: &Bucket) -> Vec<String> {
     keys
 }
 
-fn at(name: &str, ends: &[u8]) -> Shelved {
-    let commit = |end: &u8| -> CommitHash {
-        let text = format!("{end:02x}").repeat(32);
-        text.parse().expect("a hash")
-    };
-    let ends: Vec<CommitHash> = ends.iter().map(commit).collect();
-    Shelved {
-        row: PeerRef {
-            name: name.parse().expect("a name"),
-            commit: *ends.last().expect("there is one"),
-            depth: 7,
-            beside: Default::default(),
-        },
-        ends,
-        files: Vec::new(),
-        erased: Vec::new(),
+fn put_at(bucket: &Bucket, path: &str, body: &[u8]) {
+    let path = Path::parse(path).expect("a path");
+    let put = bucket.store.put(&path, PutPayload::from(body.to_vec()));
+    bucket.wait(0, put).expect("put");
+}
+
+fn commit(end: u8) -> CommitHash {
+    let text = format!("{end:02x}").repeat(32);
+    text.parse().expect("a hash")
+}
+
+fn row(name: &str, end: u8) -> PeerRef {
+    PeerRef {
+        name: name.parse().expect("a name"),
+        commit: commit(end),
+        depth: 7,
+        beside: Default::default(),
     }
 }
 
-const MAIN: &str = "refs/heads/main";
-
-fn is_moved<T: std::fmt::Debug>(done: Result<T, Error>) {
-    assert!(matches!(done, Err(Error::RefMoved { .. })), "{done:?}");
+/// What is there once a ref went on, and the bundle that goes with it.
+fn on(
+    bucket: &mut Bucket,
+    was: &Shelved,
+    end: u8,
+    bytes: &[u8],
+) -> (Shelved, Vec<(String, Vec<u8>)>) {
+    let mut is = was.clone();
+    is.put = bucket.name().expect("drawn");
+    is.refs = vec![row(MAIN, end)];
+    let name = bucket.name().expect("drawn");
+    is.bundles.push(ShelvedBundle {
+        name: name.clone(),
+        size_bytes: bytes.len() as u64,
+        commits: 1,
+        ends: vec![commit(end)],
+        marks: Vec::new(),
+        files: Vec::new(),
+        is_old: false,
+    });
+    (is, vec![(name, bytes.to_vec())])
 }
+
+const MAIN: &str = "refs/heads/main";
 
 #[test]
 fn what_is_put_is_there_for_whoever_looks() {
     let store = Arc::new(InMemory::new());
     let mut mine = seen_by(&store);
-    let (one, two) = (at(MAIN, &[1]), at(MAIN, &[1, 2]));
-    mine.put(None, &one, Some(b"first")).expect("put");
-    mine.put(Some(&one), &two, Some(b"second")).expect("put");
-    // A name may stand below another's folder, and have what keys should not.
-    for name in ["refs/heads/main.tract/ref.json", "refs/tags/日本{1}%41"] {
-        mine.put(None, &at(name, &[3]), Some(b"third"))
-            .expect("put");
-    }
-    let mut yours = seen_by(&store);
-    let rows = yours.list().expect("listed").rows;
-    assert_eq!(rows.len(), 3);
-    assert!(rows.contains(&two));
-    assert_eq!(yours.read(&two, 0).expect("read"), b"first");
-    assert_eq!(yours.read(&two, 1).expect("read"), b"second");
-    let at_tag = rows
-        .iter()
-        .find(|row| row.row.name.as_str().starts_with("refs/tags"));
+    let (one, new) = on(&mut mine, &Shelved::default(), 1, b"first");
+    assert!(mine.put(&one, &new).expect("put"));
+    let (two, more) = on(&mut mine, &one, 2, b"second");
+    assert!(mine.put(&two, &more).expect("put"));
+    let mut yours = unseen_by(&store);
+    assert_eq!(yours.look().expect("looked"), two);
+    let read = |bucket: &mut Bucket, name: &str| bucket.read(name).expect("read");
+    assert_eq!(read(&mut yours, &new[0].0).as_deref(), Some(&b"first"[..]));
     assert_eq!(
-        yours.read(at_tag.expect("it is there"), 0).expect("read"),
-        b"third"
+        read(&mut yours, &more[0].0).as_deref(),
+        Some(&b"second"[..])
     );
+    assert_eq!(read(&mut yours, &"0".repeat(32)), None);
+    assert!(yours.read("../../../secrets").is_err());
     assert!(keys(&mine).iter().all(|key| key.starts_with("team/tract/")));
+    assert_eq!(
+        keys(&mine).len(),
+        4,
+        "the marker, the index, and two bundles"
+    );
 }
 
 #[test]
 fn who_comes_second_is_told_and_leaves_nothing() {
     let store = Arc::new(InMemory::new());
     let (mut mine, mut yours) = (seen_by(&store), seen_by(&store));
-    let (one, other) = (at(MAIN, &[1]), at(MAIN, &[2]));
-    mine.put(None, &one, Some(b"mine")).expect("put");
+    let (one, new) = on(&mut mine, &Shelved::default(), 1, b"mine");
+    let (other, late) = on(&mut yours, &Shelved::default(), 2, b"yours");
+    assert!(mine.put(&one, &new).expect("put"));
     let before = keys(&mine);
-    is_moved(yours.put(None, &other, Some(b"yours")));
+    assert!(!yours.put(&other, &late).expect("told"));
     assert_eq!(keys(&mine), before);
-    let (mut yours, longer) = (seen_by(&store), at(MAIN, &[1, 3]));
-    mine.put(Some(&one), &longer, Some(b"mine")).expect("put");
-    let before = keys(&mine);
-    is_moved(yours.put(Some(&one), &at(MAIN, &[1, 4]), Some(b"yours")));
-    is_moved(yours.remove(&one));
-    assert_eq!(keys(&mine), before);
-    assert_eq!(seen_by(&store).list().expect("listed").rows, [longer]);
+    // Who has looked again goes on from there; who has not is too late again.
+    let is = yours.look().expect("looked");
+    let (two, new) = on(&mut yours, &is, 3, b"yours");
+    assert!(yours.put(&two, &new).expect("put"));
+    let (late, new) = on(&mut mine, &one, 4, b"mine");
+    assert!(!mine.put(&late, &new).expect("told"));
+    assert_eq!(seen_by(&store).look().expect("looked"), two);
 }
 
 #[test]
-fn what_a_ref_names_no_more_is_taken_away_and_its_reader_is_told() {
+fn what_the_index_names_no_more_is_taken_away_and_what_nobody_came_to_name() {
     let store = Arc::new(InMemory::new());
-    let (mut mine, one) = (seen_by(&store), at(MAIN, &[1]));
-    let (two, other) = (at(MAIN, &[1, 2]), at(MAIN, &[1, 3]));
-    mine.put(None, &one, Some(b"shared")).expect("put");
-    mine.put(Some(&one), &two, Some(b"secret")).expect("put");
+    let mut mine = seen_by(&store);
+    let (one, new) = on(&mut mine, &Shelved::default(), 1, b"secret");
+    assert!(mine.put(&one, &new).expect("put"));
+    let stale = format!("team/tract/bundles/{}.tract", "7".repeat(32));
+    put_at(&mine, &stale, b"of a push that was killed");
+    for strange in ["team/tract/bundles/notes.txt", "team/tract/heads.txt"] {
+        put_at(&mine, strange, b"somebody else's");
+    }
     let mut reader = seen_by(&store);
-    mine.put(Some(&two), &other, Some(b"clean")).expect("put");
-    assert_eq!(
-        keys(&mine).len(),
-        4,
-        "the marker, the ref, and its two bundles"
-    );
-    assert_eq!(reader.read(&two, 0).expect("it has stayed"), b"shared");
-    is_moved(reader.read(&two, 1));
-    let mut reader = seen_by(&store);
-    mine.remove(&other).expect("removed");
-    assert_eq!(
-        keys(&mine).len(),
-        2,
-        "the marker, and that the ref was taken away"
-    );
-    is_moved(reader.read(&other, 0));
-    assert_eq!(seen_by(&store).list().expect("listed").rows, []);
-    // Who had seen it there cannot bring it back unawares; who sees that it is gone can.
-    is_moved(reader.put(Some(&other), &at(MAIN, &[1, 3, 4]), Some(b"more")));
-    let mut yours = seen_by(&store);
-    yours.put(None, &one, Some(b"again")).expect("put");
-    assert_eq!(seen_by(&store).read(&one, 0).expect("read"), b"again");
-    is_moved(mine.put(None, &two, Some(b"late")));
+    let mut is = one.clone();
+    is.bundles.clear();
+    let (two, _) = on(&mut mine, &is, 2, b"clean");
+    let clean = vec![(two.bundles[0].name.clone(), b"clean".to_vec())];
+    assert!(mine.put(&two, &clean).expect("put"));
+    assert!(!keys(&mine).contains(&stale));
+    assert_eq!(keys(&mine).len(), 5, "{:?}", keys(&mine));
+    assert_eq!(reader.read(&new[0].0).expect("asked"), None);
+    assert_eq!(reader.beside.hint.get(), Some(MEANWHILE));
 }
 
 #[test]
-fn what_is_no_ref_is_said_to_be_none() {
+fn what_is_no_index_is_said_to_be_none() {
     let store = Arc::new(InMemory::new());
-    let (mut mine, one) = (seen_by(&store), at(MAIN, &[1]));
-    mine.put(None, &one, Some(b"one")).expect("put");
-    let other = at("refs/heads/other-one", &[2]);
-    mine.put(None, &other, Some(b"two")).expect("put");
-    let head = mine.folder(&one.row.name).join(HEAD);
-    let (text, _) = mine.look(&head).expect("looked").expect("it is there");
+    let mut mine = seen_by(&store);
+    let (one, new) = on(&mut mine, &Shelved::default(), 1, b"one");
+    assert!(mine.put(&one, &new).expect("put"));
+    let index = "team/tract/index.json";
+    let (text, _) = mine
+        .look_at(&Path::from(index))
+        .expect("looked")
+        .expect("it is there");
     let text = String::from_utf8(text).expect("text");
-    let put = |path: &Path, text: &str| {
-        let put = mine.store.put(path, PutPayload::from(text.to_owned()));
-        mine.wait(0, put).expect("put");
-    };
-    let listed = || {
-        let prefix = Path::parse("team/tract").expect("a prefix");
-        let mut bucket =
-            Bucket::new(Arc::clone(&store) as _, prefix, "s3://b".to_owned()).expect("made");
-        match bucket.list() {
-            Err(Error::BrokenPeer { detail }) => detail,
-            Ok(listed) => {
-                assert_eq!(listed.rows, std::slice::from_ref(&other), "the others come");
-                assert_eq!(listed.left_out.len(), 1);
-                // Nobody has seen what it is, so nobody moves it.
-                let moved = bucket.put(None, &one, Some(b"more"));
-                assert!(matches!(moved, Err(Error::BrokenPeer { .. })), "{moved:?}");
-                listed.left_out[0].why.clone()
-            }
-            other => panic!("{other:?}"),
-        }
-    };
-    let number = text.split_once("\"bundles\":[\"").expect("it has one").1[..32].to_owned();
-    for (from, to) in [
-        (&number[..], "../../../secrets"),
-        (&format!("[\"{number}\"]")[..], "[]"),
-        (MAIN, "refs/heads/other"),
-        ("{", "<"),
-    ] {
-        put(&head, &text.replace(from, to));
-        assert!(
-            listed().starts_with("it has ") || listed().starts_with("it says "),
-            "{}",
-            listed()
+    let looked = || unseen_by(&store).look();
+    put_at(&mine, index, b"<");
+    let said = looked().expect_err("none").to_string();
+    assert!(said.contains("has an index that is none"), "{said}");
+    // A ref that is none is named, and stays as it is.
+    put_at(
+        &mine,
+        index,
+        text.replace(MAIN, "refs/heads/HEAD").as_bytes(),
+    );
+    let is = looked().expect("looked");
+    assert_eq!((is.refs.len(), is.left_out.len(), is.odd.len()), (0, 1, 1));
+    let again = Shelved::from_json(&is.to_json().expect("spelled")).expect("read");
+    assert_eq!(again, is);
+    put_at(&mine, index, text.as_bytes());
+    put_at(&mine, "team/tract/tract.json", b"{\"format\":3}");
+    let said = looked().expect_err("newer").to_string();
+    assert!(
+        said.ends_with("has layout 3; this tract knows up to 2"),
+        "{said}"
+    );
+    put_at(&mine, "team/tract/tract.json", b"[]");
+    let said = looked().expect_err("none").to_string();
+    assert!(
+        said.ends_with("has a tract.json that is not tract's: another prefix"),
+        "{said}"
+    );
+}
+
+/// Puts a ref there as earlier versions did.
+fn put_old(bucket: &Bucket, name: &str, put: char, ends: &[(u8, char)]) {
+    let folder = bucket.folder(&name.parse().expect("a name"));
+    let numbers: Vec<String> = ends
+        .iter()
+        .map(|(_, it)| it.to_string().repeat(32))
+        .collect();
+    let hashes: Vec<CommitHash> = ends.iter().map(|(end, _)| commit(*end)).collect();
+    let at = hashes.last().map(|last| {
+        serde_json::json!({
+            "name": name, "commit": last, "depth": 7, "note": null, "session": null, "ends": hashes,
+        })
+    });
+    let spelled = serde_json::json!({
+        "name": name, "put": put.to_string().repeat(32), "bundles": numbers, "at": at,
+    });
+    for number in &numbers {
+        put_at(
+            bucket,
+            &format!("{folder}/{number}.tract"),
+            number.as_bytes(),
         );
     }
-    put(&head, &text);
-    put(&Path::from("team/tract/tract.json"), "{\"format\":2}");
-    assert_eq!(listed(), "has layout 2; this tract knows up to 1");
-    put(&Path::from("team/tract/tract.json"), "[]");
-    assert_eq!(
-        listed(),
-        "has a tract.json that is not tract's: another prefix"
+    put_at(
+        bucket,
+        &format!("{folder}/ref.json"),
+        spelled.to_string().as_bytes(),
     );
+}
+
+#[test]
+fn what_earlier_versions_put_there_is_taken_up_if_it_is_as_it_was_seen() {
+    let store = Arc::new(InMemory::new());
+    let mut mine = unseen_by(&store);
+    put_at(&mine, "team/tract/tract.json", b"{\"format\":1}");
+    put_old(&mine, MAIN, 'a', &[(1, '1'), (2, '2')]);
+    put_old(&mine, "refs/heads/日本", 'b', &[(3, '3')]);
+    put_old(&mine, "refs/tags/gone", 'c', &[]);
+    put_at(&mine, "team/tract/tags/bad.tract/ref.json", b"{");
+    let is = mine.look().expect("looked");
+    assert_eq!(is.refs.len(), 2);
+    assert_eq!(is.left_out.len(), 1, "{:?}", is.left_out);
+    assert!(is.bundles.iter().all(|it| it.is_old));
+    let mut read = BTreeMap::new();
+    for bundle in &is.bundles {
+        let bytes = mine.read(&bundle.name).expect("read").expect("it is there");
+        read.insert(bundle.ends[0], bytes[0]);
+    }
+    assert_eq!(
+        read,
+        BTreeMap::from([(commit(1), b'1'), (commit(2), b'2'), (commit(3), b'3')])
+    );
+    // Somebody moves one of them with an earlier version just then.
+    put_old(&mine, "refs/heads/日本", 'd', &[(3, '3'), (4, '4')]);
+    let mut next = is.clone();
+    next.bundles.clear();
+    let (mut next, new) = on(&mut mine, &next, 2, b"folded");
+    next.refs.push(row("refs/heads/日本", 3));
+    assert!(mine.put(&next, &new).expect("put"));
+    let left = keys(&mine);
+    assert!(
+        !left
+            .iter()
+            .any(|key| key.contains("heads/main") || key.contains("gone")),
+        "{left:?}"
+    );
+    assert!(
+        left.iter()
+            .any(|key| key.ends_with("tags/bad.tract/ref.json"))
+    );
+    let is = unseen_by(&store).look().expect("looked");
+    let name = "refs/heads/日本".parse().expect("a name");
+    assert_eq!(
+        is.get(&name).map(|row| row.commit),
+        Some(commit(4)),
+        "it is taken up next"
+    );
+    let marker = mine.look_at(&Path::from("team/tract/tract.json"));
+    assert_eq!(marker.expect("looked").expect("there").0, b"{\"format\":2}");
 }
 
 #[test]

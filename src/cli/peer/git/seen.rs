@@ -1,5 +1,5 @@
 //! What a push to a git host leaves in the repository of the code: objects that no ref leads to, until git collects them, and
-//! a file with their names, so that the next fetch need not bring them again.
+//! a file with their names, so that a purge can say what is still there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,21 +71,14 @@ pub(super) fn missing<'a>(
     Ok(gone.map(str::to_owned).collect())
 }
 
-/// The objects that were last seen of a remote and are still here.
-pub(super) fn remembered(remote: &str) -> Vec<String> {
-    let Some(path) = path(remote) else {
-        return Vec::new();
-    };
-    let mut names = read(&path);
-    let gone = missing(names.iter().map(String::as_str)).unwrap_or_default();
-    names.retain(|name| !gone.contains(name));
-    names
-}
-
-/// Writes down what was seen of a remote. Where that fails, the next fetch brings more than it must.
-pub(super) fn remember<'a>(remote: &str, objects: impl Iterator<Item = &'a String>) {
+/// Writes down what was seen of a remote, beside what was seen before and is still here.
+pub(super) fn remember<'a>(remote: &str, objects: impl Iterator<Item = &'a str>) {
     let Some(path) = path(remote) else { return };
-    let lines: String = objects.map(|object| format!("{object}\n")).collect();
+    let mut names: BTreeSet<String> = read(&path).into_iter().collect();
+    names.extend(objects.filter(|it| !it.is_empty()).map(str::to_owned));
+    let gone = missing(names.iter().map(String::as_str)).unwrap_or_default();
+    let here = names.difference(&gone);
+    let lines: String = here.map(|object| format!("{object}\n")).collect();
     if let Some(folder) = path.parent() {
         let _ = fs::create_dir_all(folder);
     }

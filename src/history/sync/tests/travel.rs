@@ -15,7 +15,7 @@ fn session(name: &str) -> RefName {
 }
 
 /// Keeps a session's file, of which these commits came.
-fn keep(repo: &Repo, name: &RefName, file: &[u8], commits: &[CommitHash]) {
+pub(super) fn keep(repo: &Repo, name: &RefName, file: &[u8], commits: &[CommitHash]) {
     let tx = repo.store.write().expect("a transaction");
     tx.begin_operation(Millis(7), "import").expect("begun");
     let tip = RefValue::Commit(*commits.last().expect("one"));
@@ -32,7 +32,7 @@ fn keep(repo: &Repo, name: &RefName, file: &[u8], commits: &[CommitHash]) {
 }
 
 /// The bytes of all files of a session, and how many records of a path are in them.
-fn files(repo: &Repo, name: &RefName, tip: &CommitHash) -> Vec<(Vec<u8>, u64)> {
+pub(super) fn files(repo: &Repo, name: &RefName, tip: &CommitHash) -> Vec<(Vec<u8>, u64)> {
     let view = repo.store.read().expect("a view");
     let told = kept_files(&*view, &[*tip]).expect("told");
     let told = told.into_iter().filter(|file| file.session == *name);
@@ -52,7 +52,7 @@ fn files(repo: &Repo, name: &RefName, tip: &CommitHash) -> Vec<(Vec<u8>, u64)> {
     .collect()
 }
 
-fn pull(to: &Repo, from: &mut dyn Peer, sources: bool) -> Fetched {
+pub(super) fn pull(to: &Repo, from: &mut dyn Peer, sources: bool) -> Fetched {
     let options = FetchOptions {
         remote: "hub",
         follow: Follow::Head,
@@ -96,8 +96,7 @@ impl Place {
                 done
             }
             Self::Shelf(board) => {
-                let board = Board(board.0.clone());
-                act(&mut OnShelf::new(mine, board).expect("it can be seen"))
+                act(&mut OnShelf::new(mine, board.again()).expect("it can be seen"))
             }
         }
     }
@@ -220,7 +219,7 @@ fn an_older_program_gets_the_files_of_new_commits() {
 }
 
 /// Erases what says this.
-fn erase(repo: &Repo, text: &str) -> u64 {
+pub(super) fn erase(repo: &Repo, text: &str) -> u64 {
     let pattern = Pattern::regex(text).expect("one");
     let what = Erasing {
         pattern: Some(&pattern),
