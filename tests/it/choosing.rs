@@ -192,6 +192,10 @@ fn the_sessions_of_every_directory_are_listed_and_taken() {
     insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
     --- stderr
     Imported claude-code "Read the bank's amounts, and never in silence": 34 messages, 1 compaction, on claude-code-5b0c9a1e
+      kept, not shown as messages  2 records (-v lists them)
+      not in the file              system prompt, tool definitions
+    hint: before the last compaction: b99fda9, 2,965 tokens; tract resume b99fda9
+    hint: HEAD stayed where it was; to look: tract --on claude-code-5b0c9a1e status
     1 other file is as it was when it came in
     "#);
 }
@@ -221,9 +225,13 @@ fn of_all_sessions_only_those_are_read_that_have_changed() {
         &(UNTITLED.replace("rivers", "lakes?") + &more),
         1,
     );
-    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r#"
+    insta::assert_snapshot!(sandbox.tract(&["import", "--all"]), @r"
     --- stderr
-    "#);
+    Updated claude-code 77777777-7d42: 1 new commit, now 2 messages, on claude-code-77777777-2
+      not in the file              system prompt, tool definitions
+    hint: HEAD stayed where it was; to look: tract --on claude-code-77777777-2 status
+    1 other file is as it was when it came in
+    ");
 }
 
 #[test]
