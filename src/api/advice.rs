@@ -397,6 +397,7 @@ fn hint_on_server(trouble: &ServerTrouble) -> &'static str {
         ServerTrouble::NotGranted(_) => {
             "the schema's owner may allow it: GRANT USAGE ON SCHEMA, GRANT SELECT ON ALL TABLES IN SCHEMA"
         }
+        ServerTrouble::NoPassword => "PGPASSWORD says it, or a line in ~/.pgpass",
         ServerTrouble::OpenToOthers { .. } => "chmod 600 keeps it from others",
         ServerTrouble::StatementPooling => {
             "pool_mode = transaction, or session, keeps together what belongs together"

@@ -337,12 +337,16 @@ impl App {
         named.map(|path| self.path(path)).transpose()
     }
 
-    /// What was typed for a repository's place, if there is no repository in it.
-    pub fn named_in_vain(&self, error: &Error) -> Option<&Path> {
+    /// What was typed for a repository's place, if there is no repository in it; a server's address as people are told of
+    /// it.
+    pub fn named_in_vain<'a>(&'a self, error: &'a Error) -> Option<&'a Path> {
         let named = self.globals.repo.as_ref().or(self.env.repo.as_ref())?;
         let Error::NoRepository { start } = error else {
             return None;
         };
+        if start.to_str().is_some_and(|start| start.contains("://")) {
+            return Some(start);
+        }
         self.path(named)
             .is_ok_and(|place| place == *start)
             .then_some(named)

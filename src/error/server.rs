@@ -34,6 +34,9 @@ pub enum ServerTrouble {
     /// Whoever came in may not do this.
     #[error("{0}")]
     NotGranted(String),
+    /// It asks for a password that nobody says.
+    #[error("the server wants a password, and there is none")]
+    NoPassword,
     /// A secret of ours that others can read, so it is not used.
     #[error("{file} can be read by others, so it is not used")]
     OpenToOthers {

@@ -27,7 +27,11 @@ fn people_work_by_way_of_a_pooler_in_either_mode() {
             let commits = BRANCHES.map(|branch| {
                 let arguments = ["--on", branch, "commit", "-r", "user", "-m", text];
                 let mut commit = sandbox.command(&[&["--repo", &address], &arguments[..]].concat());
-                commit.stderr(Stdio::null()).spawn().expect("it runs")
+                commit
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .expect("it runs")
             });
             for mut commit in commits {
                 assert!(commit.wait().expect("it ends").success(), "{mode}");
@@ -38,12 +42,12 @@ fn people_work_by_way_of_a_pooler_in_either_mode() {
             let wanted: Vec<&str> = said.iter().rev().map(String::as_str).collect();
             assert_eq!(log.lines().collect::<Vec<_>>(), wanted, "{mode}");
         }
+        on(&["--on", "one", "undo"]);
         on(&["checkout", "one"]);
-        on(&["undo"]);
         assert!(on(&["find", "number 3"]).contains("number 3"));
         on(&["status"]);
         on(&["branch", "four"]);
-        on(&["purge", "--yes", ":2"]);
+        on(&["purge", "--force", ":2"]);
         assert!(!on(&["log", "--format", "%s"]).contains("number 1\n"));
         on(&["gc"]);
         assert!(on(&["fsck"]).contains("no damage"), "{mode}");
@@ -68,7 +72,12 @@ fn what_a_pooler_refuses_is_told_in_two_lines() {
             .tract(&["init", address])
             .replace(address, "[SERVER]")
     };
-    insta::assert_snapshot!(told(&address), @"");
+    insta::assert_snapshot!(told(&address), @r"
+    exit code: 1
+    --- stderr
+    error: [SERVER]: the pooler parts the statements of a transaction
+    hint: pool_mode = transaction, or session, keeps together what belongs together
+    ");
     let Some(full) = Pooler::new("pool_mode = transaction\nmax_client_conn = 1") else {
         return;
     };

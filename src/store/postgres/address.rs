@@ -133,22 +133,21 @@ impl Address {
     /// What it means that no connection is made.
     pub(super) fn refused(&self, error: &postgres::Error) -> Error {
         let address = self.shown.clone();
-        let is_of_password = error
-            .code()
-            .is_some_and(|code| code.code().starts_with("28"))
-            || reason(error) == NO_PASSWORD;
+        let is_missing = reason(error) == NO_PASSWORD;
+        let is_of_password = is_missing
+            || error
+                .code()
+                .is_some_and(|code| code.code().starts_with("28"));
         let open = self.open_passwords.clone().filter(|_| is_of_password);
-        let open = open.map(|file| ServerTrouble::OpenToOthers { file });
-        match open.or_else(|| tls::behind(error)) {
+        let trouble = open
+            .map(|file| ServerTrouble::OpenToOthers { file })
+            .or(is_missing.then_some(ServerTrouble::NoPassword))
+            .or_else(|| tls::behind(error));
+        match trouble {
             Some(trouble) => Error::Server { address, trouble },
             None => Error::Unreachable {
                 address,
-                reason: match reason(error) {
-                    missing if missing == NO_PASSWORD => {
-                        "the server wants a password, and there is none".to_owned()
-                    }
-                    reason => reason,
-                },
+                reason: reason(error),
             },
         }
     }
@@ -224,14 +223,12 @@ fn leaves_the_machine(config: &Config) -> bool {
 /// What an engine's error says without what is said of each of them.
 pub(super) fn reason(error: &postgres::Error) -> String {
     match std::error::Error::source(error) {
-        // The system's own "(os error 2)" helps nobody.
+        // The system's own "(os error 2)" helps nobody, nor does a library's manual.
         Some(source) => {
             let source = source.to_string();
-            source
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned()
+            let ends = [" (os error", ": https://"].map(|end| source.find(end));
+            let ends = ends.into_iter().flatten().min();
+            source[..ends.unwrap_or(source.len())].to_owned()
         }
         None => error.to_string(),
     }

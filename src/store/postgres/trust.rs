@@ -266,8 +266,16 @@ pub(super) fn trouble(error: &rustls::Error) -> ServerTrouble {
         }
         CertificateError::NotValidForName => ServerTrouble::OtherHost { names: Vec::new() },
         CertificateError::NotValidForNameContext { presented, .. } => ServerTrouble::OtherHost {
-            names: presented.clone(),
+            names: presented.iter().map(|name| bare(name)).collect(),
         },
         _ => ServerTrouble::Tls(error.to_string()),
     }
+}
+
+/// A name out of what the library calls it: `DnsName("db.example")`.
+fn bare(name: &str) -> String {
+    let inner = name
+        .split_once('(')
+        .and_then(|(_, it)| it.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"').to_owned()
 }
