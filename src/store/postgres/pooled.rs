@@ -36,7 +36,15 @@ fn it_keeps_the_contract_whichever_server_a_transaction_gets() {
     let Some(pooler) = Pooler::new(TURNS) else {
         return;
     };
-    let address = || pooler.before(&cluster::address().expect("a server"));
+    // A database of its own, for a purge waits for whoever reads in the same one.
+    let database = format!("pooled_{}", std::process::id());
+    let direct = cluster::address().expect("a server");
+    let make = format!("CREATE DATABASE {database}");
+    client(&direct).batch_execute(&make).expect("made");
+    let address = || {
+        let direct = cluster::address().expect("a server");
+        pooler.before(&direct.replace("/postgres?", &format!("/{database}?")))
+    };
     contract::run(&|| Box::new(Postgres::create(&address()).expect("a repository").0));
     // Nothing of it is left on any of them for whoever comes next.
     let mut client = client(&address());
