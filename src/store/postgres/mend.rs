@@ -96,7 +96,9 @@ pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
     let owed = link.query(&owed, &[])?.first().map(|row| get(row, 0));
     let owed: Option<i64> = owed.transpose()?.flatten();
     // What a transaction that began before the purge still sees is not taken out, whatever is rewritten.
-    let seen = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+    // Nor is what our own snapshot could see, because of a transaction in any database.
+    let seen = "SELECT 1 WHERE txid_snapshot_xmin(txid_current_snapshot()) <= $1
+         UNION ALL SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
          AND pid <> pg_backend_pid() AND backend_type = 'client backend'
          AND greatest(age(backend_xmin), age(backend_xid)) >= age(($1 % 4294967296)::text::xid)";
     let from = Instant::now();
