@@ -1,9 +1,13 @@
 //! The library's one error type: facts, no advice. Advice names commands and lives in the program.
 
+mod server;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use server::ServerTrouble;
 
 /// What a fallible function of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -459,6 +463,14 @@ pub enum Error {
         address: String,
         /// What it says, or the system.
         reason: String,
+    },
+    /// A server that is there, and that is not talked to.
+    #[error("{address}: {trouble}")]
+    Server {
+        /// Where it is, without a password.
+        address: String,
+        /// What stands in the way.
+        trouble: ServerTrouble,
     },
     /// The connection to a server was lost.
     #[error("the connection to the server was lost{}", became(*during))]

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Interrupted, PeerTrouble, Refusal};
+use crate::error::{Error, Interrupted, PeerTrouble, Refusal, ServerTrouble};
 use crate::hash::HashPrefix;
 use crate::interop::FORMATS;
 use crate::model::{Role, nearest};
@@ -46,6 +46,10 @@ impl Exit {
 pub fn exit(error: &Error) -> Exit {
     match error {
         Error::Busy { .. }
+        | Error::Server {
+            trouble: ServerTrouble::Full { .. },
+            ..
+        }
         | Error::Overtaken { .. }
         | Error::RefMoved { .. }
         | Error::Peer {
@@ -360,6 +364,7 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
             "cargo install tract-context --features postgres; --repo PATH names a directory"
         }
         Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
+        Error::Server { trouble, .. } => hint_on_server(trouble),
         Error::Disconnected {
             during: Interrupted::InDoubt,
         } => "tract log says what is there; then try again",
@@ -369,6 +374,36 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// The same of a server that is not talked to.
+fn hint_on_server(trouble: &ServerTrouble) -> &'static str {
+    match trouble {
+        ServerTrouble::NoTls => {
+            "sslmode=disable in the address sends everything in plain text, passwords too"
+        }
+        ServerTrouble::UnknownIssuer => {
+            "sslrootcert=FILE in the address names the certificate of who signed it"
+        }
+        ServerTrouble::Expired | ServerTrouble::NotYetValid => {
+            "the server needs another certificate; or is the clock of this machine wrong?"
+        }
+        ServerTrouble::OtherHost { .. } => {
+            "name the host that it is for; sslmode=verify-ca asks only who signed it"
+        }
+        ServerTrouble::Full { .. } => {
+            "try again; a pooler such as pgbouncer shares few connections among many"
+        }
+        ServerTrouble::NotGranted(_) => {
+            "the schema's owner may allow it: GRANT USAGE ON SCHEMA, GRANT SELECT ON ALL TABLES IN SCHEMA"
+        }
+        ServerTrouble::NoPassword => "PGPASSWORD says it, or a line in ~/.pgpass",
+        ServerTrouble::OpenToOthers { .. } => "chmod 600 keeps it from others",
+        ServerTrouble::StatementPooling => {
+            "pool_mode = transaction, or session, keeps together what belongs together"
+        }
+        _ => "psql says more",
+    }
 }
 
 /// What to do where there is no room for what was to be written.

@@ -20,6 +20,7 @@ use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
+use tract::store::Servers;
 
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
@@ -57,6 +58,8 @@ pub struct Environment {
     pub log: Option<String>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     pub clock: Option<Millis>,
+    /// What the variables say by which PostgreSQL's programs reach a server, and where their files are.
+    pub servers: Servers,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
     pub ssh_command: Option<String>,
     /// What the variables say by which buckets are reached.
@@ -120,6 +123,7 @@ impl Environment {
             state: base("XDG_STATE_HOME", ".local/state").map(|base| base.join("tract")),
             log: text("TRACT_LOG"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
+            servers: Servers::new(all(), path("HOME")),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]
             aws: Aws::read(),
@@ -143,6 +147,14 @@ impl Environment {
     }
 }
 
+/// All variables that are text.
+fn all() -> impl Iterator<Item = (String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text)
+}
+
 /// The variables whose names begin with `AWS_`. Some are secret, so that they are not shown.
 #[cfg(feature = "s3")]
 #[derive(Clone, Default)]
@@ -151,13 +163,9 @@ pub struct Aws(Vec<(String, String)>);
 #[cfg(feature = "s3")]
 impl Aws {
     fn read() -> Self {
-        let text = |(name, value): (OsString, OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        let all = std::env::vars_os().filter_map(text);
         let given =
             |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
-        Self(all.filter(given).collect())
+        Self(all().filter(given).collect())
     }
 
     /// Their names and what they say.
@@ -329,12 +337,16 @@ impl App {
         named.map(|path| self.path(path)).transpose()
     }
 
-    /// What was typed for a repository's place, if there is no repository in it.
-    pub fn named_in_vain(&self, error: &Error) -> Option<&Path> {
+    /// What was typed for a repository's place, if there is no repository in it; a server's address as people are told of
+    /// it.
+    pub fn named_in_vain<'a>(&'a self, error: &'a Error) -> Option<&'a Path> {
         let named = self.globals.repo.as_ref().or(self.env.repo.as_ref())?;
         let Error::NoRepository { start } = error else {
             return None;
         };
+        if start.to_str().is_some_and(|start| start.contains("://")) {
+            return Some(start);
+        }
         self.path(named)
             .is_ok_and(|place| place == *start)
             .then_some(named)
@@ -435,7 +447,12 @@ impl App {
             safe.extend(place.to_str().map(str::parse).into_iter().flatten());
         }
         let users = self.env.users.clone();
-        Ok(Visitor { users, safe })
+        let servers = self.env.servers.clone();
+        Ok(Visitor {
+            users,
+            safe,
+            servers,
+        })
     }
 
     /// What the user set for all repositories.

@@ -6,13 +6,22 @@
 use std::path::Path;
 
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{Servers, Store, without_password};
 
 /// The address, if a repository's place is one.
 pub(super) fn address(place: &Path) -> Option<&str> {
     let is_address =
         |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");
     place.to_str().filter(is_address)
+}
+
+/// What is kept of where another repository is: not a server's password, for whoever reads the configuration would read
+/// it there.
+pub fn kept(url: &str) -> String {
+    match address(Path::new(url)) {
+        Some(address) => without_password(address),
+        None => url.to_owned(),
+    }
 }
 
 /// A repository on a server: its engine, its address without a password, and whether it is new.
@@ -24,12 +33,12 @@ type Entered = (Box<dyn Store>, String, bool);
 ///
 /// Those of [`crate::store::postgres::Postgres`].
 #[cfg(feature = "postgres")]
-pub(super) fn enter(address: &str, makes: bool) -> Result<Entered> {
+pub(super) fn enter(address: &str, makes: bool, servers: &Servers) -> Result<Entered> {
     use crate::store::postgres::Postgres;
     let (store, is_new) = if makes {
-        Postgres::create(address)?
+        Postgres::create_as(address, servers)?
     } else {
-        (Postgres::open(address)?, false)
+        (Postgres::open_as(address, servers)?, false)
     };
     let address = store.address();
     Ok((Box::new(store), address, is_new))
@@ -41,6 +50,6 @@ pub(super) fn enter(address: &str, makes: bool) -> Result<Entered> {
 ///
 /// [`Error::NotBuilt`](crate::Error::NotBuilt).
 #[cfg(not(feature = "postgres"))]
-pub(super) fn enter(_: &str, _: bool) -> Result<Entered> {
+pub(super) fn enter(_: &str, _: bool, _: &Servers) -> Result<Entered> {
     Err(crate::Error::NotBuilt { what: "PostgreSQL" })
 }

@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::history::directory::DIRECTORY;
+use crate::store::Servers;
 
 /// Who opens a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Visitor {
     pub users: Option<Vec<u32>>,
     /// The repositories of others that may be opened all the same.
     pub safe: Vec<SafePlace>,
+    /// What the visitor's surroundings say of how servers are reached.
+    pub servers: Servers,
 }
 
 /// Which repositories of others may be opened.
@@ -69,7 +72,7 @@ impl Visitor {
     pub fn new(users: impl IntoIterator<Item = u32>) -> Self {
         Self {
             users: Some(users.into_iter().collect()),
-            safe: Vec::new(),
+            ..Self::default()
         }
     }
 

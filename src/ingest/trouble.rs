@@ -37,7 +37,9 @@ impl Trouble {
             Error::Io { source, .. } if source.kind() == ErrorKind::UnexpectedEof => Self::Cut,
             Error::Overtaken { .. } | Error::Busy { .. } => Self::TooLate,
             Error::Damaged { .. } => Self::Damaged,
-            Error::Unreachable { .. } | Error::Disconnected { .. } => Self::ServerLost,
+            Error::Unreachable { .. } | Error::Server { .. } | Error::Disconnected { .. } => {
+                Self::ServerLost
+            }
             _ => Self::File,
         }
     }

@@ -30,6 +30,7 @@ mod remembered;
 mod room;
 mod rows;
 mod search;
+mod servers;
 mod sources;
 pub mod sqlite;
 mod tables;
@@ -62,6 +63,7 @@ pub use refs::{
 pub use remembered::{Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};
 pub use search::{Hit, Ranked, Ranking, Scored, Search, SearchMut};
+pub use servers::{Servers, without_password};
 pub use sources::{
     FileStamp, FollowedFile, Records, ResumeRow, SessionRow, SourceRow, SourceState, Sources,
     SourcesMut, SourcesOf, UnreadFile,

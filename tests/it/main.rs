@@ -82,12 +82,19 @@ mod pages;
 mod paging;
 mod painting;
 mod parts;
+#[cfg(all(unix, feature = "postgres"))]
+#[path = "../pooler.rs"]
+mod pooler;
+#[cfg(all(unix, feature = "postgres"))]
+mod pooling;
 mod programs;
 mod prompting;
 mod provider_counts;
 mod pruning;
 mod purging;
 mod ranking;
+#[cfg(all(unix, feature = "postgres"))]
+mod reaching;
 mod reading;
 #[cfg(unix)]
 mod readme;

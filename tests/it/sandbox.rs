@@ -302,6 +302,9 @@ fn rows(database: &Connection, sql: &str) -> Vec<Vec<Value>> {
 }
 
 #[cfg(feature = "postgres")]
+pub use server::query as ask_server;
+
+#[cfg(feature = "postgres")]
 mod server {
     use postgres::{Client, NoTls, SimpleQueryMessage};
     use rusqlite::types::Value;

@@ -102,10 +102,12 @@ mod known {
         error: postgres://me@/db?host=/nonexistent: No such file or directory
         hint: is the server running, and may you log in? psql says more
         ");
-        insta::assert_snapshot!(on("postgres:///db"), @r"
-        exit code: 2
+        // No server has its socket there.
+        insta::assert_snapshot!(on("postgres:///db?port=1"), @r"
+        exit code: 1
         --- stderr
-        error: postgres:///db: no host is named
+        error: postgres:///db?port=1: No such file or directory
+        hint: is the server running, and may you log in? psql says more
         ");
         insta::assert_snapshot!(on("postgres://h/db?schema=pg_toast"), @r"
         exit code: 2

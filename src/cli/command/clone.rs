@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tract::history::sync::{FetchOptions, Fetched, Follow};
 use tract::history::{Call, Repo};
 use tract::model::RefName;
+use tract::store::without_password;
 
 use crate::cli::peer::{self, fetched};
 use crate::cli::{App, Failure, Result};
@@ -39,7 +40,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let url = peer::kept(&args.url, app)?;
     let dir = match &args.dir {
         Some(dir) => app.path(dir)?,
-        None => PathBuf::from(name(&url)?),
+        None => PathBuf::from(name(&without_password(&url))?),
     };
     let is_new = !dir.exists();
     let (repo, is_made) = Repo::init_as(&dir, &app.visitor()?)?;
@@ -54,6 +55,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let done = done.inspect_err(|_| take_away(&dir, is_new))?;
     let place = app.short_path(&dir);
     app.ui.status(format!("Made a repository in {place}"));
+    peer::tell_of_password(&url, app);
     fetched::tell(&done, app);
     Ok(())
 }

@@ -12,7 +12,9 @@ use crate::cli::{App, Result};
 /// stays as it is. `tract init ~` keeps one repository for all of your sessions.
 ///
 /// In a tract built with `--features postgres`, the address of a PostgreSQL server may stand in place
-/// of a directory, here, after `--repo` and in `TRACT_REPO`.
+/// of a directory, here, after `--repo` and in `TRACT_REPO`. What it does not say is taken from PGHOST,
+/// PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE and the others that psql knows, and from `~/.pgpass`.
+/// Another host is reached by TLS, unless the address says `?sslmode=disable`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

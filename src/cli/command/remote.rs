@@ -83,10 +83,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             });
             Ok(app.ui.print_all(lines)?)
         }
-        Some(Act::Add { name, url }) => Ok(repo.set_remote(name, &peer::kept(url, app)?, false)?),
+        Some(Act::Add { name, url }) => {
+            repo.set_remote(name, &peer::kept(url, app)?, false)?;
+            peer::tell_of_password(url, app);
+            Ok(())
+        }
         Some(Act::SetUrl { name, url }) => {
             known(&repo, name)?;
-            Ok(repo.set_remote(name, &peer::kept(url, app)?, true)?)
+            repo.set_remote(name, &peer::kept(url, app)?, true)?;
+            peer::tell_of_password(url, app);
+            Ok(())
         }
         Some(Act::Rename { old, new }) => {
             known(&repo, old)?;

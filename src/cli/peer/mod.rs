@@ -20,7 +20,7 @@ use tract::render::{Label, Line, plural, shell_word};
 use crate::cli::app::system_time;
 use crate::cli::{App, Failure, Result, progress};
 
-pub use url::{Place, kept, parse};
+pub use url::{Place, kept, parse, tell_of_password};
 
 /// The remote that is meant where none is named.
 const DEFAULT: &str = "origin";
@@ -105,10 +105,11 @@ pub fn with<T>(
         Some(Place::Directory(path)) => {
             let there = Repo::open_as(&path, &app.visitor()?);
             let there = there.map_err(|error| match error {
-                Error::NoRepository { .. } => {
-                    let failure =
-                        Failure::refused(format!("no tract repository in {}", path.display()));
-                    let word = shell_word(&path.display().to_string());
+                // A server's address is told without a password.
+                Error::NoRepository { start } => {
+                    let place = start.display().to_string();
+                    let failure = Failure::refused(format!("no tract repository in {place}"));
+                    let word = shell_word(&place);
                     failure.with_hint(format!("tract init {word} makes an empty one"))
                 }
                 error => error.into(),

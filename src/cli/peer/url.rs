@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tract::store::without_password;
+
 use crate::cli::{App, Failure, Result};
 
 /// What a URL may be.
@@ -166,5 +168,14 @@ pub fn kept(url: &str, app: &App) -> Result<String> {
                 "a directory is ./{url}; another machine's, HOST:PATH"
             )))
         }
+    }
+}
+
+/// Says that a server's password is not kept with its address.
+pub fn tell_of_password(url: &str, app: &mut App) {
+    let is_server = matches!(parse(url, app), Ok(Some(Place::Directory(_))));
+    if is_server && url.contains("://") && without_password(url) != url {
+        app.ui
+            .hint("the password is not kept: PGPASSWORD or ~/.pgpass says it");
     }
 }

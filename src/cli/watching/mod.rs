@@ -118,6 +118,6 @@ pub fn watch(repo: Rc<Repo>, options: &Options, app: &mut App) -> Result<()> {
 fn is_of_a_server(error: &Error) -> bool {
     matches!(
         error,
-        Error::Unreachable { .. } | Error::Disconnected { .. }
+        Error::Unreachable { .. } | Error::Server { .. } | Error::Disconnected { .. }
     )
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::history::call::Call;
 use crate::history::repo::Repo;
+use crate::history::server;
 use crate::model::{RefName, RefValue};
 use crate::store::{Tx, View};
 
@@ -66,7 +67,7 @@ impl Repo {
         Ok(remotes.collect())
     }
 
-    /// Names another repository, or says where one is now.
+    /// Names another repository, or says where one is now. A server's password is not kept.
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ impl Repo {
                 name: name.to_owned(),
             });
         }
-        tx.set_config(&key(name), Some(url))?;
+        tx.set_config(&key(name), Some(&server::kept(url)))?;
         tx.commit()
     }
 

@@ -13,7 +13,7 @@ use super::carried::same;
 use super::erased::erased_on;
 use super::here::{ERASURES, FILES, Here};
 use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
-use crate::error::{Error, PeerTrouble, Result};
+use crate::error::{Error, PeerTrouble, Result, ServerTrouble};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, FileState, KeptFile};
 use crate::history::repo::Repo;
@@ -289,7 +289,13 @@ fn answer<T: Serialize>(output: &mut impl Write, value: Result<T>) -> Result<()>
 
 fn kind(error: &Error) -> PeerTrouble {
     match error {
-        Error::Busy { .. } | Error::Overtaken { .. } | Error::RefMoved { .. } => PeerTrouble::Lost,
+        Error::Busy { .. }
+        | Error::Server {
+            trouble: ServerTrouble::Full { .. },
+            ..
+        }
+        | Error::Overtaken { .. }
+        | Error::RefMoved { .. } => PeerTrouble::Lost,
         Error::Damaged { .. }
         | Error::Malformed { .. }
         | Error::BrokenBundle { .. }

@@ -1,14 +1,25 @@
 //! Where a repository is: `postgres://user@host/database?schema=NAME`.
 //!
-//! All but the schema is what the server's own programs take: a host may be a folder with a socket, in
-//! percent signs or as `?host=`. Deliberately absent: what is in the environment.
+//! All but the schema is what the server's own programs take, in the address, in a service, in variables and in files of
+//! the home. Deliberately absent: any look at the environment; what is there is handed in.
 
 use std::fmt;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::Config;
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use rustls::ClientConfig;
 
-use crate::error::{Error, Result};
+use super::link::milliseconds;
+use super::parameters::{Parameters, without_secrets};
+use super::passwords::{self, Found};
+use super::tls::{self, Tls};
+use super::trust::{self, Mode};
+use crate::error::{Error, Result, ServerTrouble};
+use crate::store::Servers;
 
 /// The schema of a repository, if none is named.
 const SCHEMA: &str = "tract";
@@ -17,58 +28,73 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long a server's machine may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a statement waits for a table that is being rewritten.
-const LOCKED_MS: u32 = 10_000;
+pub(super) const LOCKED: Duration = Duration::from_secs(10);
+/// Where a server of this machine has its socket.
+pub(super) const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
 /// An address, taken apart.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Address {
-    pub(super) config: Config,
+    config: Config,
+    /// None: no TLS.
+    tls: Option<Arc<ClientConfig>>,
     pub(super) schema: String,
     /// It without a password, as people are told of it.
     shown: String,
+    /// A file with passwords that is not used, for others can read it.
+    open_passwords: Option<String>,
 }
 
 impl Address {
-    /// Reads an address.
+    /// Reads an address, and what the surroundings add to it.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] for what is none.
-    pub(super) fn parse(url: &str) -> Result<Self> {
-        let wrong = |detail: &dyn fmt::Display| {
-            let shown = shown(url);
-            Err(Error::input(shown, detail))
+    /// [`Error::InvalidInput`] for what is none; whatever a file says that is named in it.
+    pub(super) fn parse(url: &str, servers: &Servers) -> Result<Self> {
+        let wrong = |detail: &str| Err(Error::input(without_secrets(url), detail));
+        let mut parameters = match Parameters::of_url(url) {
+            Ok(parameters) => parameters,
+            Err(detail) => return wrong(&detail),
         };
-        let (place, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut schema = SCHEMA.to_owned();
-        let mut rest = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            match pair.strip_prefix("schema=") {
-                Some(name) => match decoded(name) {
-                    Some(name) => schema = name,
-                    None => return wrong(&"the schema's name is no text"),
-                },
-                None => rest.push(pair),
-            }
-        }
+        let schema = parameters.get("schema").unwrap_or(SCHEMA).to_owned();
         // The server cuts longer names, and two of them would be one.
-        if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
-            return wrong(&"a schema's name has 1 to 63 bytes");
+        if schema.is_empty() || schema.len() > 63 {
+            return wrong("a schema's name has 1 to 63 bytes");
         }
         if schema.starts_with("pg_") || schema == "information_schema" {
             return wrong(&format!("the schema '{schema}' is the server's own"));
         }
-        let url = if rest.is_empty() {
-            place.to_owned()
+        // What is wrong with it is found before anything is read.
+        parameters.config(&without_secrets(url))?;
+        parameters.complete(servers)?;
+        let scheme = url.split("://").next().unwrap_or_default();
+        let shown = parameters.shown(scheme);
+        complete(&mut parameters);
+        let mut config = parameters.config(&shown)?;
+        let usual = match leaves_the_machine(&config) {
+            true => Mode::Require,
+            false => Mode::Prefer,
+        };
+        let (mode, tls) = if is_local_socket(&config) {
+            (Mode::Disable, None)
         } else {
-            format!("{place}?{}", rest.join("&"))
+            trust::client(&parameters, usual, servers, &shown)?
         };
-        let mut config: Config = match url.parse() {
-            Ok(config) => config,
-            Err(error) => return wrong(&reason(&error)),
-        };
-        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return wrong(&"no host is named");
+        config.ssl_mode(match mode {
+            Mode::Disable => SslMode::Disable,
+            Mode::Prefer => SslMode::Prefer,
+            _ => SslMode::Require,
+        });
+        let mut open_passwords = None;
+        if config.get_password().is_none() {
+            match passwords::password(&config, parameters.get("passfile"), servers) {
+                Found::Password(password) => {
+                    config.password(password);
+                }
+                Found::OpenToOthers(file) => open_passwords = Some(file.display().to_string()),
+                Found::Nothing => {}
+            }
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
@@ -79,25 +105,72 @@ impl Address {
         if config.get_application_name().is_none() {
             config.application_name("tract");
         }
-        let own = format!(
-            "-c search_path={} -c client_min_messages=warning -c lock_timeout={LOCKED_MS}",
-            escaped(&format!("{},pg_temp", quoted(&schema)))
-        );
-        let options = match config.get_options() {
-            Some(theirs) => format!("{theirs} {own}"),
-            None => own,
-        };
-        config.options(&options);
         Ok(Self {
             config,
-            shown: shown(&format!("{url}{}", shown_schema(&url, &schema))),
+            tls,
             schema,
+            shown,
+            open_passwords,
         })
+    }
+
+    /// How long a connection is waited for.
+    pub(super) fn patience(&self) -> Duration {
+        self.config
+            .get_connect_timeout()
+            .copied()
+            .unwrap_or(CONNECT)
+    }
+
+    /// A connection.
+    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(Tls(Arc::clone(tls))),
+            None => self.config.connect(NoTls),
+        }
+    }
+
+    /// What it means that no connection is made.
+    pub(super) fn refused(&self, error: &postgres::Error) -> Error {
+        let address = self.shown.clone();
+        let is_missing = reason(error) == NO_PASSWORD;
+        let is_of_password = is_missing
+            || error
+                .code()
+                .is_some_and(|code| code.code().starts_with("28"));
+        let open = self.open_passwords.clone().filter(|_| is_of_password);
+        let trouble = open
+            .map(|file| ServerTrouble::OpenToOthers { file })
+            .or(is_missing.then_some(ServerTrouble::NoPassword))
+            .or_else(|| tls::behind(error));
+        match trouble {
+            Some(trouble) => Error::Server { address, trouble },
+            None => Error::Unreachable {
+                address,
+                reason: reason(error),
+            },
+        }
     }
 
     /// The schema's name as it stands in a statement.
     pub(super) fn quoted_schema(&self) -> String {
         quoted(&self.schema)
+    }
+
+    /// A table's name with the schema's, for a statement outside of any transaction.
+    pub(super) fn qualified(&self, table: &str) -> String {
+        format!("{}.{table}", self.quoted_schema())
+    }
+
+    /// The statements that begin a transaction. All that it needs is said in it: what is said outside of it may be said
+    /// to another server, if a pooler stands between.
+    pub(super) fn begin(&self, how: &str, locked: Duration) -> String {
+        format!(
+            "BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {}, pg_temp;
+             SET LOCAL lock_timeout = {}",
+            self.quoted_schema(),
+            milliseconds(locked)
+        )
     }
 }
 
@@ -107,53 +180,57 @@ impl fmt::Display for Address {
     }
 }
 
+/// What the client says where there is no password.
+const NO_PASSWORD: &str = "password missing";
+
+/// Who and where, if nobody has said it: as the server's own programs have it.
+fn complete(parameters: &mut Parameters) {
+    if let Some(host) = parameters.get("hostaddr").map(str::to_owned) {
+        parameters.set_default("host", host);
+    }
+    let port = parameters.get("port").unwrap_or("5432");
+    let socket = format!(".s.PGSQL.{port}");
+    let is_there = |folder: &&&str| Path::new(folder).join(&socket).exists();
+    let folder = SOCKETS.iter().find(is_there).unwrap_or(&SOCKETS[0]);
+    let host = if cfg!(unix) { folder } else { "localhost" };
+    parameters.set_default("host", host);
+    if let Ok(user) = whoami::username() {
+        parameters.set_default("user", user);
+    }
+}
+
+/// Whether all hosts are sockets, which no TLS is spoken on.
+fn is_local_socket(config: &Config) -> bool {
+    let mut hosts = config.get_hosts().iter();
+    hosts.all(|host| !matches!(host, Host::Tcp(_)))
+}
+
+/// Whether what is sent goes over a network.
+fn leaves_the_machine(config: &Config) -> bool {
+    if !config.get_hostaddrs().is_empty() {
+        return config.get_hostaddrs().iter().any(|it| !it.is_loopback());
+    }
+    config.get_hosts().iter().any(|host| match host {
+        Host::Tcp(name) => {
+            let address = name.parse::<IpAddr>();
+            name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    })
+}
+
 /// What an engine's error says without what is said of each of them.
 pub(super) fn reason(error: &postgres::Error) -> String {
     match std::error::Error::source(error) {
-        // The system's own "(os error 2)" helps nobody.
+        // The system's own "(os error 2)" helps nobody, nor does a library's manual.
         Some(source) => {
             let source = source.to_string();
-            source
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned()
+            let ends = [" (os error", ": https://"].map(|end| source.find(end));
+            let ends = ends.into_iter().flatten().min();
+            source[..ends.unwrap_or(source.len())].to_owned()
         }
         None => error.to_string(),
-    }
-}
-
-fn shown_schema(url: &str, schema: &str) -> String {
-    match (schema, url.contains('?')) {
-        (SCHEMA, _) => String::new(),
-        (schema, true) => format!("&schema={schema}"),
-        (schema, false) => format!("?schema={schema}"),
-    }
-}
-
-/// An address without the password in it.
-fn shown(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let ends = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(ends);
-    let authority = match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{user}@{host}")
-        }
-        None => authority.to_owned(),
-    };
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    let pairs: Vec<&str> = pairs
-        .filter(|pair| !pair.starts_with("password="))
-        .collect();
-    if pairs.is_empty() {
-        format!("{scheme}://{authority}{path}")
-    } else {
-        format!("{scheme}://{authority}{path}?{}", pairs.join("&"))
     }
 }
 
@@ -162,43 +239,20 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A value among a connection's options, where white space parts them.
-fn escaped(value: &str) -> String {
-    let mut escaped = String::new();
-    for c in value.chars() {
-        if c == '\\' || c.is_ascii_whitespace() {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
-/// Text with its percent signs resolved; none where that is no text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, after) = rest.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parse(url: &str, variables: &[(&str, &str)], home: Option<&Path>) -> Result<Address> {
+        let variables = variables.iter();
+        let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Address::parse(url, &Servers::new(variables, home.map(Path::to_owned)))
+    }
+
     #[test]
     fn an_address_names_a_schema_and_shows_no_password() {
         let told = |url: &str| {
-            let address = Address::parse(url).expect("an address");
+            let address = parse(url, &[], None).expect("an address");
             (address.schema.clone(), address.to_string())
         };
         let (schema, shown) = told("postgres://me:se%40cret@db.example/work");
@@ -206,9 +260,18 @@ mod tests {
         assert_eq!(shown, "postgres://me@db.example/work");
         let (schema, shown) = told("postgresql://db/work?schema=a%20b&password=x&user=me");
         assert_eq!(schema, "a b");
-        assert_eq!(shown, "postgresql://db/work?user=me&schema=a b");
-        assert_eq!(told("postgres://me@%2Ftmp%2Fs/work?schema=x").0, "x");
-        assert_eq!(told("postgres:///work?host=/tmp/s").0, "tract");
+        assert_eq!(shown, "postgresql://me@db/work?schema=a%20b");
+        for same in [
+            "postgres:///work?host=/tmp/s",
+            "postgres:///work",
+            "postgres://me@[::1]:5433/work?sslmode=require",
+            "postgres://a,b:5433/work?target_session_attrs=read-write&schema=x",
+            "postgres://",
+        ] {
+            assert_eq!(told(same).1, same);
+        }
+        let (_, shown) = told("postgres://me@%2Ftmp%2Fs/work");
+        assert_eq!(shown, "postgres://me@/work?host=/tmp/s");
     }
 
     #[test]
@@ -219,11 +282,83 @@ mod tests {
             "postgres://h/d?schema=pg_catalog",
             "postgres://h/d?schema=%f",
             "postgres://me:secret@h/d?nonsense=1",
-            "postgres:///d",
+            "postgres://me:sec/ret@h/d",
+            "postgres://me:sec?ret@h/d?port=x",
+            "postgres://me@h/d?password=secret&port=x",
+            "postgres://h/d?sslmode=sometimes",
+            "postgres://h/d?sslmode=require&sslrootcert=system",
+            "postgres://h/d?sslrootcert=/nonexistent",
+            "postgres://h/d?a'b=1",
+            "postgres://h/d?service=nowhere",
             &long,
         ] {
-            let error = Address::parse(url).expect_err(url).to_string();
-            assert!(!error.contains("secret"), "{error}");
+            let error = parse(url, &[], None).err().expect(url).to_string();
+            assert!(!error.contains("sec") && !error.contains("ret@"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_an_address_does_not_say_is_taken_from_a_service_and_from_variables() {
+        let home = tempfile::tempdir().expect("a folder");
+        let services = home.path().join(".pg_service.conf");
+        let text = "# ours\n[other]\nhost=no\n[team]\nhost = db.example\nport=5433\nuser=them\n";
+        std::fs::write(services, text).expect("written");
+        let variables = [
+            ("PGSERVICE", "team"),
+            ("PGHOST", "elsewhere"),
+            ("PGUSER", "me"),
+            ("PGDATABASE", "work"),
+            ("PGPASSWORD", "secret"),
+            ("PGCONNECT_TIMEOUT", "3"),
+            ("PGSSLMODE", "verify-full"),
+        ];
+        let address = parse("postgres://", &variables, Some(home.path())).expect("an address");
+        assert_eq!(address.to_string(), "postgres://them@db.example:5433/work");
+        assert_eq!(address.config.get_password(), Some(&b"secret"[..]));
+        let wait = address.config.get_connect_timeout();
+        assert_eq!(wait, Some(&Duration::from_secs(3)));
+        // What is said in the address counts, and its host is no other one's address.
+        let mut variables = variables.to_vec();
+        variables.extend([("PGHOSTADDR", "192.0.2.1"), ("PGPORT", "no number")]);
+        let typed = "postgres://you:open@localhost:5434/mine?connect_timeout=4&sslmode=disable";
+        let address = parse(typed, &variables, Some(home.path())).expect("an address");
+        let shown = typed.replace(":open", "");
+        assert_eq!(address.to_string(), shown);
+        assert_eq!(address.config.get_password(), Some(&b"open"[..]));
+        assert!(address.config.get_hostaddrs().is_empty());
+        let wrong = parse("postgres://h/d", &variables[5..], None).err();
+        let wrong = wrong.expect("refused").to_string();
+        assert_eq!(wrong, "PGPORT: invalid value for option `port`");
+    }
+
+    #[test]
+    fn plain_text_leaves_this_machine_only_if_that_is_typed() {
+        let mode = |url: &str| {
+            let address = parse(url, &[], None).expect("an address");
+            (address.config.get_ssl_mode(), address.tls.is_some())
+        };
+        for (url, wanted) in [
+            ("postgres://db/work", (SslMode::Require, true)),
+            ("postgres://192.0.2.1/work", (SslMode::Require, true)),
+            ("postgres://localhost,db/work", (SslMode::Require, true)),
+            (
+                "postgres://localhost/work?hostaddr=192.0.2.1",
+                (SslMode::Require, true),
+            ),
+            ("postgres://localhost/work", (SslMode::Prefer, true)),
+            ("postgres://[::1]/work", (SslMode::Prefer, true)),
+            ("postgres://127.0.0.2/work", (SslMode::Prefer, true)),
+            ("postgres://db/work?sslmode=prefer", (SslMode::Prefer, true)),
+            (
+                "postgres://db/work?sslmode=disable",
+                (SslMode::Disable, false),
+            ),
+            (
+                "postgres:///work?host=/tmp/s&sslmode=require",
+                (SslMode::Disable, false),
+            ),
+        ] {
+            assert_eq!(mode(url), wanted, "{url}");
         }
     }
 }

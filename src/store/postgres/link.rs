@@ -1,24 +1,27 @@
 //! A connection, and what a server's errors mean.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, NoTls, Row, SimpleQueryMessage, Statement};
+use postgres::{Client, Row, SimpleQueryMessage};
 
 use super::address::Address;
 use super::columns::{Given, Parameter};
-use crate::error::{Error, Interrupted, Result};
+use crate::error::{Error, Interrupted, Result, ServerTrouble};
 
-/// A connection with the statements that it knows.
+/// How long it takes at most until a server is asked again whether it has a connection.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+/// A connection.
 pub(super) struct Link {
     client: RefCell<Client>,
-    /// Statements by their text; none of one that was asked for once.
-    known: RefCell<HashMap<String, Option<Statement>>>,
+    /// Where it leads, as people are told of it.
+    address: String,
     /// How often the server was asked.
     trips: Arc<AtomicU64>,
     /// Whether what is asked for is part of a transaction that writes.
@@ -26,14 +29,34 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn connect(address: &Address, trips: Arc<AtomicU64>) -> Result<Self> {
-        let client = address.config.connect(NoTls).map_err(|error| {
-            let (address, reason) = (address.to_string(), super::address::reason(&error));
-            Error::Unreachable { address, reason }
-        })?;
+    /// Makes a connection; a server that has none to give is waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreachable`], [`Error::Server`].
+    pub(super) fn connect(
+        address: &Address,
+        trips: Arc<AtomicU64>,
+        wait: Duration,
+    ) -> Result<Self> {
+        let wait = wait.min(address.patience());
+        let (from, mut pause) = (Instant::now(), Duration::from_millis(20));
+        let client = loop {
+            match address.connect() {
+                Ok(client) => break client,
+                Err(error) if is_full(&error) => {
+                    if from.elapsed() + pause > wait {
+                        return Err(full(address.to_string(), from));
+                    }
+                    thread::sleep(pause);
+                    pause = ASK_AGAIN.min(pause * 2);
+                }
+                Err(error) => return Err(address.refused(&error)),
+            }
+        };
         Ok(Self {
             client: RefCell::new(client),
-            known: RefCell::default(),
+            address: address.to_string(),
             trips,
             writes: Cell::new(false),
         })
@@ -43,34 +66,15 @@ impl Link {
         self.client.borrow().is_closed()
     }
 
-    /// Runs a statement. The first time its text goes along, which takes one round trip; one that is
-    /// asked for again is prepared.
+    /// Runs a statement, in one round trip. Its text goes along each time: what is prepared is known to one server,
+    /// and a pooler may have led to it for no longer than a transaction.
     pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
         let given: Vec<(Given<'_>, Type)> = parameters.iter().map(|one| one.given()).collect();
-        let mut client = self.client.borrow_mut();
-        let mut known = self.known.borrow_mut();
+        let values = given.iter().map(|(value, of)| (value.value(), of.clone()));
+        let values: Vec<(&(dyn ToSql + Sync), Type)> = values.collect();
         self.trips.fetch_add(1, Ordering::Relaxed);
         let from = Instant::now();
-        let found = match known.get_mut(sql) {
-            None => {
-                known.insert(sql.to_owned(), None);
-                let values = given.iter().map(|(value, of)| (value.value(), of.clone()));
-                let values: Vec<(&(dyn ToSql + Sync), Type)> = values.collect();
-                client.query_typed(sql, &values)
-            }
-            Some(statement) => {
-                if statement.is_none() {
-                    self.trips.fetch_add(1, Ordering::Relaxed);
-                    let types: Vec<Type> = given.iter().map(|(_, of)| of.clone()).collect();
-                    let prepared = client.prepare_typed(sql, &types);
-                    *statement = Some(prepared.map_err(|error| self.wrong(error, from))?);
-                }
-                let statement = statement.as_ref().expect("it was put there");
-                let values: Vec<&(dyn ToSql + Sync)> =
-                    given.iter().map(|(value, _)| value.value()).collect();
-                client.query(statement, &values)
-            }
-        };
+        let found = self.client.borrow_mut().query_typed(sql, &values);
         found.map_err(|error| self.wrong(error, from))
     }
 
@@ -95,7 +99,13 @@ impl Link {
         let code = error.code();
         let of_class = |class: &str| code.is_some_and(|code| code.code().starts_with(class));
         let detail = || super::address::reason(&error);
+        let server = |trouble| Error::Server {
+            address: self.address.clone(),
+            trouble,
+        };
         match code {
+            _ if is_full(&error) => full(self.address.clone(), from),
+            _ if says(&error, "statement pooling mode") => server(ServerTrouble::StatementPooling),
             _ if is_lost(&error) => Error::Disconnected {
                 during: if self.writes.get() {
                     Interrupted::Undone
@@ -106,6 +116,9 @@ impl Link {
             Some(&SqlState::LOCK_NOT_AVAILABLE) => busy(from),
             Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::ReadOnly,
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) if self.writes.get() => Error::ReadOnly,
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+                server(ServerTrouble::NotGranted(message(&error).to_owned()))
+            }
             // All statements are this folder's own: one that makes no sense to the server meets tables
             // that are not ours.
             Some(&SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN) => {
@@ -115,6 +128,34 @@ impl Link {
             _ => Error::store(detail()),
         }
     }
+}
+
+/// What the server says; nothing where it is not the server's to say.
+fn message(error: &postgres::Error) -> &str {
+    error.as_db_error().map_or("", |error| error.message())
+}
+
+fn says(error: &postgres::Error, words: &str) -> bool {
+    message(error).contains(words)
+}
+
+/// Whether the server has no connection left, or its pooler has none, which has no code of its own for it.
+fn is_full(error: &postgres::Error) -> bool {
+    error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
+        || [
+            "no more connections allowed",
+            "client connections exceeded",
+            "query_wait_timeout",
+        ]
+        .iter()
+        .any(|words| says(error, words))
+}
+
+/// It stayed so since then.
+fn full(address: String, from: Instant) -> Error {
+    let waited_ms = elapsed_ms(from);
+    let trouble = ServerTrouble::Full { waited_ms };
+    Error::Server { address, trouble }
 }
 
 /// Whether the server is gone, or has sent this connection away.
@@ -130,8 +171,12 @@ fn is_lost(error: &postgres::Error) -> bool {
 
 /// Somebody else holds what was waited for since then.
 pub(super) fn busy(from: Instant) -> Error {
-    let waited_ms = u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let waited_ms = elapsed_ms(from);
     Error::Busy { waited_ms }
+}
+
+fn elapsed_ms(from: Instant) -> u64 {
+    u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A wait as the server takes it.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Postgres;
 use super::columns::get;
-use super::link::{busy, milliseconds};
+use super::link::busy;
 use super::session::Session;
 use super::verify::{CONTENTS, body};
 use crate::error::{Error, Result};
@@ -82,17 +82,23 @@ fn show_again(tx: &Session<'_>, id: i64, shows: &Shown) -> Result<()> {
 /// [`Error::Busy`] while somebody reads what was there before; [`Error::ReadOnly`] for whoever does not own
 /// the tables.
 pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
-    let link = store.connect()?;
+    let link = store.connect(wait)?;
     link.writes.set(true);
-    link.batch(&format!("SET lock_timeout = {}", milliseconds(wait)))?;
-    let tables = "SELECT quote_ident(relname)::bytea, pg_has_role(relowner, 'USAGE')
-         FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'";
-    let rows = link.query(tables, &[])?;
-    let owed = "SELECT owes_scrub FROM tract_repository";
-    let owed = link.query(owed, &[])?.first().map(|row| get(row, 0));
+    let tables = "SELECT quote_ident(c.relname)::bytea, pg_has_role(c.relowner, 'USAGE'),
+             quote_ident(key.relname)::bytea
+         FROM pg_class AS c JOIN pg_index ON indrelid = c.oid AND indisprimary
+         JOIN pg_class AS key ON key.oid = indexrelid
+         WHERE c.relkind = 'r' AND c.relnamespace = (
+             SELECT oid FROM pg_namespace WHERE nspname = convert_from($1, 'UTF8')::name)";
+    let rows = link.query(tables, &[&store.address.schema])?;
+    let own = store.address.qualified("tract_repository");
+    let owed = format!("SELECT owes_scrub FROM {own}");
+    let owed = link.query(&owed, &[])?.first().map(|row| get(row, 0));
     let owed: Option<i64> = owed.transpose()?.flatten();
     // What a transaction that began before the purge still sees is not taken out, whatever is rewritten.
-    let seen = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+    // Nor is what our own snapshot could see, because of a transaction in any database.
+    let seen = "SELECT 1 WHERE txid_snapshot_xmin(txid_current_snapshot()) <= $1
+         UNION ALL SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
          AND pid <> pg_backend_pid() AND backend_type = 'client backend'
          AND greatest(age(backend_xmin), age(backend_xid)) >= age(($1 % 4294967296)::text::xid)";
     let from = Instant::now();
@@ -106,11 +112,16 @@ pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
         if !get::<bool>(row, 1)? {
             return Err(Error::ReadOnly);
         }
-        link.batch(&format!("VACUUM (FULL) {}", row.text(0)?))?;
+        // As VACUUM (FULL) does it, but in a transaction, where it waits as long as is said there.
+        let (table, key) = (row.text(0)?, row.text(2)?);
+        link.batch(&format!(
+            "{}; CLUSTER {table} USING {key}; ALTER TABLE {table} SET WITHOUT CLUSTER; COMMIT",
+            store.address.begin("READ COMMITTED", wait)
+        ))?;
     }
     // A purge that came in between is not among them.
-    let done = "UPDATE tract_repository SET owes_scrub = NULL WHERE owes_scrub = $1";
-    link.query(done, &[&owed])?;
+    let done = format!("UPDATE {own} SET owes_scrub = NULL WHERE owes_scrub = $1");
+    link.query(&done, &[&owed])?;
     store.owes_scrub.set(false);
     Ok(())
 }

@@ -2,9 +2,9 @@
 //!
 //! As durable as the server is set. Views are snapshots on connections of their own; whoever writes holds
 //! the schema's advisory lock, for no longer than a bounded wait of the others. Many keys go into one
-//! statement, and a statement that is asked for once is not prepared, so that a command of few questions
-//! takes few round trips. Deliberately absent: knowledge of commands, any SQL outside this folder, and
-//! encryption on the way, for which there are sockets and tunnels.
+//! statement, and none is prepared, so that a command of few questions takes few round trips. All that a
+//! transaction needs is said in it, so a pooler may give it any connection. Deliberately absent: knowledge
+//! of commands, any SQL outside this folder.
 
 mod address;
 mod columns;
@@ -13,6 +13,8 @@ mod known;
 mod link;
 mod mend;
 mod objects;
+mod parameters;
+mod passwords;
 mod path;
 mod reach;
 mod refs;
@@ -20,14 +22,19 @@ mod remembered;
 mod room;
 mod schema;
 mod search;
+mod services;
 mod session;
 mod sources;
+mod tls;
+mod trust;
 mod verify;
 mod waiting;
 mod words;
 
 #[cfg(all(test, unix))]
 mod crashes;
+#[cfg(all(test, unix))]
+mod pooled;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -37,11 +44,11 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Checked, Fault, Room, Seat, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use address::Address;
-use link::{Link, milliseconds};
+use link::Link;
 use schema::Found;
 use session::{LOCK, Session, Trace};
 
@@ -80,8 +87,17 @@ impl Postgres {
     ///
     /// As [`Postgres::open`]; [`Error::ReadOnly`] where one may not make it.
     pub fn create(url: &str) -> Result<(Self, bool)> {
-        let (address, trips) = (Address::parse(url)?, Arc::default());
-        let link = Link::connect(&address, Arc::clone(&trips))?;
+        Self::create_as(url, &Servers::default())
+    }
+
+    /// The same, for somebody whose surroundings say how servers are reached.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::create`].
+    pub fn create_as(url: &str, servers: &Servers) -> Result<(Self, bool)> {
+        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
         let is_new =
             schema::inspect(&link, &address)? == Found::Nothing && schema::make(&link, &address)?;
         Ok((Self::enter(address, link, trips)?, is_new))
@@ -91,12 +107,21 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] for no address, [`Error::Unreachable`] where no server lets us in,
-    /// [`Error::NoRepository`] where nothing is in the schema, [`Error::ForeignDatabase`] where something
+    /// [`Error::InvalidInput`] for no address, [`Error::Unreachable`] where no server lets us in, [`Error::Server`]
+    /// where it is not trusted, has no connection left or does not allow it, [`Error::NoRepository`] where nothing is in the schema, [`Error::ForeignDatabase`] where something
     /// else is, [`Error::OlderDatabase`] and [`Error::NewerDatabase`]; what is refused is left as it is.
     pub fn open(url: &str) -> Result<Self> {
-        let (address, trips) = (Address::parse(url)?, Arc::default());
-        let link = Link::connect(&address, Arc::clone(&trips))?;
+        Self::open_as(url, &Servers::default())
+    }
+
+    /// The same, for somebody whose surroundings say how servers are reached.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::open`].
+    pub fn open_as(url: &str, servers: &Servers) -> Result<Self> {
+        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
         Self::enter(address, link, trips)
     }
 
@@ -141,8 +166,8 @@ impl Postgres {
         Arc::clone(&self.trips)
     }
 
-    fn connect(&self) -> Result<Link> {
-        Link::connect(&self.address, Arc::clone(&self.trips))
+    fn connect(&self, wait: Duration) -> Result<Link> {
+        Link::connect(&self.address, Arc::clone(&self.trips), wait)
     }
 
     /// A connection on which a transaction has begun, and what that told. One that was kept may have been
@@ -150,6 +175,7 @@ impl Postgres {
     fn enter_transaction<T>(
         &self,
         writes: bool,
+        wait: Duration,
         begin: impl Fn(&Link) -> Result<T>,
     ) -> Result<(Link, T)> {
         let kept = self
@@ -169,7 +195,7 @@ impl Postgres {
                 }
             }
         }
-        let link = self.connect()?;
+        let link = self.connect(wait)?;
         link.writes.set(writes);
         let told = begin(&link)?;
         Ok((link, told))
@@ -184,7 +210,7 @@ impl Postgres {
 
     /// Runs one statement outside of any transaction.
     fn ask(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let (link, told) = self.enter_transaction(false, |link| link.batch(sql))?;
+        let (link, told) = self.enter_transaction(false, self.wait, |link| link.batch(sql))?;
         self.give_back(link);
         Ok(told)
     }
@@ -194,7 +220,8 @@ impl Postgres {
     fn is_made(&self, trace: &Trace) -> Option<bool> {
         let from = Instant::now();
         while from.elapsed() < ASKING {
-            if let Ok(Some(told)) = self.connect().and_then(|link| self.look_for(trace, &link)) {
+            let link = self.connect(Duration::ZERO);
+            if let Ok(Some(told)) = link.and_then(|link| self.look_for(trace, &link)) {
                 return told;
             }
             thread::sleep(Duration::from_millis(100));
@@ -210,16 +237,15 @@ impl Postgres {
             "SELECT writes, pg_is_in_recovery(), (SELECT token FROM transactions WHERE number = {number})
              FROM tract_repository"
         );
+        let begin = self.address.begin("READ COMMITTED", LOOK);
         let ask = |sql: &str| Ok(link.batch(sql)?.pop().unwrap_or_default());
         let is_there = |row: &[Option<String>]| row.get(2).and_then(Option::as_ref) == Some(token);
-        if is_there(&ask(&look)?) {
+        if is_there(&ask(&format!("{begin}; {look}; COMMIT"))?) {
             return Ok(Some(Some(true)));
         }
         // Whoever writes has the lock until its end: once it is ours, what is not there never will be.
         let row = ask(&format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {};
-             SELECT pg_advisory_xact_lock({LOCK}, {}); {look}; COMMIT",
-            milliseconds(LOOK),
+            "{begin}; SELECT pg_advisory_xact_lock({LOCK}, {}); {look}; COMMIT",
             self.schema
         ))?;
         if is_there(&row) {
@@ -272,7 +298,8 @@ impl Store for Postgres {
     }
 
     fn version(&self) -> Result<u64> {
-        let told = self.ask("SELECT writes FROM tract_repository")?;
+        let own = self.address.qualified("tract_repository");
+        let told = self.ask(&format!("SELECT writes FROM {own}"))?;
         let writes = told.into_iter().flatten().flatten().next();
         writes
             .and_then(|writes| writes.parse().ok())

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::address::Address;
+use super::address::{Address, LOCKED};
 use super::link::Link;
 use super::session::LOCK;
 use crate::error::{Error, Result};
@@ -74,7 +74,8 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
             Ok(Found::Nothing)
         };
     }
-    let told = link.batch("SELECT format, owes_scrub FROM tract_repository")?;
+    let own = address.qualified("tract_repository");
+    let told = link.batch(&format!("SELECT format, owes_scrub FROM {own}"))?;
     let told: Vec<String> = told.into_iter().flatten().flatten().collect();
     let format = told.first().and_then(|format| format.parse().ok());
     let found: u32 = format.ok_or_else(|| super::columns::damaged("the format is missing"))?;
@@ -96,7 +97,8 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
     link.writes.set(true);
     let done = link
         .batch(&format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK}, 0)"
+            "{}; SELECT pg_advisory_xact_lock({LOCK}, 0)",
+            address.begin("READ COMMITTED", LOCKED)
         ))
         .and_then(|_| apply(link, address));
     if done.is_err() {

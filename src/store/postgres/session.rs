@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use postgres::Row;
 
 use super::Postgres;
+use super::address::LOCKED;
 use super::columns::{Key, Parameter, damaged, keys};
 use super::known::Known;
-use super::link::{Link, busy, milliseconds};
+use super::link::{Link, busy};
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
 use crate::store::Tx;
@@ -76,10 +77,9 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     pub(super) fn read(store: &'a Postgres) -> Result<Self> {
-        let link = store.enter_transaction(false, |link| {
-            link.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        })?;
-        Ok(Self::new(store, link.0, None))
+        let begin = store.address.begin("REPEATABLE READ READ ONLY", LOCKED);
+        let (link, _) = store.enter_transaction(false, store.wait, |link| link.batch(&begin))?;
+        Ok(Self::new(store, link, None))
     }
 
     /// The one write transaction; where there is a wait, so long for others.
@@ -87,21 +87,23 @@ impl<'a> Session<'a> {
         let greatest = NUMBERED.map(|table| format!("(SELECT max(id) FROM {table})"));
         let schema = store.schema;
         let lock = match wait {
-            Some(wait) => format!(
-                "SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({LOCK}, {schema})",
-                milliseconds(wait)
-            ),
-            None => format!("SELECT pg_try_advisory_xact_lock({LOCK}, {schema})"),
+            Some(_) => "pg_advisory_xact_lock",
+            None => "pg_try_advisory_xact_lock",
         };
         // Each statement sees what was committed before it began, so the last one sees all that whoever
         // held the lock before has written.
         let sql = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; {lock};
+            "{}; SELECT {lock}({LOCK}, {schema});
              SELECT writes + 1, gen_random_uuid(), {} FROM tract_repository",
+            store
+                .address
+                .begin("READ COMMITTED", wait.unwrap_or(LOCKED)),
             greatest.join(", ")
         );
         let from = Instant::now();
-        let (link, told) = store.enter_transaction(true, |link| link.batch(&sql))?;
+        let entered =
+            store.enter_transaction(true, wait.unwrap_or_default(), |link| link.batch(&sql));
+        let (link, told) = entered?;
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
         let numbers = told.last().map_or(&[][..], Vec::as_slice);
         let trace = match numbers {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 use super::*;
 use crate::error::Interrupted;
@@ -32,8 +32,15 @@ fn create(address: &str) -> Postgres {
 
 /// A connection of nobody's, to the schema of an address.
 fn client(address: &str) -> Client {
-    let address = Address::parse(address).expect("an address");
-    address.config.connect(NoTls).expect("a server")
+    let address = parse(address);
+    let mut client = address.connect().expect("a server");
+    let path = format!("SET search_path = {}", address.quoted_schema());
+    client.batch_execute(&path).expect("SQL");
+    client
+}
+
+fn parse(address: &str) -> Address {
+    Address::parse(address, &Servers::default()).expect("an address")
 }
 
 fn put(store: &Postgres, text: &str) -> Result<ContentHash> {
@@ -97,9 +104,7 @@ fn what_is_no_repository_is_refused_and_left_as_it_is() {
         Postgres::open(&address),
         Err(Error::NoRepository { .. })
     ));
-    let schema = Address::parse(&address)
-        .expect("an address")
-        .quoted_schema();
+    let schema = parse(&address).quoted_schema();
     let mut client = client(&address);
     let theirs = format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.theirs (id bigint)");
     client.batch_execute(&theirs).expect("made");
@@ -313,9 +318,7 @@ fn who_may_only_read_reads_and_is_told_when_writing() {
     let address = address!();
     let store = create(&address);
     let hash = put(&store, "hello").expect("kept");
-    let schema = Address::parse(&address)
-        .expect("an address")
-        .quoted_schema();
+    let schema = parse(&address).quoted_schema();
     let reader = format!("reader_{}", store.schema);
     client(&address)
         .batch_execute(&format!(
