@@ -139,8 +139,18 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// An operation of somebody else's, in a repository where each undoes their own.
+    #[error("operation {id} ('{what}') was done by {}, not by you", by.as_deref().unwrap_or("nobody who is known"))]
+    NotYours {
+        /// The number.
+        id: u64,
+        /// What it was.
+        what: String,
+        /// Who did it, if that is known.
+        by: Option<String>,
+    },
     /// A ref that an operation moved has moved again.
-    #[error("operation {id} ('{what}') cannot be undone: '{name}' has moved since")]
+    #[error("operation {id} ('{what}') cannot be undone: '{name}' has moved since{}", by.as_deref().map_or(String::new(), |by| format!(", by {by}")))]
     OperationSuperseded {
         /// The number.
         id: u64,
@@ -148,6 +158,8 @@ pub enum Error {
         what: String,
         /// The ref.
         name: String,
+        /// Who moved it, if that was somebody else.
+        by: Option<String>,
     },
     /// The branch has no commit yet.
     #[error("'{branch}' has no commits yet")]
@@ -372,6 +384,14 @@ pub enum Error {
     NotForward {
         /// The ref.
         name: String,
+    },
+    /// What a repository is set to let nobody do who pushes.
+    #[error("'{name}' stays as it is: {setting} is set here")]
+    Denied {
+        /// The ref.
+        name: String,
+        /// The setting.
+        setting: &'static str,
     },
     /// What another repository said of a question or an order. Hostile until escaped.
     #[error("the other side: {what}")]

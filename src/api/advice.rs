@@ -270,6 +270,9 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "redo reverses an undo, and there is none to reverse"
         }
         Error::InvalidRefName { .. } => "such as fix-parser or ideas/one",
+        Error::NotYours { .. } => {
+            "tract undo takes back what you did last; --force undoes what others did, and the log says who forced it"
+        }
         Error::OperationSuperseded { .. } => {
             "tract restore REV un-hides what one commit hid, and later messages stay"
         }
@@ -332,6 +335,9 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         }
         Error::MissingCommits { .. } => {
             "nothing was written; a bundle of the whole branch, not of a range, has them"
+        }
+        Error::Denied { .. } => {
+            "nothing has moved; whoever keeps that repository sets it: tract config receive.…, there"
         }
         Error::NotForward { .. } => {
             "tract pull gets those commits; --force-with-lease gives them up there"

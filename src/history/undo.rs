@@ -100,13 +100,13 @@ impl Repo {
         Ok(rows)
     }
 
-    /// Reverses an operation, all its refs at once: the newest that is not undone, whoever made
-    /// it, or the one named, if its refs have not moved since.
+    /// Reverses an operation, all its refs at once: the newest that is not undone, or the one named, if its refs have
+    /// not moved since. Where each has a HEAD of their own, it is the newest of one's own.
     ///
     /// # Errors
     ///
     /// [`Error::NothingToUndo`]; [`Error::NothingMoved`] after a resume; [`Error::UnknownOperation`];
-    /// [`Error::Purged`];
+    /// [`Error::NotYours`] for one of somebody else's on a server; [`Error::Purged`];
     /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
     ///
     /// ```
@@ -126,10 +126,30 @@ impl Repo {
     /// ```
     pub fn undo(&self, named: Option<u64>, now: Millis) -> Result<OperationEntry> {
         let tx = self.store.write()?;
-        let (operation, moves) = match named {
+        let found = match named {
             None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
             Some(id) => named_operation(&*tx, id)?,
         };
+        refuse_others(&*tx, &found.0)?;
+        Self::undo_found(tx, found, now)
+    }
+
+    /// The same of an operation that may be somebody else's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::undo`].
+    pub fn undo_of_anybody(&self, id: u64, now: Millis) -> Result<OperationEntry> {
+        let tx = self.store.write()?;
+        let found = named_operation(&*tx, id)?;
+        Self::undo_found(tx, found, now)
+    }
+
+    fn undo_found(
+        tx: Box<dyn Tx + '_>,
+        (operation, moves): (OperationRow, Vec<ReflogRow>),
+        now: Millis,
+    ) -> Result<OperationEntry> {
         let undone = OperationEntry {
             operation,
             moves,
@@ -254,16 +274,14 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
     let mut reversed = false;
     for operation in load::operations(view, None) {
         let operation = operation?;
-        if own
-            .as_ref()
-            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
-        {
+        // What was taken back elsewhere is taken back.
+        let undone = state.see(&operation);
+        if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
         if is_forgotten(view, operation.id)? {
             break;
         }
-        let undone = state.see(&operation);
         reversed |= operation.reversal != Reversal::None;
         if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
@@ -306,6 +324,39 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
     }
 }
 
+/// Whether an operation was done elsewhere, or by somebody else, where that is passed over.
+pub(super) fn is_elsewhere(own: Option<&Own>, view: &dyn View, operation: &OperationRow) -> Result<bool> {
+    own.map_or(Ok(false), |own| own.is_elsewhere(view, operation))
+}
+
+/// Refuses what another person did, where each undoes their own.
+fn refuse_others(view: &dyn View, operation: &OperationRow) -> Result<()> {
+    let own = Own::of(view)?.filter(|own| matches!(own, Own::Person(_)));
+    if !is_elsewhere(own.as_ref(), view, operation)? {
+        return Ok(());
+    }
+    Err(Error::NotYours {
+        id: operation.id,
+        what: operation.what.clone(),
+        by: operation.by.as_ref().and_then(|by| by.name.clone()),
+    })
+}
+
+/// Who moved a ref last since an operation, but for who is at work.
+fn moved_by(view: &dyn View, name: &RefName, since: u64) -> Result<Option<String>> {
+    let own = view.worker().and_then(|who| who.name.as_ref());
+    for row in view.reflog(name, RECENT)? {
+        if row.operation <= since {
+            break;
+        }
+        let by = operation(view, row.operation)?.by.and_then(|by| by.name);
+        if by.is_some() && by.as_ref() != own {
+            return Ok(by);
+        }
+    }
+    Ok(None)
+}
+
 /// Whether an operation that moves nothing has written something outside: what it did cannot be
 /// taken back, and what came before it is not what was meant.
 fn writes_elsewhere(operation: &OperationRow) -> bool {
@@ -324,10 +375,7 @@ fn newest_undone(view: &dyn View) -> Result<(OperationRow, u64)> {
     let (mut open, own) = (Open::default(), Own::of(view)?);
     for operation in load::operations(view, None) {
         let operation = operation?;
-        if own
-            .as_ref()
-            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
-        {
+        if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
         if let Some(id) = open.see(&operation) {
@@ -444,6 +492,7 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
                 id: *id,
                 what: what.clone(),
                 name: name.short().to_owned(),
+                by: moved_by(tx, name, *id)?,
             });
         }
         tx.set_reference(name, new.as_ref())?;

@@ -141,6 +141,10 @@ fn with_every_kind_of_row() -> Sandbox {
     ] {
         sandbox.ok(command);
     }
+    // Who did something, where that is said.
+    let mut command = sandbox.command(&["branch", "hers"]);
+    command.env("TRACT_AUTHOR", "Mara");
+    assert!(command.output().expect("it runs").status.success());
     let database = Connection::open(&path).expect("opens");
     let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
     database.query_row(fold, [], |_| Ok(())).expect("folds");

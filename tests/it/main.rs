@@ -82,6 +82,7 @@ mod pages;
 mod paging;
 mod painting;
 mod parts;
+mod people;
 mod programs;
 mod prompting;
 mod provider_counts;

@@ -143,6 +143,8 @@ impl Sandbox {
             .env("COLUMNS", "80")
             .env("TRACT_PAGER", "cat")
             .env("TZ", "UTC")
+            // Nobody is named unless a test says who.
+            .env("TRACT_AUTHOR", "")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         if let Some(server) = &self.server {

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use tract::history::Repo;
 use tract::history::sync::{LeftOut, OnOffer, OnShelf, Peer, Shelf, Shelved};
-use tract::model::RefName;
+use tract::model::{Author, RefName};
 use tract::{Error, Result};
 
 use super::strange;
@@ -38,6 +38,7 @@ pub fn with<T>(
     act: impl FnOnce(&mut dyn Peer, &mut App) -> cli::Result<T>,
 ) -> cli::Result<T> {
     let git = Git {
+        author: GitAuthor::of(mine.signature()),
         remote: remote.to_owned(),
         objects: BTreeMap::new(),
         broken: BTreeSet::new(),
@@ -52,6 +53,8 @@ pub fn with<T>(
 }
 
 struct Git {
+    /// Who pushes.
+    author: GitAuthor,
     remote: String,
     /// Which object each ref was last seen at.
     objects: BTreeMap<RefName, String>,
@@ -66,7 +69,7 @@ impl Git {
             status,
             stdout,
             stderr,
-        } = output(arguments, input).map_err(Error::io("git"))?;
+        } = output_by(&self.author, arguments, input).map_err(Error::io("git"))?;
         if status.success() {
             return Ok(stdout);
         }
@@ -256,12 +259,56 @@ fn file(number: usize) -> String {
     format!("{number:04}.tract")
 }
 
+/// Who git says made a commit.
+struct GitAuthor {
+    name: String,
+    email: String,
+}
+
+impl Default for GitAuthor {
+    fn default() -> Self {
+        Self {
+            name: "tract".to_owned(),
+            email: "tract@localhost".to_owned(),
+        }
+    }
+}
+
+impl GitAuthor {
+    /// `Mara <mara@example.org>` as git has it, or a name alone. What git would not take for one leaves nobody.
+    fn of(author: Option<&Author>) -> Self {
+        let nobody = Self::default();
+        let Some(said) = author.and_then(|author| author.name.as_deref()) else {
+            return nobody;
+        };
+        let (name, email) = match said.split_once('<') {
+            Some((name, rest)) => (name, rest.split('>').next().unwrap_or_default()),
+            None => (said, ""),
+        };
+        let plain = |text: &str| -> String {
+            let kept = |c: &char| !c.is_control() && !"<>".contains(*c);
+            text.chars().filter(kept).collect::<String>().trim().to_owned()
+        };
+        let (name, email) = (plain(name), plain(email));
+        if !name.chars().any(char::is_alphanumeric) {
+            return nobody;
+        }
+        let email = if email.is_empty() { nobody.email } else { email };
+        Self { name, email }
+    }
+}
+
 fn output(arguments: &[&str], input: &[u8]) -> std::io::Result<Output> {
+    output_by(&GitAuthor::default(), arguments, input)
+}
+
+fn output_by(author: &GitAuthor, arguments: &[&str], input: &[u8]) -> std::io::Result<Output> {
     let mut command = Command::new("git");
     command.args(arguments);
-    for who in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{who}_NAME"), "tract");
-        command.env(format!("GIT_{who}_EMAIL"), "tract@localhost");
+    let tract = GitAuthor::default();
+    for (who, GitAuthor { name, email }) in [("AUTHOR", author), ("COMMITTER", &tract)] {
+        command.env(format!("GIT_{who}_NAME"), name);
+        command.env(format!("GIT_{who}_EMAIL"), email);
     }
     // What it says is read here.
     command.env("LC_ALL", "C");

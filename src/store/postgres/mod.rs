@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 
 use super::{Checked, Fault, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::model::Millis;
+use crate::model::{Author, Millis};
 use address::Address;
 use link::{Link, milliseconds};
 use schema::Found;
@@ -70,6 +70,8 @@ pub struct Postgres {
     operations: Arc<AtomicU64>,
     /// From where it is looked at.
     seat: Option<Seat>,
+    /// Who is at work.
+    worker: Option<Author>,
 }
 
 impl Postgres {
@@ -120,6 +122,7 @@ impl Postgres {
             trips,
             operations: Arc::default(),
             seat: None,
+            worker: None,
         })
     }
 
@@ -265,6 +268,14 @@ impl Store for Postgres {
 
     fn seat(&self) -> Option<&Seat> {
         self.seat.as_ref()
+    }
+
+    fn work_as(&mut self, who: Option<Author>) {
+        self.worker = who;
+    }
+
+    fn worker(&self) -> Option<&Author> {
+        self.worker.as_ref()
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

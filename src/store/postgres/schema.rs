@@ -14,9 +14,10 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 2] = [
+const ADDED: [&str; 3] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
+    include_str!("../../../migrations/postgres/0005_authors.sql"),
 ];
 
 /// The format that this program reads and writes.
