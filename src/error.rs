@@ -427,6 +427,16 @@ pub enum Error {
         /// The one that is known here.
         known: u32,
     },
+    /// A repository on a server of the format before, which becomes the newest where its owner opens it.
+    #[error(
+        "the repository is of format {found} still, which this tract (format {known}) reads no more"
+    )]
+    AwaitsUpgrade {
+        /// Its format.
+        found: u32,
+        /// The one that is known here.
+        known: u32,
+    },
     /// A database that was put in place of another, whose journal still lies there: to read it would write
     /// the other's pages into this one.
     #[error("the journal beside {} is another file's", path.display())]

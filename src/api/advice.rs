@@ -273,6 +273,9 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::NotYours { .. } => {
             "tract undo takes back what you did last; --force undoes what others did, and the log says who forced it"
         }
+        Error::OperationSuperseded { by: Some(_), .. } => {
+            "tract reflog REF says what came since; tract drop hides single messages"
+        }
         Error::OperationSuperseded { .. } => {
             "tract restore REV un-hides what one commit hid, and later messages stay"
         }
@@ -351,6 +354,9 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         } => "try again: it continues from what is there now",
         Error::OlderDatabase { .. } => {
             "nothing was changed; the program that made it can make a bundle of it: tract bundle"
+        }
+        Error::AwaitsUpgrade { .. } => {
+            "nothing was changed; the first command of its owner with this tract brings it up to date"
         }
         Error::ForeignJournal { .. } => {
             "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"

@@ -167,7 +167,6 @@ impl Own {
 }
 
 impl OfDirectory {
-
     /// Whether a ref that was moved is, or may be, the directory's.
     fn has(&self, view: &dyn View, row: &ReflogRow) -> Result<bool> {
         if row.name.is_position() {

@@ -325,7 +325,11 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
 }
 
 /// Whether an operation was done elsewhere, or by somebody else, where that is passed over.
-pub(super) fn is_elsewhere(own: Option<&Own>, view: &dyn View, operation: &OperationRow) -> Result<bool> {
+pub(super) fn is_elsewhere(
+    own: Option<&Own>,
+    view: &dyn View,
+    operation: &OperationRow,
+) -> Result<bool> {
     own.map_or(Ok(false), |own| own.is_elsewhere(view, operation))
 }
 

@@ -13,9 +13,9 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint}
 use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::{
-    Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation, PURGED,
-    Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed, TokenCount,
-    ToolUses, Total, Usage,
+    Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
+    PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed,
+    TokenCount, ToolUses, Total, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;

@@ -12,8 +12,8 @@ use super::{
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    Author, Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount, ToolUses,
-    Usage, is_tombstone, plain_preview, preview,
+    Author, Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount,
+    ToolUses, Usage, is_tombstone, plain_preview, preview,
 };
 
 /// Where a commit stands: id, lineage, depth.

@@ -30,7 +30,7 @@ fn who_commits_is_in_the_commit_and_in_the_log() {
     sandbox.ok(&["commit", "-r", "assistant", "-m", "nobody's"]);
     ok(&sandbox, "Mara", &["truncate", "--keep", "1"]);
     insta::assert_snapshot!(sandbox.ok(&["log", "--format", "%a: %o %s"]), @r"
-    Mara: hide 
+    Mara: hide [Sliding window truncation: 1 messages hidden to reduce context]
     : append nobody's
     Ben: append two
     Mara: append one
@@ -39,15 +39,28 @@ fn who_commits_is_in_the_commit_and_in_the_log() {
     hide
     append
     ");
-    assert_eq!(sandbox.tract(&["log", "--author", "zoe"]), "--- stderr\nNo such commits\n");
+    assert_eq!(
+        sandbox.tract(&["log", "--author", "zoe"]),
+        "--- stderr\nNo such commits\n"
+    );
     // Whoever is alone is not told so; whoever is not is told who did what.
-    insta::assert_snapshot!(told(&sandbox, "Mara", &["reflog", "main"]));
+    insta::assert_snapshot!(told(&sandbox, "Mara", &["reflog", "main"]), @r"
+    main@{0}  6fe4037  2026-03-14 12:05:00  Mara  #4 truncate --keep 1
+    main@{1}  735b3c0  2026-03-14 12:04:00        #3 commit -r assistant -m …
+    main@{2}  8cc5313  2026-03-14 12:03:00  Ben   #2 commit -r user -m …
+    main@{3}  f5cd5d0  2026-03-14 12:02:00  Mara  #1 commit -r user -m …
+    ");
     let mut alone = sandbox.command(&["reflog", "-n", "1"]);
     alone.env("TRACT_AUTHOR", "Mara");
     let alone = sandbox.told(&alone.output().expect("it runs"));
     assert!(!alone.contains("Mara"), "{alone}");
     // In a directory undo is of the last command, whoever ran it.
-    insta::assert_snapshot!(told(&sandbox, "Ben", &["undo"]));
+    insta::assert_snapshot!(told(&sandbox, "Ben", &["undo"]), @r#"
+    --- stderr
+    Undid #4 of Mara (6 min ago): truncate --keep 1
+    On main, at 735b3c0 ("nobody's")
+    hint: back: tract redo
+    "#);
 }
 
 /// The name that is set in a repository goes before one's own; without any, commits say nothing, and the log the account.
@@ -81,7 +94,11 @@ fn a_name_is_what_is_set() {
     error: author.name is empty
     hint: tract config --global --unset author.name
     ");
-    insta::assert_snapshot!(run(&["config", "--global", "author.name", "a\u{1b}[2Jb"]));
+    insta::assert_snapshot!(run(&["config", "--global", "author.name", "a\u{1b}[2Jb"]), @r"
+    exit code: 2
+    --- stderr
+    error: author.name: 'a␛[2Jb' can't be kept: it doesn't fit into a line
+    ");
 }
 
 /// A program says for whom it works, and as what.
@@ -97,11 +114,18 @@ fn the_program_and_its_run_are_told_too() {
     assert!(command.output().expect("it runs").status.success());
     let author = sandbox.ok(&["log", "--format", "%a"]);
     assert_eq!(author, "Mara, by worker 2 (run nightly-7)\n");
-    assert_eq!(sandbox.ok(&["log", "--author", "nightly", "--format", "%s"]), "one\n");
+    assert_eq!(
+        sandbox.ok(&["log", "--author", "nightly", "--format", "%s"]),
+        "one\n"
+    );
     let said = sandbox.ok(&["reflog"]);
     assert!(said.contains("Mara, by worker 2 (run nightly-7)"), "{said}");
     // An author's name is a stranger's.
-    by(&sandbox, "\u{1b}[2JEve", &["commit", "-r", "user", "-m", "two"]);
+    by(
+        &sandbox,
+        "\u{1b}[2JEve",
+        &["commit", "-r", "user", "-m", "two"],
+    );
     let said = sandbox.ok(&["reflog"]) + &sandbox.ok(&["log", "-v"]);
     assert!(said.contains("Eve") && !said.contains('\u{1b}'), "{said:?}");
 }
@@ -127,7 +151,10 @@ fn a_push_beside_the_code_is_by_its_author() {
     let git = |arguments: &[&str]| {
         let mut command = std::process::Command::new("git");
         command.args(arguments).current_dir(sandbox.work());
-        command.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        command
+            .output()
+            .ok()
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let host = sandbox.home().join("host.git").display().to_string();
     if git(&["init", "-q", "--bare", &host]).is_none() {
@@ -162,12 +189,34 @@ fn what_a_hub_protects_stays() {
     sandbox.ok(&["push", "origin", "main", "old"]);
     hub.ok(&["config", "receive.protect", "main, release/*"]);
     hub.ok(&["config", "receive.denyNonFastForwards", "true"]);
-    insta::assert_snapshot!(sandbox.tract(&["push", "origin", "--delete", "main", "old"]));
+    insta::assert_snapshot!(sandbox.tract(&["push", "origin", "--delete", "main", "old"]), @r"
+    exit code: 1
+    --- stderr
+      refused  dbc1344  main
+      deleted  dbc1344  old
+    error: main may not be deleted there
+    hint: receive.protect is set there, by whoever keeps that repository
+    ");
     sandbox.ok(&["reset", "--root", "--hard"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "another"]);
-    insta::assert_snapshot!(sandbox.tract(&["push", "--force-with-lease"]));
-    insta::assert_snapshot!(hub.tract(&["config", "receive.denyDeletes", "yes"]));
-    insta::assert_snapshot!(hub.tract(&["config", "receive.protect", "a..b"]));
+    insta::assert_snapshot!(sandbox.tract(&["push", "--force-with-lease"]), @r"
+    exit code: 1
+    --- stderr
+      refused  dbc1344  main
+    error: main may not lose commits there
+    hint: receive.protect is set there, by whoever keeps that repository
+    ");
+    insta::assert_snapshot!(hub.tract(&["config", "receive.denyDeletes", "yes"]), @r"
+    exit code: 2
+    --- stderr
+    error: receive.denyDeletes: 'yes' is neither true nor false
+    ");
+    insta::assert_snapshot!(hub.tract(&["config", "receive.protect", "a..b"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'a..b' is not a valid name: '..' and '@{' have a meaning in revisions
+    hint: such as fix-parser or ideas/one
+    ");
 }
 
 #[cfg(feature = "postgres")]
@@ -215,23 +264,60 @@ mod on_a_server {
         assert_eq!(said("Mara"), "one Mara\n");
         assert_eq!(said("Ben"), "two Ben\none Mara\n");
         say("Mara", "three");
-        insta::assert_snapshot!(on("Ben", &["undo"]), @"");
+        insta::assert_snapshot!(on("Ben", &["undo"]), @r#"
+        --- stderr
+        Undid #3 (4 min ago): commit -r user -m …
+        On main, at f5cd5d0 ("one")
+        hint: back: tract redo
+        "#);
         assert_eq!(said("Mara"), "three Mara\none Mara\n");
         on("Mara", &["checkout", "-"]);
         assert_eq!(said("Mara"), "one Mara\n");
         assert!(on("Ben", &["checkout", "-"]).contains("no previous position"));
         on("Ben", &["redo"]);
         // Where Ben has gone on from what Mara did, her undo says so.
-        on("Mara", &["undo", "1"]);
-        insta::assert_snapshot!(on("Mara", &["undo", "1"]), @"");
-        insta::assert_snapshot!(on("Mara", &["reflog", "main"]), @"");
-        insta::assert_snapshot!(on("Ben", &["undo", "2"]), @"");
-        insta::assert_snapshot!(on("Ben", &["undo", "4", "--force"]), @"");
+        insta::assert_snapshot!(on("Mara", &["undo", "1"]), @r"
+        exit code: 1
+        --- stderr
+        error: operation 1 ('commit -r user -m …') cannot be undone: 'main' has moved since, by Ben
+        hint: tract reflog REF says what came since; tract drop hides single messages
+        ");
+        insta::assert_snapshot!(on("Mara", &["reflog", "main"]), @r"
+        main@{0}  0a8a140  2026-03-14 12:13:00  Ben   #7 redo 3: commit -r user -m …
+        main@{1}  f5cd5d0  2026-03-14 12:08:00  Ben   #5 undo 3: commit -r user -m …
+        main@{2}  0a8a140  2026-03-14 12:04:00  Ben   #3 commit -r user -m …
+        main@{3}  f5cd5d0  2026-03-14 12:02:00  Mara  #1 commit -r user -m …
+        ");
+        insta::assert_snapshot!(on("Ben", &["undo", "2"]), @r"
+        exit code: 1
+        --- stderr
+        error: operation 2 ('checkout -b idea') was done by Mara, not by you
+        hint: tract undo takes back what you did last; --force undoes what others did, and the log says who forced it
+        ");
+        insta::assert_snapshot!(on("Ben", &["undo", "4", "--force"]), @r#"
+        --- stderr
+        Undid #4 of Mara (10 min ago): commit -r user -m …
+        idea bf572ce → f5cd5d0
+        On main, at 0a8a140 ("two")
+        hint: back: tract redo
+        "#);
         assert_eq!(on("Mara", &["log", "idea", "--format", "%s"]), "one\n");
-        insta::assert_snapshot!(on("Mara", &["config", "author.name", "us"]), @"");
+        insta::assert_snapshot!(on("Mara", &["config", "author.name", "us"]), @r"
+        exit code: 1
+        --- stderr
+        error: many commit to a repository on a server, each by a name of their own
+        hint: tract config --global author.name NAME; or TRACT_AUTHOR
+        ");
         // Whoever is named by nobody has what is everybody's.
-        insta::assert_snapshot!(on("", &["checkout", "idea"]), @"");
-        insta::assert_snapshot!(on("Zoe", &["branch", "-d", "idea"]), @"");
+        insta::assert_snapshot!(on("", &["checkout", "idea"]), @r#"
+        --- stderr
+        On idea, at f5cd5d0 ("one")
+        "#);
+        insta::assert_snapshot!(on("Zoe", &["branch", "-d", "idea"]), @r"
+        exit code: 1
+        --- stderr
+        error: at/HEAD is on 'idea': check out another one first
+        ");
     }
 
     /// Without a name it is the account, and commits say so.
@@ -305,12 +391,33 @@ mod on_a_server {
             let said = on(&reader, command);
             assert!(!said.contains("error"), "{command:?}: {said}");
         }
-        insta::assert_snapshot!(on(&reader, &["commit", "-r", "user", "-m", "no"]), @"");
-        insta::assert_snapshot!(on(&reader, &["undo"]), @"");
-        insta::assert_snapshot!(on(&reader, &["checkout", "-b", "mine"]), @"");
+        insta::assert_snapshot!(on(&reader, &["commit", "-r", "user", "-m", "no"]), @r"
+        exit code: 1
+        --- stderr
+        error: the repository cannot be written to
+        hint: reading still works; writing needs .tract, or a server's schema, to be writable
+        ");
+        for command in [
+            &["undo"][..],
+            &["checkout", "-b", "mine"],
+            &["purge", "HEAD", "--force"],
+        ] {
+            let said = on(&reader, command);
+            assert!(
+                said.contains("error: the repository cannot be written to"),
+                "{said}"
+            );
+        }
         // Who may write and does not own the tables erases what is read, and the owner's next command rewrites the files.
         let purge = ["purge", "--match", "three", "--force"];
-        insta::assert_snapshot!(on(&writer, &purge), @"");
+        insta::assert_snapshot!(on(&writer, &purge), @r"
+        exit code: 1
+        --- stderr
+        Erased 1 message (64 B) from history
+        hint: session files outside of .tract are not touched
+        error: the files still hold it: the repository cannot be written to
+        hint: once that is mended, the next command that writes erases it
+        ");
         let owed = "SELECT owes_scrub IS NOT NULL FROM tract_repository";
         let owes = || sql(&address, owed);
         assert_eq!(owes(), ["t"]);
@@ -335,8 +442,17 @@ mod on_a_server {
         sql(&address, &older);
         let theirs = address.replace("tract@", &format!("{reader}@"));
         let refused = sandbox.tract(&["--repo", &theirs, "log"]);
-        insta::assert_snapshot!(refused.replace(&theirs, "[SERVER]"), @"");
-        ok(&sandbox, "Mara", &["--repo", &address, "commit", "-r", "user", "-m", "two"]);
+        insta::assert_snapshot!(refused.replace(&theirs, "[SERVER]"), @r"
+        exit code: 1
+        --- stderr
+        error: the repository is of format 6 still, which this tract (format 7) reads no more
+        hint: nothing was changed; the first command of its owner with this tract brings it up to date
+        ");
+        ok(
+            &sandbox,
+            "Mara",
+            &["--repo", &address, "commit", "-r", "user", "-m", "two"],
+        );
         let said = told(&sandbox, "Ben", &["--repo", &theirs, "reflog", "-n", "1"]);
         assert!(said.contains("Mara"), "{said}");
     }

@@ -96,7 +96,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return Ok(repo.set_config(key, None)?);
     }
     if key == AUTHOR_NAME && args.value.is_some() && repo.is_on_server() {
-        let failure = Failure::refused("many commit to a repository on a server, each by a name of their own");
+        let failure = Failure::refused(
+            "many commit to a repository on a server, each by a name of their own",
+        );
         return Err(failure.with_hint(format!("tract config --global {key} NAME; or TRACT_AUTHOR")));
     }
     match &args.value {

@@ -269,7 +269,10 @@ fn refused(done: &Pushed, remote: &str) -> Result<()> {
                 None => "may not be deleted there",
                 Some(_) => "may not lose commits there",
             },
-            format!("{} is set there, by whoever keeps that repository", denial.setting()),
+            format!(
+                "{} is set there, by whoever keeps that repository",
+                denial.setting()
+            ),
         ),
         _ if is_tag => (
             "is another commit there",

@@ -103,7 +103,9 @@ fn moves(name: &str, limit: usize, app: &mut App) -> Result<()> {
 
 /// A column of who did operations, if any of these is somebody else's than who asks; else it says nothing.
 fn whose(all: &[&OperationRow], repo: &Repo) -> impl Fn(&OperationRow) -> Option<Line> + use<> {
-    let is_told = all.iter().any(|operation| position::by(operation, repo).is_some());
+    let is_told = all
+        .iter()
+        .any(|operation| position::by(operation, repo).is_some());
     move |operation| {
         let by = operation.by.as_ref().map(ToString::to_string);
         is_told.then(|| Line::from(by.unwrap_or_default()).cut(WHO))

@@ -63,7 +63,10 @@ impl Server {
     /// Which client asks: what is done for it bears its name.
     pub fn serves(&mut self, client: &Value) {
         let text = |key| client.get(key).and_then(Value::as_str);
-        let words: Vec<&str> = [text("name"), text("version")].into_iter().flatten().collect();
+        let words: Vec<&str> = [text("name"), text("version")]
+            .into_iter()
+            .flatten()
+            .collect();
         let plain = |c: &char| !c.is_control();
         let name: String = words.join(" ").chars().filter(plain).take(CLIENT).collect();
         if !name.is_empty() {

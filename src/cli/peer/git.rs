@@ -287,13 +287,21 @@ impl GitAuthor {
         };
         let plain = |text: &str| -> String {
             let kept = |c: &char| !c.is_control() && !"<>".contains(*c);
-            text.chars().filter(kept).collect::<String>().trim().to_owned()
+            text.chars()
+                .filter(kept)
+                .collect::<String>()
+                .trim()
+                .to_owned()
         };
         let (name, email) = (plain(name), plain(email));
         if !name.chars().any(char::is_alphanumeric) {
             return nobody;
         }
-        let email = if email.is_empty() { nobody.email } else { email };
+        let email = if email.is_empty() {
+            nobody.email
+        } else {
+            email
+        };
         Self { name, email }
     }
 }

@@ -133,9 +133,7 @@ proptest! {
 /// The newest operation that moved something and reverses nothing.
 fn newest(repo: &Repo) -> Option<u64> {
     let mut all = repo.operations(0).expect("listed").into_iter();
-    let plain = all.find(|one| {
-        one.operation.reversal == Reversal::None && !one.moves.is_empty()
-    });
+    let plain = all.find(|one| one.operation.reversal == Reversal::None && !one.moves.is_empty());
     plain.map(|one| one.operation.id)
 }
 
@@ -153,15 +151,24 @@ fn what_another_did_is_undone_by_force_alone() {
     become_(&mut repo, 0);
     say(&repo, "one");
     become_(&mut repo, 1);
-    assert!(matches!(repo.undo(None, Millis(2)), Err(Error::NothingToUndo)));
+    assert!(matches!(
+        repo.undo(None, Millis(2)),
+        Err(Error::NothingToUndo)
+    ));
     assert!(matches!(
         repo.undo(Some(1), Millis(2)),
         Err(Error::NotYours { id: 1, .. })
     ));
     repo.undo_of_anybody(1, Millis(2)).expect("undone");
     become_(&mut repo, 0);
-    assert!(matches!(repo.undo(None, Millis(3)), Err(Error::NothingToUndo)));
-    assert!(matches!(repo.redo(Millis(3)), Err(Error::NothingToRedo { .. })));
+    assert!(matches!(
+        repo.undo(None, Millis(3)),
+        Err(Error::NothingToUndo)
+    ));
+    assert!(matches!(
+        repo.redo(Millis(3)),
+        Err(Error::NothingToRedo { .. })
+    ));
     become_(&mut repo, 1);
     repo.redo(Millis(4)).expect("who undid it does it again");
 }
@@ -171,8 +178,11 @@ fn what_another_did_is_undone_by_force_alone() {
 fn who_comes_first_sees_what_there_is() {
     let mut repo = super::repository();
     let other = RefName::branch("talk").expect("a name");
-    repo.checkout(Call::at(Millis(0), "x"), &Target::NewBranch(other.clone(), None))
-        .expect("moved");
+    repo.checkout(
+        Call::at(Millis(0), "x"),
+        &Target::NewBranch(other.clone(), None),
+    )
+    .expect("moved");
     say(&repo, "one");
     become_(&mut repo, 0);
     let head = |repo: &Repo| match repo.head(&On::Head).expect("read") {

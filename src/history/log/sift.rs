@@ -94,7 +94,10 @@ fn fits(commit: &Commit, options: &LogOptions) -> bool {
     !early
         && !options.up_to.is_some_and(late)
         && wanted(&commit.operation, &options.operations)
-        && options.author.as_ref().is_none_or(|text| is_by(commit, text))
+        && options
+            .author
+            .as_ref()
+            .is_none_or(|text| is_by(commit, text))
 }
 
 /// Whether the author's name, program or run has this in it.

@@ -402,7 +402,8 @@ fn what_a_hub_denies_stays_and_the_rest_goes() {
     say(&mine, &On::Head, "one");
     let head = |name: &str| {
         let call = Call::at(Millis(1), "branch");
-        mine.create_branch(call, &branch(name), "HEAD").expect("made");
+        mine.create_branch(call, &branch(name), "HEAD")
+            .expect("made");
         branch(name)
     };
     let all = [branch("main"), head("old"), head("free"), head("release/1")];
@@ -440,13 +441,14 @@ fn what_a_hub_denies_stays_and_the_rest_goes() {
     say(&mine, &on, "two");
     push(&mine, &hub, &all, &leased).expect("pushed");
     let call = |on| Call::at(Millis(1), "reset").on(on);
-    mine.reset(call(&on), "HEAD~1", ResetMode::Hard).expect("reset");
+    mine.reset(call(&on), "HEAD~1", ResetMode::Hard)
+        .expect("reset");
     say(&mine, &on, "another two");
     say(&mine, &On::Head, "more");
     let done = push(&mine, &hub, &all[..3], &leased).expect("it was tried");
     let landed: Vec<Landed> = done.refs.iter().map(|row| row.landed).collect();
     let forced = Landed::Denied(Denial::NonFastForwards);
-    assert_eq!(landed, [Landed::Grown, Landed::New, forced]);
+    assert_eq!(landed, [Landed::Grown, Landed::Known, forced]);
     assert_eq!(tip(&hub, main), tip(&mine, main));
     assert_ne!(tip(&hub, free), tip(&mine, free));
 
@@ -468,7 +470,11 @@ fn what_a_hub_denies_stays_and_the_rest_goes() {
     assert_eq!(hub.references("").expect("refs"), before);
     let told = serde_json::to_string(&here(&hub).refs().expect("told")).expect("JSON");
     assert!(told.contains("\"denies\":{\"deletes\":true,"), "{told}");
-    assert!(!serde_json::to_string(&here(&mine).refs().expect("told")).expect("JSON").contains("denies"));
+    assert!(
+        !serde_json::to_string(&here(&mine).refs().expect("told"))
+            .expect("JSON")
+            .contains("denies")
+    );
 }
 
 #[test]

@@ -230,7 +230,10 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
-        if let Some(by) = self.by.take_if(|_| self.knows.iter().any(|it| it == AUTHORS)) {
+        if let Some(by) = self
+            .by
+            .take_if(|_| self.knows.iter().any(|it| it == AUTHORS))
+        {
             self.ask::<()>(&Ask::By(by), &[])?;
         }
         self.ask(&Ask::Move(what.to_owned(), moves.to_vec()), &[])

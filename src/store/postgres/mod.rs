@@ -104,8 +104,8 @@ impl Postgres {
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
         let mut found = schema::inspect(&link, &address)?;
-        if matches!(found, Found::Older(_)) {
-            schema::make(&link, &address)?;
+        if let Found::Older(older) = found {
+            schema::upgrade(&link, &address, older)?;
             found = schema::inspect(&link, &address)?;
         }
         let Found::Repository { schema, owes_scrub } = found else {

@@ -107,6 +107,19 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
     done
 }
 
+/// Brings a repository of the format before up to date.
+///
+/// # Errors
+///
+/// [`Error::AwaitsUpgrade`] where one may not.
+pub(super) fn upgrade(link: &Link, address: &Address, found: u32) -> Result<()> {
+    let known = FORMAT;
+    match make(link, address) {
+        Err(Error::ReadOnly) => Err(Error::AwaitsUpgrade { found, known }),
+        made => made.map(drop),
+    }
+}
+
 fn apply(link: &Link, address: &Address) -> Result<bool> {
     // Another process may have done it while this one waited.
     let found = inspect(link, address)?;
