@@ -4,11 +4,13 @@
 //! undoes and redoes stand in the log is all the state there is.
 
 mod gone;
+mod others;
 mod point;
 
 use std::collections::HashMap;
 
 use gone::{Gone, refuse_purged};
+use others::{moved_by, refuse_others};
 use point::UNDO_TO;
 
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
 pub(crate) use gone::ended_by;
+pub(super) use others::is_elsewhere;
 pub use point::UndoPoint;
 
 /// How far back an undo counts as recent, in operations.
@@ -322,43 +325,6 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
         Some(what) => Err(Error::NothingMoved { what, before: None }),
         None => Ok(None),
     }
-}
-
-/// Whether an operation was done elsewhere, or by somebody else, where that is passed over.
-pub(super) fn is_elsewhere(
-    own: Option<&Own>,
-    view: &dyn View,
-    operation: &OperationRow,
-) -> Result<bool> {
-    own.map_or(Ok(false), |own| own.is_elsewhere(view, operation))
-}
-
-/// Refuses what another person did, where each undoes their own.
-fn refuse_others(view: &dyn View, operation: &OperationRow) -> Result<()> {
-    let own = Own::of(view)?.filter(|own| matches!(own, Own::Person(_)));
-    if !is_elsewhere(own.as_ref(), view, operation)? {
-        return Ok(());
-    }
-    Err(Error::NotYours {
-        id: operation.id,
-        what: operation.what.clone(),
-        by: operation.by.as_ref().and_then(|by| by.name.clone()),
-    })
-}
-
-/// Who moved a ref last since an operation, but for who is at work.
-fn moved_by(view: &dyn View, name: &RefName, since: u64) -> Result<Option<String>> {
-    let own = view.worker().and_then(|who| who.name.as_ref());
-    for row in view.reflog(name, RECENT)? {
-        if row.operation <= since {
-            break;
-        }
-        let by = operation(view, row.operation)?.by.and_then(|by| by.name);
-        if by.is_some() && by.as_ref() != own {
-            return Ok(by);
-        }
-    }
-    Ok(None)
 }
 
 /// Whether an operation that moves nothing has written something outside: what it did cannot be

@@ -27,6 +27,8 @@ pub struct Sandbox {
     clock: Cell<i64>,
     /// Where its repository is, if that is on a server.
     server: Option<String>,
+    /// Whether people go by the names that are set, or by their account.
+    has_names: Cell<bool>,
 }
 
 impl Sandbox {
@@ -42,7 +44,13 @@ impl Sandbox {
             root,
             clock,
             server,
+            has_names: Cell::new(false),
         }
+    }
+
+    /// From here on people go by the names that are set, or by their account.
+    pub fn name_people(&self) {
+        self.has_names.set(true);
     }
 
     /// With an empty repository.
@@ -143,12 +151,14 @@ impl Sandbox {
             .env("COLUMNS", "80")
             .env("TRACT_PAGER", "cat")
             .env("TZ", "UTC")
-            // Nobody is named unless a test says who.
-            .env("TRACT_AUTHOR", "")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         if let Some(server) = &self.server {
             command.env("TRACT_REPO", server);
+        }
+        if !self.has_names.get() {
+            // Nobody is named unless a test says who.
+            command.env("TRACT_AUTHOR", "");
         }
         command
     }
