@@ -49,13 +49,18 @@ fn whoever_is_named_asks_no_more_often() {
     let drafts: Vec<Draft> = (0..30).map(said).collect();
     repo.commit(Call::default(), &drafts, &CommitOptions::default())
         .expect("kept");
+    // What is asked for the first time is looked up once.
+    asked(&repo, &trips);
     let nobody = asked(&repo, &trips);
     let mara = Author {
         name: Some("Mara".into()),
         ..Author::default()
     };
     repo.work_as(Some(mara), true);
-    assert_eq!(asked(&repo, &trips), nobody);
+    let named = asked(&repo, &trips);
+    for (named, nobody) in named.iter().zip(nobody) {
+        assert!(*named <= nobody, "{named} and {nobody}");
+    }
 }
 
 #[test]
