@@ -143,8 +143,18 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// An operation of somebody else's, in a repository where each undoes their own.
+    #[error("operation {id} ('{what}') was done by {}, not by you", by.as_deref().unwrap_or("nobody who is known"))]
+    NotYours {
+        /// The number.
+        id: u64,
+        /// What it was.
+        what: String,
+        /// Who did it, if that is known.
+        by: Option<String>,
+    },
     /// A ref that an operation moved has moved again.
-    #[error("operation {id} ('{what}') cannot be undone: '{name}' has moved since")]
+    #[error("operation {id} ('{what}') cannot be undone: '{name}' has moved since{}", by.as_deref().map_or(String::new(), |by| format!(", by {by}")))]
     OperationSuperseded {
         /// The number.
         id: u64,
@@ -152,6 +162,8 @@ pub enum Error {
         what: String,
         /// The ref.
         name: String,
+        /// Who moved it, if that was somebody else.
+        by: Option<String>,
     },
     /// The branch has no commit yet.
     #[error("'{branch}' has no commits yet")]
@@ -377,6 +389,14 @@ pub enum Error {
         /// The ref.
         name: String,
     },
+    /// What a repository is set to let nobody do who pushes.
+    #[error("'{name}' stays as it is: {setting} is set here")]
+    Denied {
+        /// The ref.
+        name: String,
+        /// The setting.
+        setting: &'static str,
+    },
     /// What another repository said of a question or an order. Hostile until escaped.
     #[error("the other side: {what}")]
     Peer {
@@ -406,6 +426,16 @@ pub enum Error {
     /// An older tract wrote this database, in a format that was never released.
     #[error("the repository has format {found}; this program knows only {known}")]
     OlderDatabase {
+        /// Its format.
+        found: u32,
+        /// The one that is known here.
+        known: u32,
+    },
+    /// A repository on a server of the format before, which becomes the newest where its owner opens it.
+    #[error(
+        "the repository is of format {found} still, which this tract (format {known}) reads no more"
+    )]
+    AwaitsUpgrade {
         /// Its format.
         found: u32,
         /// The one that is known here.

@@ -536,7 +536,7 @@ class Checker:
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
         self.format = self.all("PRAGMA user_version")[0][0]
-        if self.format not in (22, 23):
+        if self.format not in (22, 23, 24, 25):
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":
@@ -613,7 +613,7 @@ class Checker:
                 if name_of(b"commit", text.encode()) != name:
                     raise Damaged("its text has another name")
                 check_commit(commit)
-                if self.format < 23 and {"merged", "origin"} & set(commit):
+                if self.format % 2 == 0 and {"merged", "origin"} & set(commit):
                     raise Damaged("a field that this format has not")
                 if commit.get("merged", commit.get("parent")) not in names | {None}:
                     raise Damaged("what it merged is not here")

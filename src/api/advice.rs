@@ -274,6 +274,12 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
             "redo reverses an undo, and there is none to reverse"
         }
         Error::InvalidRefName { .. } => "such as fix-parser or ideas/one",
+        Error::NotYours { .. } => {
+            "tract undo takes back what you did last; --force undoes what others did, and the log says who forced it"
+        }
+        Error::OperationSuperseded { by: Some(_), .. } => {
+            "tract reflog REF says what came since; tract drop hides single messages"
+        }
         Error::OperationSuperseded { .. } => {
             "tract restore REV un-hides what one commit hid, and later messages stay"
         }
@@ -337,6 +343,9 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         Error::MissingCommits { .. } => {
             "nothing was written; a bundle of the whole branch, not of a range, has them"
         }
+        Error::Denied { .. } => {
+            "nothing has moved; whoever keeps that repository sets it: tract config receive.…, there"
+        }
         Error::NotForward { .. } => {
             "tract pull gets those commits; --force-with-lease gives them up there"
         }
@@ -349,6 +358,9 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         } => "try again: it continues from what is there now",
         Error::OlderDatabase { .. } => {
             "nothing was changed; the program that made it can make a bundle of it: tract bundle"
+        }
+        Error::AwaitsUpgrade { .. } => {
+            "nothing was changed; the first command of its owner with this tract brings it up to date"
         }
         Error::ForeignJournal { .. } => {
             "nothing was changed; move tract.db-wal and tract.db-shm away, and keep them: they belong to the file before"

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::{Changed, Position, Tokens, held};
+use super::types::{AuthorFacts, Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::history::surgery::{Lost, Pickable};
 use crate::history::{OperationEntry, ResetMode, Target, UndoPoint};
@@ -15,6 +15,8 @@ use crate::model::{Millis, RefName};
 pub struct UndoParams {
     /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
     pub operation: Option<u64>,
+    /// With `operation`: undo it although somebody else did it.
+    pub force: bool,
     /// In place of one command: all back to right after this operation, which stays.
     pub to: Option<u64>,
     /// In place of one command: all from this time on, in milliseconds since 1970.
@@ -32,6 +34,9 @@ pub struct OperationAnswer {
     pub time_ms: i64,
     /// What it was; texts of messages are left out.
     pub what: String,
+    /// Who did it, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<AuthorFacts>,
     /// Whether it is undone now.
     pub undone: bool,
     /// The refs that it moved.
@@ -59,6 +64,7 @@ impl OperationAnswer {
             operation: entry.operation.id,
             time_ms: entry.operation.time.0,
             what: entry.operation.what.clone(),
+            by: entry.operation.by.as_ref().map(Into::into),
             undone: entry.undone,
             also: Vec::new(),
             moved: moved
@@ -92,6 +98,10 @@ impl Method for UndoParams {
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         let now = at.host.now();
         let point = match (self.operation, self.to, self.since_ms) {
+            (Some(id), None, None) if self.force && !self.dry_run => {
+                return Ok(OperationAnswer::of(&at.repo.undo_of_anybody(id, now)?));
+            }
+            _ if self.force => return Err(ApiError::params("'force' is for one 'operation'")),
             (operation, None, None) if !self.dry_run => {
                 return Ok(OperationAnswer::of(&at.repo.undo(operation, now)?));
             }

@@ -187,6 +187,22 @@ pub fn served_settings(
     Ok(found)
 }
 
+/// Who says it: as asked, else as it is set here, else whoever is at work.
+fn signed(
+    repo: &Repo,
+    name: Option<String>,
+    client: Option<String>,
+    run: Option<String>,
+) -> Result<Option<Author>, Error> {
+    let own = repo.signature().cloned().unwrap_or_default();
+    let name = match name.or(own.name) {
+        None if !repo.is_on_server() => repo.config()?.get("author.name").map(str::to_owned),
+        name => name,
+    };
+    let (client, run) = (client.or(own.client), run.or(own.run));
+    Ok(Author { name, client, run }.known())
+}
+
 impl Method for CommitParams {
     const NAME: &'static str = "commit";
     const ABOUT: &'static str = "Appends messages to the branch.";
@@ -215,12 +231,7 @@ impl Method for CommitParams {
                 .collect();
             first.note.clone_from(&self.note);
         }
-        let config = at.repo.config()?;
-        let name = self
-            .author
-            .or_else(|| config.get("author.name").map(str::to_owned));
-        let (client, run) = (self.client, self.run);
-        let author = Author { name, client, run }.known();
+        let author = signed(at.repo, self.author, self.client, self.run)?;
         for draft in &mut drafts {
             draft.author.clone_from(&author);
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, Scalar};
 use crate::compile::Provider;
+use crate::history::sync::checked_patterns;
 use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
@@ -42,10 +43,11 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
         "window.size" => number("messages"),
         "prices.file" if Path::new(value).is_absolute() => Ok(value.to_owned()),
         "prices.file" => wrong(&format!("'{value}' is not a full path")),
-        "pull.merge" => match value {
+        "pull.merge" | "receive.denyDeletes" | "receive.denyNonFastForwards" => match value {
             "true" | "false" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither true nor false")),
         },
+        "receive.protect" => Ok(checked_patterns(value)?),
         "receive.purge" => match value {
             "allow" | "refuse" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither allow nor refuse")),

@@ -158,6 +158,8 @@ pub struct LogParams {
     pub since_ms: Option<i64>,
     /// Only up to this time.
     pub until_ms: Option<i64>,
+    /// Only commits whose author has this in their name, program or run, whatever its case.
+    pub author: Option<String>,
 }
 
 /// Commits, newest first.
@@ -195,6 +197,7 @@ impl Method for LogParams {
             tool: self.tool,
             since: self.since_ms.map(Millis),
             up_to: self.until_ms.map(Millis),
+            author: self.author,
             pattern: pattern(self.text.as_deref(), self.regex.as_deref())?,
             encoding: at.encoding()?,
             parts: false,

@@ -22,6 +22,7 @@ use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
 use tract::store::Servers;
 
+use super::identity::Worker;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
@@ -60,6 +61,8 @@ pub struct Environment {
     pub clock: Option<Millis>,
     /// What the variables say by which PostgreSQL's programs reach a server, and where their files are.
     pub servers: Servers,
+    /// Who is at work.
+    pub worker: Worker,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
     pub ssh_command: Option<String>,
     /// What the variables say by which buckets are reached.
@@ -124,6 +127,7 @@ impl Environment {
             log: text("TRACT_LOG"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             servers: Servers::new(all(), path("HOME")),
+            worker: Worker::read(|name| std::env::var(name).ok()),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]
             aws: Aws::read(),
@@ -363,7 +367,9 @@ impl App {
             if let Some(repo) = self.memory.get() {
                 return Ok(Rc::clone(repo));
             }
-            let repo = Rc::new(Repo::ephemeral()?);
+            let mut repo = Repo::ephemeral()?;
+            self.sign_on(&mut repo)?;
+            let repo = Rc::new(repo);
             self.note(&repo);
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
@@ -373,6 +379,7 @@ impl App {
             None => Repo::find_as(&self.cwd()?, &visitor)?,
         };
         self.sit(&mut repo)?;
+        self.sign_on(&mut repo)?;
         self.note(&repo);
         Ok(Rc::new(match &self.expected {
             Some(expected) => repo.expecting(expected.clone()),
@@ -498,7 +505,8 @@ impl App {
             Err(Failure::Tract(Error::Unfinished { path })) if path.parent() == Some(&place) => {}
             found => return Ok((found?, false)),
         }
-        let (repo, is_new) = Repo::init_as(&place, &self.visitor()?)?;
+        let (mut repo, is_new) = Repo::init_as(&place, &self.visitor()?)?;
+        self.sign_on(&mut repo)?;
         self.note(&repo);
         Ok((Rc::new(repo), is_new))
     }

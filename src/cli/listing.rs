@@ -329,6 +329,9 @@ pub fn extras(row: &LogRow) -> String {
         format!("{key}={}", setting::value(value))
     };
     let mut words: Vec<String> = row.commit.settings.iter().map(setting).collect();
+    if let Some(author) = &row.commit.author {
+        words.push(format!("by {author}"));
+    }
     if let Some(note) = &row.commit.note {
         words.push(format!("note: {note}"));
     }

@@ -28,6 +28,7 @@ mod graph;
 mod guarded;
 mod help;
 mod hook;
+mod identity;
 mod imported;
 mod in_memory;
 mod incoming;

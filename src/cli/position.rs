@@ -4,7 +4,7 @@ use tract::hash::CommitHash;
 use tract::history::{On, OpenCall, OperationEntry, Repo};
 use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, grouped, shell_word};
-use tract::store::ReflogRow;
+use tract::store::{OperationRow, ReflogRow};
 
 use super::{App, Failure, Result};
 
@@ -107,8 +107,9 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     let operation = &done.operation;
     let ago = app.calendar().ago(operation.time);
     let what = &operation.what;
+    let by = by(operation, repo).map_or(String::new(), |by| format!(" of {by}"));
     app.ui
-        .status(format!("{verb} #{} ({ago}): {what}", operation.id));
+        .status(format!("{verb} #{}{by} ({ago}): {what}", operation.id));
     let head = repo.head(&On::Head)?;
     let here = head.branch();
     let is_own = |name: &RefName| {
@@ -139,6 +140,13 @@ pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> 
     }
     app.ui.status(said);
     Ok(())
+}
+
+/// Who did an operation, if that was somebody else than who asks.
+pub fn by(operation: &OperationRow, repo: &Repo) -> Option<String> {
+    let by = operation.by.as_ref()?;
+    let is_own = by.name.is_none() || by.name.as_deref() == repo.worker();
+    (!is_own).then(|| by.to_string())
 }
 
 /// Deletes a branch or a tag, and says how it comes back.

@@ -118,7 +118,8 @@ impl Talk<'_> {
     /// Where the conversation was saved, it goes on there, too.
     pub fn save_on(&mut self, app: &App) -> Result<()> {
         if let Some(saved) = self.saved.clone() {
-            let kept = Repo::open_as(&saved.place, &app.visitor()?)?;
+            let mut kept = Repo::open_as(&saved.place, &app.visitor()?)?;
+            app.sign_on(&mut kept)?;
             self.saved = Some(self.copy(&kept, saved, app)?);
         }
         Ok(())
@@ -163,7 +164,8 @@ impl Talk<'_> {
             app.ui.status("It is kept there already, and goes on there");
             return Ok(());
         }
-        let (kept, _) = Repo::init_as(&place, &app.visitor()?)?;
+        let (mut kept, _) = Repo::init_as(&place, &app.visitor()?)?;
+        app.sign_on(&mut kept)?;
         let branch = free_branch(&kept)?;
         let messages = 0;
         let empty = Saved {

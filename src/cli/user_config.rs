@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use tract::Error;
 
+use super::identity::AUTHOR_NAME;
 use super::pager::CORE_PAGER;
 use super::{Failure, Result, private};
 
@@ -31,7 +32,13 @@ pub struct UserConfig {
 
 impl UserConfig {
     /// The keys that there are.
-    pub const KEYS: [&str; 4] = [CORE_PAGER, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME];
+    pub const KEYS: [&str; 5] = [
+        AUTHOR_NAME,
+        CORE_PAGER,
+        SAFE_DIRECTORY,
+        SECRETS_ALLOW,
+        SECRETS_RESUME,
+    ];
 
     /// Reads the file; one that isn't there, or is kept from us, is empty.
     pub fn load(path: Option<PathBuf>) -> Result<Self> {

@@ -8,7 +8,9 @@ use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::repo::{self, Repo};
 use crate::model::tokens::Counter;
-use crate::model::{Commit, Draft, Head, Millis, RefName, RefValue, Sealed, TokenCount, Usage};
+use crate::model::{
+    Author, Commit, Draft, Head, Millis, RefName, RefValue, Sealed, TokenCount, Usage,
+};
 use crate::store::{Tx, View};
 
 /// Where the caller expects the branch to be.
@@ -115,10 +117,11 @@ impl Repo {
         if let Some(expect) = options.expect {
             expect.hold(&branch, tip)?;
         }
-        tx.begin_operation(call.now, call.what)?;
+        let by = doer(&*tx, drafts);
+        tx.begin_operation_by(call.now, call.what, by.as_ref())?;
         let mut making = Making {
             tx: &*tx,
-            chain: chain(tip),
+            chain: chain(tip).signed_by(self.signature()),
             branch: &branch,
             now: call.now,
             counter: options.counter,
@@ -157,7 +160,7 @@ impl Repo {
         let (branch, _) = attached(&*tx, call.on)?;
         let mut making = Making {
             tx: &*tx,
-            chain: Chain::at(after),
+            chain: Chain::at(after).signed_by(self.signature()),
             branch: &branch,
             now: call.now,
             counter: options.counter,
@@ -215,9 +218,19 @@ fn attached(view: &dyn View, on: &On) -> Result<(RefName, Option<CommitHash>)> {
     }
 }
 
+/// Who does it: whoever is at work, by the program and the run that the first of these commits names.
+fn doer(tx: &dyn Tx, drafts: &[Draft]) -> Option<Author> {
+    let mut by = tx.worker().cloned().unwrap_or_default();
+    if let Some(said) = drafts.first().and_then(|draft| draft.author.as_ref()) {
+        by.client = said.client.clone().or(by.client);
+        by.run = said.run.clone().or(by.run);
+    }
+    by.known()
+}
+
 /// Before the first commit of a branch: a directory's HEAD, which was on it for its name alone, stays there.
 fn begin(tx: &dyn Tx, on: &On, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
-    if tip.is_some() || *on != On::Head || tx.seat().is_none() {
+    if tip.is_some() || *on != On::Head || !repo::is_of_directory(tx) {
         return Ok(());
     }
     tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(branch.clone())))

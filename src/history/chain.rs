@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::stretches::Outline;
 use crate::history::{load, reissue};
-use crate::model::{Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth};
+use crate::model::{
+    Author, Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth,
+};
 use crate::store::{Tx, View};
 
 /// Commits since the last checkpoint before another is worth writing, at least.
@@ -37,6 +39,8 @@ pub(crate) struct Chain<'a> {
     took_whole: bool,
     /// Commits since a checkpoint, once known.
     since: Option<u64>,
+    /// Who makes the commits for which nobody else is named.
+    signature: Option<Author>,
 }
 
 /// A commit that is not made yet, and the context at it.
@@ -58,6 +62,15 @@ impl<'a> Chain<'a> {
             foreseen: None,
             took_whole: false,
             since: empty.then_some(0),
+            signature: None,
+        }
+    }
+
+    /// The same, where commits for which nobody is named are somebody's. A copy stays whose its original is.
+    pub(crate) fn signed_by(self, who: Option<&Author>) -> Self {
+        Self {
+            signature: who.cloned(),
+            ..self
         }
     }
 
@@ -144,13 +157,14 @@ impl<'a> Chain<'a> {
 
     /// The commit that `draft` would be here, word for word.
     pub(crate) fn commit_of(&self, draft: &Draft, time: Option<Millis>) -> Sealed<Commit> {
+        let signed = self.signature.as_ref().filter(|_| draft.origin.is_none());
         Sealed::new(Commit {
             parent: self.tip,
             operation: draft.operation.clone(),
             time,
             settings: draft.settings.clone(),
             note: draft.note.clone(),
-            author: draft.author.clone(),
+            author: draft.author.as_ref().or(signed).cloned(),
             merged: draft.merged,
             origin: draft.origin,
         })

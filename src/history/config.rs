@@ -27,7 +27,7 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 16] = [
+    pub const KEYS: [&str; 19] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -41,6 +41,9 @@ impl Config {
         "prices.file",
         "prune.keepTools",
         "pull.merge",
+        "receive.denyDeletes",
+        "receive.denyNonFastForwards",
+        "receive.protect",
         "receive.purge",
         "tokens.encoding",
         "window.size",
@@ -131,13 +134,18 @@ impl Config {
     ///
     /// [`Error::InvalidInput`].
     pub fn pull_merges(&self) -> Result<bool> {
-        match self.get("pull.merge") {
+        self.flag("pull.merge")
+    }
+
+    /// Whether this is set to be so.
+    pub(super) fn flag(&self, key: &'static str) -> Result<bool> {
+        match self.get(key) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
-            Some(other) => Err(Error::input(
-                "pull.merge",
-                format!("'{other}' is neither true nor false"),
-            )),
+            Some(other) => {
+                let why = format!("'{other}' is neither true nor false");
+                Err(Error::input(key, why))
+            }
         }
     }
 

@@ -86,8 +86,8 @@ fn newest_operation(view: &dyn View) -> Result<Option<u64>> {
     let own = Own::of(view)?;
     for operation in load::operations(view, None) {
         let operation = operation?;
-        let is_elsewhere = own.as_ref().map(|own| own.is_elsewhere(view, operation.id));
-        if is_elsewhere.transpose()? != Some(true) && !undo::is_unattended(&operation) {
+        let is_elsewhere = undo::is_elsewhere(own.as_ref(), view, &operation)?;
+        if !is_elsewhere && !undo::is_unattended(&operation) {
             return Ok(Some(operation.id));
         }
     }

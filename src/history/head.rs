@@ -1,7 +1,8 @@
 //! Where HEAD is, and what it is on until it has been moved.
 //!
 //! In a repository of many directories that is the branch of the directory's newest session; where there is none, one
-//! that is named like the directory and has no commit.
+//! that is named like the directory and has no commit. In one of many people it is main, or, where there is no main,
+//! what the HEAD is on that is nobody's.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -27,9 +28,27 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         On::Head => match view.reference(&RefName::head())? {
             Some(RefValue::Commit(commit)) => return Ok(Head::Detached(commit)),
             Some(RefValue::Symbolic(branch)) => branch,
-            None => first_branch(view)?,
+            None => return unmoved(view),
         },
     };
+    attached(view, branch)
+}
+
+/// Where a HEAD stands that was never moved.
+fn unmoved(view: &dyn View) -> Result<Head> {
+    let head = attached(view, first_branch(view)?)?;
+    let is_persons = view.seat().is_some_and(|seat| seat.person().is_some());
+    if head.commit().is_some() || !is_persons {
+        return Ok(head);
+    }
+    // Somebody who was not here before sees what there is, though there is no main.
+    match view.reference(&RefName::head().of_none())? {
+        Some(RefValue::Symbolic(branch)) => attached(view, branch),
+        _ => Ok(head),
+    }
+}
+
+fn attached(view: &dyn View, branch: RefName) -> Result<Head> {
     let tip = match view.reference(&branch)? {
         Some(RefValue::Commit(commit)) => Some(commit),
         Some(RefValue::Symbolic(other)) => {
@@ -38,6 +57,11 @@ pub(crate) fn head(view: &dyn View, on: &On) -> Result<Head> {
         None => None,
     };
     Ok(Head::Attached { branch, tip })
+}
+
+/// Whether whoever looks does so from a directory that has a HEAD of its own.
+pub(crate) fn is_of_directory(view: &dyn View) -> bool {
+    view.seat().is_some_and(|seat| seat.directory().is_some())
 }
 
 /// The commits off every branch at which somebody's HEAD is.
@@ -59,7 +83,7 @@ pub(crate) fn last_branch(view: &dyn View) -> Result<String> {
 
 /// The branch that HEAD is on where it was never moved.
 pub(crate) fn first_branch(view: &dyn View) -> Result<RefName> {
-    let Some(directory) = view.seat().map(Seat::directory) else {
+    let Some(directory) = view.seat().and_then(Seat::directory) else {
         return Ok(default_branch());
     };
     let mut newest: Option<(Option<Millis>, Reverse<RefName>)> = None;

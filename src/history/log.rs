@@ -48,6 +48,8 @@ pub struct LogOptions {
     pub since: Option<Millis>,
     /// Only up to this time; likewise.
     pub up_to: Option<Millis>,
+    /// Only commits whose author has this in their name, program or run, whatever its case.
+    pub author: Option<String>,
     /// Only what brings a message with this in it, which reads bodies.
     pub pattern: Option<Pattern>,
     /// What tokens are counted in.

@@ -218,7 +218,7 @@ impl Repo {
         if to == held {
             // A directory's HEAD that was there for want of another stays there from now on. Else the
             // operation is dropped.
-            if tx.seat().is_some() && tx.reference(&RefName::head())?.is_none() {
+            if repo::is_of_directory(&*tx) && tx.reference(&RefName::head())?.is_none() {
                 tx.set_reference(&RefName::head(), Some(&to))?;
                 tx.commit()?;
             }

@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
 use crate::history::directory::{self, DIRECTORY, Standing};
-pub(crate) use crate::history::head::{detached, head, last_branch};
+pub(crate) use crate::history::head::{detached, head, is_of_directory, last_branch};
 use crate::history::load::Stored;
 use crate::history::visitor::Visitor;
 use crate::history::{load, path, server};
-use crate::model::{Head, Message, RefName, RefValue, Settings};
+use crate::model::{Author, Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Condition, Guarded, SessionRow, Store, View};
 
@@ -24,6 +24,8 @@ pub struct Repo {
     /// The address on a server, without a password.
     address: Option<String>,
     own: bool,
+    /// Who made the commits that are made here.
+    pub(super) signature: Option<Author>,
 }
 
 impl Repo {
@@ -204,7 +206,13 @@ impl Repo {
             directory: None,
             address: None,
             own: true,
+            signature: None,
         }
+    }
+
+    /// Whether it is on a server, where others are at work as well.
+    pub fn is_on_server(&self) -> bool {
+        self.address.is_some()
     }
 
     /// How many operations were committed through this handle. Whoever holds the count sees it go on, also
@@ -223,13 +231,7 @@ impl Repo {
     pub(crate) fn counted() -> (Self, std::sync::Arc<std::sync::atomic::AtomicU64>) {
         let mut store = Sqlite::in_memory().expect("made");
         let steps = store.count_steps();
-        let repo = Self {
-            store: Box::new(store),
-            directory: None,
-            address: None,
-            own: true,
-        };
-        (repo, steps)
+        (Self::of_file(store), steps)
     }
 
     /// A repository in memory whose statements are counted.
@@ -237,13 +239,7 @@ impl Repo {
     pub(crate) fn counting_statements() -> (Self, std::sync::Arc<std::sync::atomic::AtomicU64>) {
         let store = Sqlite::in_memory().expect("made");
         let statements = store.statements();
-        let repo = Self {
-            store: Box::new(store),
-            directory: None,
-            address: None,
-            own: true,
-        };
-        (repo, statements)
+        (Self::of_file(store), statements)
     }
 
     /// A repository on a server that is new, and how often the server was asked.
@@ -256,9 +252,7 @@ impl Repo {
         let trips = store.trips();
         let repo = Self {
             address: Some(store.address()),
-            store: Box::new(store),
-            directory: None,
-            own: true,
+            ..Self::of(Box::new(store))
         };
         (repo, trips)
     }

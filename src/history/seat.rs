@@ -1,7 +1,7 @@
-//! Where somebody stands in a repository of many directories: each has a HEAD of its own.
+//! Where somebody stands in a repository of many directories, or of many people: each has a HEAD of its own.
 //!
-//! Deliberately absent: what a HEAD is on that was never moved (`head`), which repositories are of many directories,
-//! and how a store keeps several HEADs ([`Seat`]).
+//! Deliberately absent: what a HEAD is on that was never moved (`head`), which repositories are of many directories, what
+//! somebody is called, and how a store keeps several HEADs ([`Seat`]).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::history::call::On;
 use crate::history::repo::Repo;
 use crate::history::{head, path};
-use crate::model::{RefName, RefValue};
-use crate::store::{ReflogRow, Seat, View};
+use crate::model::{Author, RefName, RefValue};
+use crate::store::{OperationRow, ReflogRow, Seat, View};
 
 impl Repo {
     /// From here on HEAD, ORIG_HEAD and PREV_HEAD are those of a directory: `cwd`, or the nearest above it, below
@@ -67,12 +67,55 @@ impl Repo {
 
     /// The directory whose HEAD this is, if it is one's.
     pub fn seat(&self) -> Option<&str> {
-        self.store.seat().map(Seat::directory)
+        self.store.seat().and_then(Seat::directory)
+    }
+
+    /// Says who is at work: each operation bears it, and so does each commit that names nobody else, if that is wanted.
+    /// On a server, where many are at work in one repository, HEAD, ORIG_HEAD and PREV_HEAD are from here on this
+    /// person's, by their name; without one they are nobody's.
+    ///
+    /// ```
+    /// use tract::history::{Call, CommitOptions, On, Repo};
+    /// use tract::model::{Author, Draft, Message, Role};
+    ///
+    /// let mut repo = Repo::ephemeral()?;
+    /// let mara = Author { name: Some("Mara".into()), ..Author::default() };
+    /// repo.work_as(Some(mara.clone()), true);
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// let made = repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// assert_eq!(repo.operations(1)?[0].operation.by, Some(mara.clone()));
+    /// assert_eq!(repo.commit_at(&made[0].hash)?.author, Some(mara));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn work_as(&mut self, who: Option<Author>, signs: bool) {
+        if self.is_on_server() {
+            let name = who.as_ref().and_then(|who| who.name.as_deref());
+            self.store.sit(name.map(Seat::of_person));
+        }
+        self.signature = who.clone().filter(|_| signs);
+        self.store.work_as(who);
+    }
+
+    /// Whoever is at work, by name.
+    pub fn worker(&self) -> Option<&str> {
+        self.store.worker()?.name.as_deref()
+    }
+
+    /// Who made the commits that are made here, where nobody else is named.
+    pub fn signature(&self) -> Option<&Author> {
+        self.signature.as_ref()
     }
 }
 
+/// What is somebody's own in a repository of many.
+pub(crate) enum Own {
+    Directory(OfDirectory),
+    /// What this person did.
+    Person(String),
+}
+
 /// What belongs to a directory in a repository of many.
-pub(crate) struct Own {
+pub(crate) struct OfDirectory {
     directory: String,
     /// What HEAD is on there.
     branch: Option<RefName>,
@@ -83,37 +126,51 @@ pub(crate) struct Own {
 impl Own {
     /// That of who looks from here; none where all is everybody's.
     pub(crate) fn of(view: &dyn View) -> Result<Option<Self>> {
-        let Some(directory) = view.seat().map(|seat| seat.directory().to_owned()) else {
+        let Some(seat) = view.seat() else {
             return Ok(None);
+        };
+        let directory = match (seat.directory(), seat.person()) {
+            (_, Some(name)) => return Ok(Some(Self::Person(name.to_owned()))),
+            (Some(directory), None) => directory.to_owned(),
+            (None, None) => return Ok(None),
         };
         let branch = head::head(view, &On::Head)?.branch().cloned();
         let all = view.references("")?.into_iter();
         let others = all.filter_map(|(name, on)| match on {
-            RefValue::Symbolic(branch) if name.is_of_directory() => Some(branch),
+            RefValue::Symbolic(branch) if name.is_elsewhere() => Some(branch),
             _ => None,
         });
-        Ok(Some(Self {
+        Ok(Some(Self::Directory(OfDirectory {
             directory,
             branch,
             others: others.collect(),
-        }))
+        })))
     }
 
-    /// Whether an operation is another directory's: all that it moved is.
-    pub(crate) fn is_elsewhere(&self, view: &dyn View, operation: u64) -> Result<bool> {
-        let moves = view.moves(operation)?;
+    /// Whether an operation is another person's, or another directory's: all that it moved is.
+    pub(crate) fn is_elsewhere(&self, view: &dyn View, operation: &OperationRow) -> Result<bool> {
+        let own = match self {
+            Self::Person(name) => {
+                let by = operation.by.as_ref().and_then(|by| by.name.as_ref());
+                return Ok(by != Some(name));
+            }
+            Self::Directory(own) => own,
+        };
+        let moves = view.moves(operation.id)?;
         for row in &moves {
-            if self.has(view, row)? {
+            if own.has(view, row)? {
                 return Ok(false);
             }
         }
         Ok(!moves.is_empty())
     }
+}
 
+impl OfDirectory {
     /// Whether a ref that was moved is, or may be, the directory's.
     fn has(&self, view: &dyn View, row: &ReflogRow) -> Result<bool> {
         if row.name.is_position() {
-            return Ok(!row.name.is_of_directory());
+            return Ok(!row.name.is_elsewhere());
         }
         if self.branch.as_ref() == Some(&row.name) {
             return Ok(true);

@@ -4,11 +4,13 @@
 //! undoes and redoes stand in the log is all the state there is.
 
 mod gone;
+mod others;
 mod point;
 
 use std::collections::HashMap;
 
 use gone::{Gone, refuse_purged};
+use others::{moved_by, refuse_others};
 use point::UNDO_TO;
 
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ use crate::model::{Millis, RefName};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
 pub(crate) use gone::ended_by;
+pub(super) use others::is_elsewhere;
 pub use point::UndoPoint;
 
 /// How far back an undo counts as recent, in operations.
@@ -100,13 +103,13 @@ impl Repo {
         Ok(rows)
     }
 
-    /// Reverses an operation, all its refs at once: the newest that is not undone, whoever made
-    /// it, or the one named, if its refs have not moved since.
+    /// Reverses an operation, all its refs at once: the newest that is not undone, or the one named, if its refs have
+    /// not moved since. Where each has a HEAD of their own, it is the newest of one's own.
     ///
     /// # Errors
     ///
     /// [`Error::NothingToUndo`]; [`Error::NothingMoved`] after a resume; [`Error::UnknownOperation`];
-    /// [`Error::Purged`];
+    /// [`Error::NotYours`] for one of somebody else's on a server; [`Error::Purged`];
     /// [`Error::OperationSuperseded`] if a ref that it moved has moved since.
     ///
     /// ```
@@ -126,10 +129,30 @@ impl Repo {
     /// ```
     pub fn undo(&self, named: Option<u64>, now: Millis) -> Result<OperationEntry> {
         let tx = self.store.write()?;
-        let (operation, moves) = match named {
+        let found = match named {
             None => newest_done(&*tx)?.ok_or(Error::NothingToUndo)?,
             Some(id) => named_operation(&*tx, id)?,
         };
+        refuse_others(&*tx, &found.0)?;
+        Self::undo_found(tx, found, now)
+    }
+
+    /// The same of an operation that may be somebody else's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::undo`].
+    pub fn undo_of_anybody(&self, id: u64, now: Millis) -> Result<OperationEntry> {
+        let tx = self.store.write()?;
+        let found = named_operation(&*tx, id)?;
+        Self::undo_found(tx, found, now)
+    }
+
+    fn undo_found(
+        tx: Box<dyn Tx + '_>,
+        (operation, moves): (OperationRow, Vec<ReflogRow>),
+        now: Millis,
+    ) -> Result<OperationEntry> {
         let undone = OperationEntry {
             operation,
             moves,
@@ -254,16 +277,14 @@ fn newest_done(view: &dyn View) -> Result<Option<(OperationRow, Vec<ReflogRow>)>
     let mut reversed = false;
     for operation in load::operations(view, None) {
         let operation = operation?;
-        if own
-            .as_ref()
-            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
-        {
+        // What was taken back elsewhere is taken back.
+        let undone = state.see(&operation);
+        if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
         if is_forgotten(view, operation.id)? {
             break;
         }
-        let undone = state.see(&operation);
         reversed |= operation.reversal != Reversal::None;
         if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
@@ -324,10 +345,7 @@ fn newest_undone(view: &dyn View) -> Result<(OperationRow, u64)> {
     let (mut open, own) = (Open::default(), Own::of(view)?);
     for operation in load::operations(view, None) {
         let operation = operation?;
-        if own
-            .as_ref()
-            .map_or(Ok(false), |own| own.is_elsewhere(view, operation.id))?
-        {
+        if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
         if let Some(id) = open.see(&operation) {
@@ -444,6 +462,7 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
                 id: *id,
                 what: what.clone(),
                 name: name.short().to_owned(),
+                by: moved_by(tx, name, *id)?,
             });
         }
         tx.set_reference(name, new.as_ref())?;

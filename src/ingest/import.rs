@@ -672,7 +672,7 @@ impl HeadBefore {
             return Ok(());
         }
         // A directory's HEAD is at its newest session of itself.
-        if tx.seat().is_some() && repo::head(tx, &On::Head)?.commit().is_some() {
+        if repo::is_of_directory(tx) && repo::head(tx, &On::Head)?.commit().is_some() {
             return Ok(());
         }
         let head = RefValue::Symbolic(branch.clone());

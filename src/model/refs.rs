@@ -95,7 +95,7 @@ impl RefName {
 
     /// Whether this is a `HEAD`, anybody's.
     pub(crate) fn is_head(&self) -> bool {
-        self.0 == "HEAD" || self.is_of_directory() && self.0.ends_with("/HEAD")
+        self.0 == "HEAD" || self.is_elsewhere() && self.0.ends_with("/HEAD")
     }
 
     /// What `HEAD`, or one beside it, of a directory is called for those who stand elsewhere:
@@ -104,14 +104,19 @@ impl RefName {
         Self(format!("{AT}{}/{self}", nameable(directory)))
     }
 
-    /// What `HEAD`, or one beside it, of no directory is called for those who stand in one: `at/HEAD`.
+    /// What `HEAD`, or one beside it, of a person is called for everybody else: `by/Mara/HEAD`.
+    pub(crate) fn of_person(&self, name: &str) -> Self {
+        Self(format!("{BY}{}/{self}", nameable(name)))
+    }
+
+    /// What `HEAD`, or one beside it, of nobody is called for those who have one of their own: `at/HEAD`.
     pub(crate) fn of_none(&self) -> Self {
         Self(format!("{AT}{self}"))
     }
 
     /// Whether this is how somebody's who stands elsewhere is called.
-    pub(crate) fn is_of_directory(&self) -> bool {
-        self.0.starts_with(AT)
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.0.starts_with(AT) || self.0.starts_with(BY)
     }
 
     /// `refs/heads/NAME`, or NAME where it begins so already.
@@ -234,8 +239,10 @@ impl RefName {
 
 /// The names that say where somebody stands.
 const POSITIONS: [&str; 3] = ["HEAD", "ORIG_HEAD", "PREV_HEAD"];
-/// Before the positions of those who stand elsewhere.
+/// Before the positions of other directories, and those of nobody.
 const AT: &str = "at/";
+/// Before the positions of other people.
+const BY: &str = "by/";
 
 fn refused<T>(name: &str, reason: &'static str) -> Result<T> {
     let name = name.to_owned();
@@ -301,7 +308,8 @@ impl FromStr for RefName {
         if POSITIONS.contains(&name) {
             return Ok(Self(name.to_owned()));
         }
-        let below = name.strip_prefix(AT).unwrap_or_default();
+        let below = name.strip_prefix(AT).or(name.strip_prefix(BY));
+        let below = below.unwrap_or_default();
         let position = below
             .rsplit_once('/')
             .map_or(below, |(_, position)| position);

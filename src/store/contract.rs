@@ -13,9 +13,9 @@ use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint}
 use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::{
-    Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation, PURGED,
-    Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed, TokenCount,
-    ToolUses, Total, Usage,
+    Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
+    PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed,
+    TokenCount, ToolUses, Total, Usage,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -33,7 +33,8 @@ pub(crate) fn run(make: Make<'_>) {
     counts_are_kept_by_mask_and_encoding(make);
     many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
-    each_directory_has_its_own_positions(make);
+    each_has_their_own_positions(make);
+    an_operation_says_who_did_it(make);
     checkpoints_read_back(make);
     totals_read_back(make);
     summaries_read_back(make);
@@ -696,24 +697,32 @@ fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
     });
 }
 
-fn each_directory_has_its_own_positions(make: Make<'_>) {
+fn each_has_their_own_positions(make: Make<'_>) {
     let mut store = make();
     let tip = line(&*store, 2);
     let root = reading(&*store, |view| view.ancestor_at(&tip, 0)).expect("a root");
     let (head, value) = (RefName::head(), RefValue::Commit);
-    let seats = [None, Some("/home/me/a b"), Some("/home/me/a-b")];
-    let held = [value(root), value(tip), RefValue::Symbolic(branch("main"))];
+    // A person may be called like a directory.
+    let seats = [
+        None,
+        Some(Seat::of("/home/me/a b")),
+        Some(Seat::of("/home/me/a-b")),
+        Some(Seat::of_person("/home/me/a-b")),
+        Some(Seat::of_person("Mara <m@example.org>")),
+    ];
+    let on = |name| RefValue::Symbolic(branch(name));
+    let held = [value(root), value(tip), on("main"), on("a"), on("b")];
     for (seat, to) in seats.iter().zip(&held) {
-        store.sit(seat.map(Seat::of));
+        store.sit(seat.clone());
         writing(&*store, |tx| {
             tx.begin_operation(Millis(1), "move").expect("kept");
             tx.set_reference(&head, Some(to)).expect("kept");
         });
     }
     for (seat, to) in seats.iter().zip(&held) {
-        store.sit(seat.map(Seat::of));
+        store.sit(seat.clone());
         reading(&*store, |view| {
-            assert_eq!(view.seat().map(Seat::directory), *seat);
+            assert_eq!(view.seat(), seat.as_ref());
             assert_eq!(view.reference(&head)?.as_ref(), Some(to));
             assert_eq!(view.reference(&RefName::prev_head())?, None);
             // Under another name everybody's are seen, and found by it.
@@ -733,7 +742,7 @@ fn each_directory_has_its_own_positions(make: Make<'_>) {
                 .map(|row| row.name)
                 .collect();
             assert_eq!(own, std::slice::from_ref(&head));
-            let operations = view.operations(None, 3)?;
+            let operations = view.operations(None, seats.len())?;
             let moved = operations.iter().map(|one| view.moves(one.id));
             let moved: Vec<Vec<ReflogRow>> = moved.collect::<Result<_>>()?;
             let is_own = |rows: &&Vec<ReflogRow>| rows[0].name == head;
@@ -741,6 +750,63 @@ fn each_directory_has_its_own_positions(make: Make<'_>) {
             Ok(())
         });
     }
+}
+
+/// Whoever was at work when it was begun; of what comes with its first move, and moves nothing, nothing is left.
+fn an_operation_says_who_did_it(make: Make<'_>) {
+    let mut store = make();
+    let tip = line(&*store, 2);
+    let who = |name: &str, client: Option<&str>| Author {
+        name: Some(name.into()),
+        client: client.map(Into::into),
+        run: None,
+    };
+    let (mara, ben) = (who("Mara", None), who("Ben\u{1b}[2J", Some("aider 1")));
+    let move_to = |tx: &dyn Tx, name: &str| {
+        let to = RefValue::Commit(tip);
+        tx.set_reference(&branch(name), Some(&to)).expect("kept");
+    };
+    store.work_as(Some(mara.clone()));
+    let (one, undone) = writing(&*store, |tx| {
+        assert_eq!(tx.worker(), Some(&mara));
+        let one = tx.begin_operation(Millis(1), "one").expect("kept");
+        move_to(tx, "a");
+        let by = tx.begin_operation_by(Millis(1), "two", Some(&ben));
+        move_to(tx, "b");
+        tx.begin_moves(Millis(1), "idle").expect("kept");
+        (one, by.expect("kept"))
+    });
+    writing(&*store, |tx| {
+        tx.begin_moves(Millis(2), "idle").expect("kept");
+        tx.begin_moves(Millis(2), "three").expect("kept");
+        move_to(tx, "c");
+    });
+    store.work_as(None);
+    writing(&*store, |tx| {
+        let undo = Reversal::Undo(undone);
+        tx.begin_reversal(Millis(3), "four", undo).expect("kept");
+        move_to(tx, "d");
+    });
+    let told = |store: &dyn Store| {
+        reading(store, |view| {
+            let all = view.operations(None, 4)?.into_iter();
+            Ok(all.map(|row| (row.what, row.by)).collect::<Vec<_>>())
+        })
+    };
+    let row = |what: &str, by: Option<&Author>| (what.to_owned(), by.cloned());
+    let wanted = [
+        row("four", None),
+        row("three", Some(&mara)),
+        row("two", Some(&ben)),
+        row("one", Some(&mara)),
+    ];
+    assert_eq!(told(&*store), wanted);
+    // One that stands for others is nobody's.
+    writing(&*store, |tx| {
+        tx.forget_operations(one).expect("forgotten");
+    });
+    assert_eq!(told(&*store)[3], row("gc", None));
+    assert_eq!(told(&*store)[..3], wanted[..3]);
 }
 
 fn refs_move_and_the_log_tells(make: Make<'_>) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Checked, Fault, Prepare, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::Result;
-use crate::model::Millis;
+use crate::model::{Author, Millis};
 
 /// What is to hold before anything is written.
 pub type Condition = dyn Fn(&dyn Tx) -> Result<()> + Send;
@@ -63,6 +63,14 @@ impl Store for Guarded {
 
     fn seat(&self) -> Option<&Seat> {
         self.store.seat()
+    }
+
+    fn work_as(&mut self, who: Option<Author>) {
+        self.store.work_as(who);
+    }
+
+    fn worker(&self) -> Option<&Author> {
+        self.store.worker()
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

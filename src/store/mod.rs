@@ -45,7 +45,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
 use crate::model::weighed::{Weighed, weighed};
-use crate::model::{Message, Millis, Sealed};
+use crate::model::{Author, Message, Millis, Sealed};
 use rows::Shown;
 
 pub use columns::Cell;
@@ -126,6 +126,12 @@ pub trait Store: Send {
 
     /// From where it is looked at, if that has a HEAD of its own.
     fn seat(&self) -> Option<&Seat>;
+
+    /// Who is at work from here on: the operations that follow bear it.
+    fn work_as(&mut self, who: Option<Author>);
+
+    /// Who is at work, if that is known.
+    fn worker(&self) -> Option<&Author>;
 
     /// How many operations were committed through this handle: a count that goes on while whoever asked
     /// holds it. What others commit is not in it.

@@ -10,7 +10,7 @@ use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut};
 use super::tables::{CONFIG, FOLLOWERS, TAG_NOTES};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Millis, RefName, RefValue};
+use crate::model::{Author, Millis, RefName, RefValue};
 
 /// What the operation is called that stands for those that were forgotten.
 pub(super) const COLLECTED: &str = "gc";
@@ -26,6 +26,8 @@ pub struct OperationRow {
     pub what: String,
     /// Whether it reversed another one.
     pub reversal: Reversal,
+    /// Who did it, where that was said.
+    pub by: Option<Author>,
 }
 
 /// Whether an operation reverses another one, and which.
@@ -51,30 +53,57 @@ impl Reversal {
     }
 }
 
-/// A directory that has a `HEAD` of its own, with `ORIG_HEAD` and `PREV_HEAD`, in a repository that many share. Whoever
-/// looks from there finds its own under these names, and those of others under theirs.
+/// A directory or a person with a `HEAD` of their own, with `ORIG_HEAD` and `PREV_HEAD`, in a repository that many
+/// share. Whoever looks from there finds their own under these names, and those of others under theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    directory: String,
-    /// As they are kept, and as they are seen from here: its own, then those of no directory.
+    whose: Whose,
+    /// As they are kept, and as they are seen from here: its own, then those of nobody.
     names: Vec<(RefName, RefName)>,
+}
+
+/// Whose a seat is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Whose {
+    Directory(String),
+    Person(String),
 }
 
 impl Seat {
     /// That of a directory.
     pub fn of(directory: &str) -> Self {
+        Self::new(Whose::Directory(directory.to_owned()), |name| {
+            name.of_directory(directory)
+        })
+    }
+
+    /// That of a person, by the name that their operations bear.
+    pub fn of_person(name: &str) -> Self {
+        Self::new(Whose::Person(name.to_owned()), |of| of.of_person(name))
+    }
+
+    fn new(whose: Whose, own: impl Fn(&RefName) -> RefName) -> Self {
         let all = [RefName::head(), RefName::orig_head(), RefName::prev_head()];
-        let own = all.clone().map(|name| (name.of_directory(directory), name));
-        let others = all.map(|name| (name.clone(), name.of_none()));
-        Self {
-            directory: directory.to_owned(),
-            names: own.into_iter().chain(others).collect(),
+        let own = all.iter().map(|name| (own(name), name.clone()));
+        let others = all.iter().map(|name| (name.clone(), name.of_none()));
+        let names = own.chain(others).collect();
+        Self { whose, names }
+    }
+
+    /// The directory, if it is one's.
+    pub fn directory(&self) -> Option<&str> {
+        match &self.whose {
+            Whose::Directory(directory) => Some(directory),
+            Whose::Person(_) => None,
         }
     }
 
-    /// The directory.
-    pub fn directory(&self) -> &str {
-        &self.directory
+    /// The person, if it is one's.
+    pub fn person(&self) -> Option<&str> {
+        match &self.whose {
+            Whose::Directory(_) => None,
+            Whose::Person(name) => Some(name),
+        }
     }
 
     /// The name under which a ref is kept that is called so from here.
@@ -192,6 +221,9 @@ pub trait Refs: Remembered {
     /// From where it is looked at, if that has a HEAD of its own.
     fn seat(&self) -> Option<&Seat>;
 
+    /// Who is at work, if that is known: operations bear it.
+    fn worker(&self) -> Option<&Author>;
+
     /// What a ref holds.
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>>;
 
@@ -276,24 +308,41 @@ const MERGING: &str = "merging.";
 
 /// Writing names.
 pub trait RefsMut: Refs + RememberedMut {
-    /// Opens an operation: refs that move until the next one are logged under it. Gives its number; none of
-    /// one that is still to come.
-    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>>;
+    /// Opens an operation by somebody: refs that move until the next one are logged under it. Gives its number;
+    /// none of one that is still to come.
+    fn open_operation(
+        &self,
+        time: Millis,
+        what: &str,
+        by: Option<&Author>,
+        how: Opening,
+    ) -> Result<Option<u64>>;
 
     /// Opens an operation that is no undo and no redo.
     fn begin_operation(&self, time: Millis, what: &str) -> Result<u64> {
         self.begin_reversal(time, what, Reversal::None)
     }
 
+    /// The same by somebody else than who is at work.
+    fn begin_operation_by(&self, time: Millis, what: &str, by: Option<&Author>) -> Result<u64> {
+        let id = self.open_operation(time, what, by, Opening::Now(Reversal::None))?;
+        id.ok_or_else(|| Error::store("an operation without a number"))
+    }
+
     /// Opens an operation that may be an undo or a redo.
     fn begin_reversal(&self, time: Millis, what: &str, reversal: Reversal) -> Result<u64> {
-        let id = self.open_operation(time, what, Opening::Now(reversal))?;
+        let id = self.open_operation(time, what, self.worker(), Opening::Now(reversal))?;
         id.ok_or_else(|| Error::store("an operation without a number"))
     }
 
     /// Opens an operation that comes with the first move under it: where no ref moves, nothing was done.
     fn begin_moves(&self, time: Millis, what: &str) -> Result<()> {
-        let coming = self.open_operation(time, what, Opening::WithFirstMove);
+        self.begin_moves_by(time, what, self.worker())
+    }
+
+    /// The same by somebody else than who is at work.
+    fn begin_moves_by(&self, time: Millis, what: &str, by: Option<&Author>) -> Result<()> {
+        let coming = self.open_operation(time, what, by, Opening::WithFirstMove);
         coming.map(drop)
     }
 

@@ -12,8 +12,8 @@ use super::{
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{
-    Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount, ToolUses,
-    Usage, is_tombstone, plain_preview, preview,
+    Author, Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Sealed, TokenCount,
+    ToolUses, Usage, is_tombstone, plain_preview, preview,
 };
 
 /// Where a commit stands: id, lineage, depth.
@@ -242,6 +242,12 @@ pub(super) fn operation(row: &impl Columns) -> Result<OperationRow> {
             (None, Some(redone)) => Reversal::Redo(redone),
             (None, None) => Reversal::None,
         },
+        by: Author {
+            name: get(row, 5)?,
+            client: get(row, 6)?,
+            run: get(row, 7)?,
+        }
+        .known(),
     })
 }
 

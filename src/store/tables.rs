@@ -221,10 +221,15 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 36] = [
+pub(super) static TABLES: [&Table; 37] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
+        RoomOf::Names,
+    ),
+    &Table::of(
+        "authors",
+        &["operation", "name", "client", "run"],
         RoomOf::Names,
     ),
     &Table::of("bodies", &["content", "encoding", "body"], RoomOf::Messages).unsealed(),

@@ -105,6 +105,10 @@ fn with_every_kind_of_row() -> Sandbox {
     );
     let stream = fs::read(stream).expect("readable");
     sandbox.tract_with(&["record", "--as", "recorded"], stream);
+    // Who did something, where that is said.
+    let mut command = sandbox.command(&["branch", "hers"]);
+    command.env("TRACT_AUTHOR", "Mara");
+    assert!(command.output().expect("it runs").status.success());
     // A tool's file that cannot be read.
     let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
     fs::create_dir_all(broken.parent().expect("it has one")).expect("made");

@@ -82,6 +82,7 @@ mod pages;
 mod paging;
 mod painting;
 mod parts;
+mod people;
 #[cfg(all(unix, feature = "postgres"))]
 #[path = "../pooler.rs"]
 mod pooler;

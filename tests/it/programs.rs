@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tract::api::{METHODS, described};
 
 use crate::importing::SESSION;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, on_servers};
 
 /// The answers to some requests, line by line.
 fn answers(sandbox: &Sandbox, requests: &[Value]) -> Vec<Value> {
@@ -497,7 +497,10 @@ fn who_made_a_commit_stands_in_it() {
             .ok(&["show"])
             .contains("author    Mara, by aider 0.86 (run 17)")
     );
-    sandbox.ok(&["config", "author.name", "Imke"]);
+    sandbox.name_people();
+    // A server's repository is many people's, who each set their own.
+    let of = if on_servers() { "--global" } else { "--" };
+    sandbox.ok(&["config", of, "author.name", "Imke"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "y"]);
     ask(&sandbox, "commit", json!({ "role": "user", "text": "z" }));
     sandbox.ok(&["commit", "-r", "user", "-m", "u", "--author", "Ole"]);

@@ -27,6 +27,8 @@ pub struct Sandbox {
     clock: Cell<i64>,
     /// Where its repository is, if that is on a server.
     server: Option<String>,
+    /// Whether people go by the names that are set, or by their account.
+    has_names: Cell<bool>,
 }
 
 impl Sandbox {
@@ -42,7 +44,13 @@ impl Sandbox {
             root,
             clock,
             server,
+            has_names: Cell::new(false),
         }
+    }
+
+    /// From here on people go by the names that are set, or by their account.
+    pub fn name_people(&self) {
+        self.has_names.set(true);
     }
 
     /// With an empty repository.
@@ -147,6 +155,10 @@ impl Sandbox {
             .stdin(Stdio::null());
         if let Some(server) = &self.server {
             command.env("TRACT_REPO", server);
+        }
+        if !self.has_names.get() {
+            // Nobody is named unless a test says who.
+            command.env("TRACT_AUTHOR", "");
         }
         command
     }

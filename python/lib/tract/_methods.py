@@ -60,7 +60,7 @@ class Methods:
         """
         return self._ask("status", {})
 
-    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, author: Optional[str] = None) -> types.LogAnswer:
         """Lists commits, newest first, each with what it did to the context.
 
         - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
@@ -73,8 +73,9 @@ class Methods:
         - `regex`: Only messages in which this regular expression matches.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
+        - `author`: Only commits whose author has this in their name, program or run, whatever its case.
         """
-        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms, "author": author})
 
     def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
         """Gives one commit whole: its message, and what it hid or replaced.
@@ -319,15 +320,16 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `force`: With `operation`: undo it although somebody else did it.
         - `to`: In place of one command: all back to right after this operation, which stays.
         - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
         - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
+        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -520,7 +522,7 @@ class AsyncMethods:
         """
         return await self._ask("status", {})
 
-    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.LogAnswer:
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, author: Optional[str] = None) -> types.LogAnswer:
         """Lists commits, newest first, each with what it did to the context.
 
         - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
@@ -533,8 +535,9 @@ class AsyncMethods:
         - `regex`: Only messages in which this regular expression matches.
         - `since_ms`: Only from this time on, in milliseconds since 1970.
         - `until_ms`: Only up to this time.
+        - `author`: Only commits whose author has this in their name, program or run, whatever its case.
         """
-        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms})
+        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms, "author": author})
 
     async def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
         """Gives one commit whole: its message, and what it hid or replaced.
@@ -779,15 +782,16 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    async def undo(self, operation: Optional[int] = None, *, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
+        - `force`: With `operation`: undo it although somebody else did it.
         - `to`: In place of one command: all back to right after this operation, which stays.
         - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
         - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return await self._ask("undo", {"operation": operation, "to": to, "since_ms": since_ms, "dry_run": dry_run})
+        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.

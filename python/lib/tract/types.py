@@ -66,6 +66,8 @@ class LogParams(TypedDict, total=False):
     """Only from this time on, in milliseconds since 1970."""
     until_ms: Optional[int]
     """Only up to this time."""
+    author: Optional[str]
+    """Only commits whose author has this in their name, program or run, whatever its case."""
 
 
 class ShowParams(TypedDict, total=False):
@@ -393,6 +395,8 @@ class UndoParams(TypedDict, total=False):
     """Which command."""
     operation: Optional[int]
     """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
+    force: bool
+    """With `operation`: undo it although somebody else did it."""
     to: Optional[int]
     """In place of one command: all back to right after this operation, which stays."""
     since_ms: Optional[int]
@@ -1438,6 +1442,8 @@ class _OperationAnswer(TypedDict):
 
 class OperationAnswer(_OperationAnswer, total=False):
     """A command as the log of operations has it."""
+    by: Optional[AuthorFacts]
+    """Who did it, where that was said."""
     also: List[int]
     """The numbers of the commands that were undone, or done again, along with it, in that order."""
 

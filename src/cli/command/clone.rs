@@ -43,7 +43,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         None => PathBuf::from(name(&without_password(&url))?),
     };
     let is_new = !dir.exists();
-    let (repo, is_made) = Repo::init_as(&dir, &app.visitor()?)?;
+    let (mut repo, is_made) = Repo::init_as(&dir, &app.visitor()?)?;
+    app.sign_on(&mut repo)?;
     if !is_made {
         let failure = Failure::refused(format!(
             "there is a repository in {} already",

@@ -140,7 +140,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         first.settings = settings;
         first.note.clone_from(&args.note);
     }
-    let author = author(args, &repo)?;
+    let author = author(args, &repo);
     for draft in &mut drafts {
         draft.author.clone_from(&author);
     }
@@ -187,17 +187,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     reported.and(kept)
 }
 
-/// Who says it, where that is known.
-fn author(args: &Args, repo: &Repo) -> Result<Option<Author>> {
-    let name = match &args.author {
-        Some(name) => Some(name.clone()),
-        None => repo.config()?.get("author.name").map(str::to_owned),
-    };
-    let author = Author {
-        name,
-        ..Author::default()
-    };
-    Ok(author.known())
+/// Who says it, where somebody else is named than who is at work.
+fn author(args: &Args, repo: &Repo) -> Option<Author> {
+    let name = Some(args.author.clone()?);
+    let own = repo.signature().cloned().unwrap_or_default();
+    Some(Author { name, ..own })
 }
 
 /// Prints a hash for each message: its own, and for the last the commit behind all that was done, which is

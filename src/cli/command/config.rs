@@ -7,6 +7,7 @@ use tract::history::Config;
 use tract::model::secret::Secrets;
 use tract::render::Line;
 
+use crate::cli::identity::AUTHOR_NAME;
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure, Result};
@@ -18,7 +19,7 @@ use crate::cli::{App, Failure, Result};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Of the repository, with its default in brackets:
-  author.name        who commits here
+  author.name        who commits here; on a server it is not kept in the repository [yours, if it is set]
   budget.max         how many tokens a context should not exceed, such as 128k
   budget.action      what happens to a commit beyond that: warn; refuse (nothing is committed, exit code 1); truncate (the oldest exchanges are hidden); prune (old tool outputs are replaced); compact:CMD (CMD summarises what is old); or several with commas between, each for where the one before did not keep the budget: compact:CMD,truncate [warn]
   budget.target      what truncate leaves, in tokens or in percent of budget.max [80%]
@@ -33,6 +34,9 @@ Of the repository, with its default in brackets:
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
   prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
   pull.merge         whether tract pull merges where your branch and theirs both have new commits: true or false [false]
+  receive.denyDeletes          whether a push may delete a ref here: true refuses it, false lets it [false]
+  receive.denyNonFastForwards  whether a push may take commits from a ref here: true refuses it, even with --force-with-lease [false]
+  receive.protect    branches of which a push does neither, with commas between: main,release/* [none]
   receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
 With TRACT_LOG=FILE in the environment (or 1, for standard error), each command adds a line of JSON about what was counted, hidden or reset.
@@ -40,6 +44,7 @@ With TRACT_LOG=FILE in the environment (or 1, for standard error), each command 
 Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
 
 Your own, with --global:
+  author.name        who you are: commits and the log of commands bear it, and on a server HEAD and undo go by it; such as 'Mara <mara@example.org>'. TRACT_AUTHOR goes before it; where that is empty, nobody is named [commits: nobody, on a server USER@HOST; the log: USER@HOST]
   safe.directory     another user's repository that may be opened: a path, PATH/* for all below it, or *; each call adds one
   secrets.allow      a regular expression for texts that look like secrets and are not; each call adds one
   secrets.resume     allow: tract resume writes secrets too; what it writes stays on this machine until the tool sends it
@@ -50,6 +55,8 @@ Example:
   tract config budget.when cold
   tract config compile.format anthropic
   tract config --unset budget.max
+  tract config receive.protect 'main,release/*'
+  tract config --global author.name Mara
   tract config --global core.pager cat
   tract config --global safe.directory /srv/shared
   tract config --global secrets.allow '^AKIA.*TEST$'")]
@@ -88,6 +95,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.unset {
         return Ok(repo.set_config(key, None)?);
     }
+    if key == AUTHOR_NAME && args.value.is_some() && repo.is_on_server() {
+        let failure = Failure::refused(
+            "many commit to a repository on a server, each by a name of their own",
+        );
+        return Err(failure.with_hint(format!("tract config --global {key} NAME; or TRACT_AUTHOR")));
+    }
     match &args.value {
         Some(value) => Ok(repo.set_config(key, Some(&checked_setting(key, value)?))?),
         None => match repo.config()?.get(key) {
@@ -114,6 +127,11 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
     match &args.value {
         _ if args.unset => config.remove(key),
         Some(value) if key == CORE_PAGER => config.set(key, value.trim()),
+        Some(value) if key == AUTHOR_NAME && value.trim().is_empty() => {
+            let failure = Failure::usage(format!("{key} is empty"));
+            Err(failure.with_hint(format!("tract config --global --unset {key}")))
+        }
+        Some(value) if key == AUTHOR_NAME => config.set(key, value.trim()),
         Some(value) if key == SECRETS_ALLOW => {
             Secrets::allowing(&[value])?;
             config.add(key, value)

@@ -49,6 +49,7 @@ Example:
   tract log --prompts --since 2d --reverse
                                what the user asked in the last two days, oldest first
   tract log --grep 'parse_conf(' main
+  tract log --author mara -n 0 what Mara committed
   tract log --file src/parse.rs
                                each edit of a file, what it was for, and why
   tract log --files            which files were edited, with lines that came and went
@@ -95,6 +96,9 @@ pub struct Args {
     /// Only up to then
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
+    /// Only commits whose author has this in their name, program or run, whatever its case
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
     /// Oldest first
     #[arg(long)]
     reverse: bool,
@@ -110,13 +114,13 @@ pub struct Args {
     /// The requests that the client sent, newest first
     #[arg(long, conflicts_with_all = [
         "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until",
-        "format", "file", "files",
+        "author", "format", "file", "files",
     ])]
     requests: bool,
     /// Along both parents of merges, with lines for where branches parted and met
     #[arg(long, conflicts_with_all = [
-        "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "reverse", "format",
-        "requests", "file", "files",
+        "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "author", "reverse",
+        "format", "requests", "file", "files",
     ])]
     graph: bool,
     /// End each record with a NUL byte instead of a new line
@@ -125,8 +129,8 @@ pub struct Args {
 }
 
 /// What says nothing of edits of files.
-const INSTEAD: [&str; 9] = [
-    "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "format",
+const INSTEAD: [&str; 10] = [
+    "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "author", "format",
 ];
 /// How many are listed.
 const LIMIT: usize = 20;
@@ -181,6 +185,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         tool: args.tool.clone(),
         since,
         up_to,
+        author: args.author.clone(),
         pattern: pattern.transpose()?,
         encoding: app.encoding(&repo)?,
         parts: args.verbose || args.patch,

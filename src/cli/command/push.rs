@@ -264,6 +264,16 @@ fn refused(done: &Pushed, remote: &str) -> Result<()> {
             "has moved since it was last seen",
             format!("tract fetch {remote} shows where it is now"),
         ),
+        Landed::Denied(denial) => (
+            match first.new {
+                None => "may not be deleted there",
+                Some(_) => "may not lose commits there",
+            },
+            format!(
+                "{} is set there, by whoever keeps that repository",
+                denial.setting()
+            ),
+        ),
         _ if is_tag => (
             "is another commit there",
             "tags do not move; give it another name".to_owned(),

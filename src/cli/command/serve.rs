@@ -23,7 +23,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let repo = Repo::open_as(&app.path(&args.dir)?, &app.visitor()?)?;
+    let mut repo = Repo::open_as(&app.path(&args.dir)?, &app.visitor()?)?;
+    app.sign_on(&mut repo)?;
     let now = peer::clock(app);
     match sync::serve(&repo, &now, io::stdin().lock(), io::stdout().lock()) {
         // Nobody is there to be told.

@@ -9,7 +9,8 @@ use crate::cli::{App, Failure, Result, moment, position};
 /// Reverse the last command, whatever it was
 ///
 /// All refs that the command moved go back at once. A second undo reverses the command before it. The
-/// last command is the last one in this repository, whoever ran it. OP is a number from tract reflog:
+/// last command is the last one in this repository, whoever ran it; on a server it is your last one, and
+/// others' are refused unless --force is given. OP is a number from tract reflog:
 /// only that command is reversed, and only if nothing that it moved has moved since. --to and --since
 /// reverse all commands back to a point, or none, in one step that one redo takes back.
 #[derive(Debug, clap::Args)]
@@ -19,6 +20,7 @@ Example:
   tract undo       and the one before
   tract redo       that one again
   tract undo 12    operation 12 of tract reflog
+  tract undo 12 --force            the same, though somebody else did it
   tract undo --to 12               all that came after operation 12
   tract undo --since 10min         all commands of the last ten minutes
   tract undo --to 12 --dry-run     say which those are, and change nothing")]
@@ -26,6 +28,9 @@ pub struct Args {
     /// The operation to reverse, instead of the newest one
     #[arg(value_name = "OP", value_parser = number)]
     operation: Option<u64>,
+    /// Reverse OP although somebody else did it
+    #[arg(long, requires = "operation")]
+    force: bool,
     /// Reverse every operation after this one, which stays
     #[arg(long, value_name = "OP", value_parser = number, conflicts_with = "operation")]
     to: Option<u64>,
@@ -62,7 +67,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let failure = Failure::usage("--dry-run lists what --to or --since would reverse");
         return Err(failure.with_hint("tract reflog -n 1 shows the last command"));
     }
-    let done = repo.undo(args.operation, app.now())?;
+    let done = match args.operation {
+        Some(id) if args.force => repo.undo_of_anybody(id, app.now())?,
+        named => repo.undo(named, app.now())?,
+    };
     position::undone("Undid", &done, &repo, app)?;
     position::head(&repo, app)?;
     app.ui.hint("back: tract redo");

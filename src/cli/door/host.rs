@@ -82,6 +82,11 @@ impl Worker {
         }
     }
 
+    /// Says which program this works for, before the repository is opened.
+    pub fn serves(&mut self, client: &str) {
+        self.app.get_mut().env.worker.serves(client);
+    }
+
     /// The repository, opened once. One that was taken away is missed by the method that asks for it.
     fn repo(&mut self) -> Result<Rc<Repo>, ApiError> {
         if let Some(repo) = &self.repo {

@@ -11,6 +11,9 @@ use tract::model::tokens::Counter;
 
 use crate::cli::door::{Surroundings, Worker};
 
+/// The most characters of a client's name and version.
+const CLIENT: usize = 100;
+
 /// A server for one client.
 pub struct Server {
     pub worker: Worker,
@@ -54,6 +57,20 @@ impl Server {
         {
             self.session = Some(named.to_owned());
             self.file = None;
+        }
+    }
+
+    /// Which client asks: what is done for it bears its name.
+    pub fn serves(&mut self, client: &Value) {
+        let text = |key| client.get(key).and_then(Value::as_str);
+        let words: Vec<&str> = [text("name"), text("version")]
+            .into_iter()
+            .flatten()
+            .collect();
+        let plain = |c: &char| !c.is_control();
+        let name: String = words.join(" ").chars().filter(plain).take(CLIENT).collect();
+        if !name.is_empty() {
+            self.worker.serves(&name);
         }
     }
 

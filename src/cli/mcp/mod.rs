@@ -30,6 +30,8 @@ const VERSIONS: [&str; 5] = [
 ];
 /// Where a request of the newest version says its version.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where a request of the newest version says which client it is.
+const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 /// For how long a client may keep what does not change.
 const KEPT_MS: u64 = 3_600_000;
 
@@ -159,6 +161,10 @@ fn result(server: &mut Server, method: &str, params: &Value) -> Result<Value, Re
         return Err(refusal);
     }
     server.heard(meta);
+    let client = params.get("clientInfo").or_else(|| meta.get(CLIENT_KEY));
+    if let Some(client) = client {
+        server.serves(client);
+    }
     let capabilities = json!({ "tools": {}, "resources": {}, "prompts": {} });
     let info = json!({ "name": "tract", "title": "tract", "version": env!("CARGO_PKG_VERSION") });
     let mut result = match method {

@@ -96,7 +96,7 @@ pub fn with<T>(
     act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
 ) -> Result<T> {
     match parse(url, app)? {
-        Some(Place::Ssh(host)) => ssh::with(&host, app, act),
+        Some(Place::Ssh(host)) => ssh::with(&host, mine, app, act),
         Some(Place::Git(remote)) => git::with(&remote, mine, app, act),
         #[cfg(feature = "s3")]
         Some(Place::Bucket(bucket)) => s3::with(&bucket, mine, app, act),
@@ -104,7 +104,7 @@ pub fn with<T>(
         Some(Place::Bucket(_)) => Err(Error::NotBuilt { what: "S3" }.into()),
         Some(Place::Directory(path)) => {
             let there = Repo::open_as(&path, &app.visitor()?);
-            let there = there.map_err(|error| match error {
+            let mut there = there.map_err(|error| match error {
                 // A server's address is told without a password.
                 Error::NoRepository { start } => {
                     let place = start.display().to_string();
@@ -114,6 +114,7 @@ pub fn with<T>(
                 }
                 error => error.into(),
             })?;
+            app.sign_on(&mut there)?;
             let now = clock(app);
             let mut here = Here {
                 repo: &there,

@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tract::Error;
+use tract::history::Repo;
 use tract::history::sync::{Peer, Wired};
 use tract::render::shell_word;
 
@@ -25,6 +26,7 @@ const NO_COMMAND: i32 = 127;
 /// Lets `act` talk to the repository there.
 pub fn with<T>(
     host: &Host,
+    mine: &Repo,
     app: &mut App,
     act: impl FnOnce(&mut dyn Peer, &mut App) -> Result<T>,
 ) -> Result<T> {
@@ -34,9 +36,9 @@ pub fn with<T>(
     let output = BufWriter::new(child.stdin.take().expect("it is piped"));
     let mut is_reached = false;
     let done = Wired::new(input, output).map_err(Failure::from);
-    let done = done.and_then(|mut wired| {
+    let done = done.and_then(|wired| {
         is_reached = true;
-        act(&mut wired, app)
+        act(&mut wired.by(mine.signature()), app)
     });
     // The pipes are closed: there is nothing more to ask.
     let code = end(child);

@@ -106,8 +106,12 @@ fn moved_line(row: &ReflogRow) -> MovedLine {
     }
 }
 
-/// Who did it, where the newest commit that it moved something to is here still, and says so.
+/// Who did it, if that was somebody else; or else who made the newest commit that it moved something to, where that is
+/// here still and says so.
 fn who(repo: &Repo, entry: &OperationEntry) -> Option<String> {
+    if let Some(by) = position::by(&entry.operation, repo) {
+        return Some(by);
+    }
     let commits = entry.moves.iter().rev().filter_map(|row| row.new.as_ref());
     let commit = commits.filter_map(RefValue::commit).next()?;
     let author = repo.commit_at(&commit).ok()?.author?;

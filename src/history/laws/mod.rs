@@ -4,6 +4,7 @@ mod collections;
 pub(super) mod commands;
 mod merges;
 mod moves;
+mod people;
 mod picks;
 mod purges;
 mod rebases;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::history::{Call, CommitOptions, LogOptions, On, Repo};
-use crate::model::{Draft, Encoding, Message, Role};
+use crate::model::{Author, Draft, Encoding, Message, Role};
 use crate::store::postgres::tests::cluster;
 
 /// How often the server is asked by a commit, a short log, a status and a compile of all there is.
@@ -36,6 +36,31 @@ fn asked(repo: &Repo, trips: &std::sync::atomic::AtomicU64) -> [u64; 4] {
         assert_eq!(messages.len(), context.entries.len());
     };
     [count(&commit), count(&log), count(&status), count(&compile)]
+}
+
+/// A HEAD of one's own and a name in the log are found and written by the same statements.
+#[test]
+fn whoever_is_named_asks_no_more_often() {
+    let Some(address) = cluster::address() else {
+        return;
+    };
+    let (mut repo, trips) = Repo::counting_trips(&address);
+    let said = |at| Draft::append(Message::text(Role::User, format!("said {at}")));
+    let drafts: Vec<Draft> = (0..30).map(said).collect();
+    repo.commit(Call::default(), &drafts, &CommitOptions::default())
+        .expect("kept");
+    // What is asked for the first time is looked up once.
+    asked(&repo, &trips);
+    let nobody = asked(&repo, &trips);
+    let mara = Author {
+        name: Some("Mara".into()),
+        ..Author::default()
+    };
+    repo.work_as(Some(mara), true);
+    let named = asked(&repo, &trips);
+    for (named, nobody) in named.iter().zip(nobody) {
+        assert!(*named <= nobody, "{named} and {nobody}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::called::Callers;
 use crate::history::log::LogOptions;
 use crate::history::{load, path, prompts};
-use crate::model::{Commit, Operation};
+use crate::model::{Author, Commit, Operation};
 use crate::store::{CommitRow, ContentRow, View};
 
 /// How many commits are read at once while looking for those that match.
@@ -78,11 +78,12 @@ fn takes_all(options: &LogOptions) -> bool {
         since,
         up_to,
         pattern,
+        author,
         ..
     } = options;
     operations.is_empty()
         && (role.is_none() && !prompts && tool.is_none() && pattern.is_none())
-        && (since.is_none() && up_to.is_none())
+        && (since.is_none() && up_to.is_none() && author.is_none())
 }
 
 /// What a commit itself says.
@@ -90,7 +91,23 @@ fn fits(commit: &Commit, options: &LogOptions) -> bool {
     let time = commit.time;
     let early = options.since.is_some_and(|since| time < Some(since));
     let late = |up_to| time.is_none_or(|time| time > up_to);
-    !early && !options.up_to.is_some_and(late) && wanted(&commit.operation, &options.operations)
+    !early
+        && !options.up_to.is_some_and(late)
+        && wanted(&commit.operation, &options.operations)
+        && options
+            .author
+            .as_ref()
+            .is_none_or(|text| is_by(commit, text))
+}
+
+/// Whether the author's name, program or run has this in it.
+fn is_by(commit: &Commit, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let Some(Author { name, client, run }) = &commit.author else {
+        return false;
+    };
+    let mut said = [name, client, run].into_iter().flatten();
+    said.any(|said| said.to_lowercase().contains(&text))
 }
 
 /// The contents that a commit brings.

@@ -14,7 +14,7 @@ use crate::history::stretches::Outline;
 use crate::history::surgery::gather::Gather;
 use crate::history::surgery::needs::Needs;
 use crate::model::tokens::context_total;
-use crate::model::{Encoding, TokenCount, Total};
+use crate::model::{Author, Encoding, TokenCount, Total};
 use crate::store::{Tx, View};
 
 /// From how many entries on they are counted in the order of the path.
@@ -54,6 +54,8 @@ pub struct Scene {
     /// The newest purge that the counts know of.
     purge: Option<u64>,
     outline: Option<Outline>,
+    /// Who makes what is committed here.
+    signature: Option<Author>,
 }
 
 impl Scene {
@@ -117,6 +119,7 @@ impl Scene {
             self.outline.as_ref(),
             foreseen,
         )
+        .signed_by(self.signature.as_ref())
     }
 
     /// The tokens of the entries at these places of a context to which `outline` leads; `fresh` are
@@ -155,7 +158,10 @@ impl Repo {
     /// what the plan needs to know of the rest.
     pub fn scene(&self, on: &On, encoding: Encoding, needs: &Needs) -> Result<Scene> {
         let Some(tip) = self.head(on)?.commit() else {
-            return Ok(Scene::default());
+            return Ok(Scene {
+                signature: self.signature().cloned(),
+                ..Scene::default()
+            });
         };
         let view = self.store.read()?;
         let purge = view.last_purge()?;
@@ -178,6 +184,7 @@ impl Repo {
             encoding,
             purge,
             outline: Some(outline),
+            signature: self.signature().cloned(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use super::denials::{Denial, Denials, Harm};
 use super::erased::erased_on;
 use super::{Answers, Beside, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove};
 use crate::error::{Error, Result};
@@ -11,19 +12,22 @@ use crate::history::bundle::{
     BundleTip, FileState, KeptFile, kept_files, ref_name, states, take_in,
 };
 use crate::history::call::{Call, On};
+use crate::history::config::Config;
 use crate::history::erase::Erasing;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
 use crate::model::secret::Leaving;
-use crate::model::{Head, Millis, RefName, RefValue};
+use crate::model::{Author, Head, Millis, RefName, RefValue};
 use crate::store::{Tx, View};
 
 /// What of a repository travels.
 pub(super) const FOLDERS: [&str; 3] = [RefName::HEADS, RefName::TAGS, RefName::SESSIONS];
 /// What a repository can be asked beyond what all can.
-pub(super) const KNOWS: [&str; 2] = [FILES, ERASURES];
+pub(super) const KNOWS: [&str; 3] = [FILES, ERASURES, AUTHORS];
 /// The questions by which session files are compared.
 pub(super) const FILES: &str = "files";
+/// That who asks may say who they are.
+pub(super) const AUTHORS: &str = "authors";
 /// The question of what was erased.
 pub(super) const ERASURES: &str = "erasures";
 
@@ -33,6 +37,31 @@ pub struct Here<'a> {
     pub repo: &'a Repo,
     /// What time it is.
     pub now: &'a dyn Fn() -> Millis,
+}
+
+impl Here<'_> {
+    /// Moves refs for somebody who says who they are; else for whoever is at work here.
+    pub(super) fn move_refs_by(
+        &mut self,
+        who: Option<&Author>,
+        what: &str,
+        moves: &[RefMove],
+    ) -> Result<()> {
+        let tx = self.repo.store.write()?;
+        let denies = Denials::of(&Config::of(&*tx)?)?;
+        tx.begin_moves_by((self.now)(), &one_line(what), who.or(tx.worker()))?;
+        for to in moves {
+            refuse(to)?;
+            if let Some(by) = denied(&*tx, to, &denies)? {
+                return Err(Error::Denied {
+                    name: to.name.short().to_owned(),
+                    setting: by.setting(),
+                });
+            }
+            apply(&*tx, to)?;
+        }
+        tx.commit()
+    }
 }
 
 impl Answers for Here<'_> {
@@ -97,6 +126,7 @@ impl Peer for Here<'_> {
         let mut theirs = PeerRefs {
             head,
             knows: KNOWS.map(str::to_owned).to_vec(),
+            denies: Denials::of(&Config::of(&*view)?)?,
             ..PeerRefs::default()
         };
         for folder in FOLDERS {
@@ -117,13 +147,7 @@ impl Peer for Here<'_> {
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
-        let tx = self.repo.store.write()?;
-        tx.begin_moves((self.now)(), &one_line(what))?;
-        for to in moves {
-            refuse(to)?;
-            apply(&*tx, to)?;
-        }
-        tx.commit()
+        self.move_refs_by(None, what, moves)
     }
 
     fn erased(&mut self, contents: &[ContentHash]) -> Result<ErasedThere> {
@@ -191,8 +215,25 @@ fn refuse(to: &RefMove) -> Result<()> {
     Ok(())
 }
 
-/// What a stranger calls an operation, as a line of the log that has an end.
-fn one_line(what: &str) -> String {
+/// By which setting a move is denied, if it is.
+fn denied(tx: &dyn Tx, to: &RefMove, denies: &Denials) -> Result<Option<Denial>> {
+    let harm = match (to.old, to.new) {
+        (Some(_), None) => Harm::Delete,
+        (Some(old), Some(new)) if old != new && to.is_forced => Harm::Replace,
+        _ => return Ok(None),
+    };
+    let Some(denial) = denies.of_ref(&to.name, harm) else {
+        return Ok(None);
+    };
+    // One that goes on loses nothing, whatever it is called.
+    match (to.old, to.new) {
+        (Some(old), Some(new)) if leads_to(tx, &old, &new)? => Ok(None),
+        _ => Ok(Some(denial)),
+    }
+}
+
+/// What a stranger calls an operation, or themselves, as a line of the log that has an end.
+pub(super) fn one_line(what: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let mut line: String = what.chars().take(WHAT_CHARS).map(plain).collect();
     if what.chars().nth(WHAT_CHARS).is_some() {

@@ -1,5 +1,6 @@
 //! How a ref lies to where it was.
 
+use super::denials::Denial;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::ancestry::leads_to;
@@ -38,6 +39,8 @@ pub enum Landed {
     Parted,
     /// It stayed, for it is not where it was last seen.
     Unseen,
+    /// It stayed, for the other side lets nobody do that.
+    Denied(Denial),
 }
 
 impl Landed {
@@ -52,12 +55,13 @@ impl Landed {
             Self::Deleted => "deleted",
             Self::Parted => "parted",
             Self::Unseen => "unseen",
+            Self::Denied(_) => "denied",
         }
     }
 
     /// Whether it is not where it was to be.
     pub fn is_refused(self) -> bool {
-        matches!(self, Self::Parted | Self::Unseen)
+        matches!(self, Self::Parted | Self::Unseen | Self::Denied(_))
     }
 
     /// Whether it has moved.

@@ -7,6 +7,7 @@
 
 mod carried;
 mod carry;
+mod denials;
 mod erased;
 mod erasures;
 mod fetch;
@@ -34,6 +35,7 @@ use crate::store::{SessionRow, TagNote};
 
 pub use carried::Carried;
 pub use carry::{Load, Want};
+pub use denials::{Denial, Denials, checked_patterns};
 pub use erasures::ErasedHere;
 pub use fetch::{FetchOptions, Fetched, Follow, Parted};
 pub use here::Here;
@@ -55,7 +57,7 @@ pub trait Peer: Carries {
     /// # Errors
     ///
     /// [`crate::Error::RefMoved`] where one is not where it was expected, [`crate::Error::NotForward`] where one
-    /// would lose commits and that was not asked for.
+    /// would lose commits and that was not asked for, [`crate::Error::Denied`] where it lets nobody do that.
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()>;
 
     /// Tells which messages were erased on the other side. Whether they are to be here too, it decides.
@@ -140,6 +142,9 @@ pub struct PeerRefs {
     /// What else it can be asked: `files`, `erasures`.
     #[serde(default)]
     pub knows: Vec<String>,
+    /// What it does not let others do.
+    #[serde(default, skip_serializing_if = "Denials::is_none")]
+    pub denies: Denials,
     /// What it calls refs, and nobody could have made.
     #[serde(skip)]
     pub left_out: Vec<LeftOut>,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::carried::Carried;
 use super::carry::{Load, Want};
+use super::denials::Harm;
 use super::erased::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
@@ -94,6 +95,13 @@ impl Repo {
         for to in wanted {
             let old = theirs.get(&to.name).map(|row| row.commit);
             let lies = lies(&*view, to, old, options)?;
+            let harm = match lies {
+                Landed::Deleted => Some(Harm::Delete),
+                Landed::Replaced => Some(Harm::Replace),
+                _ => None,
+            };
+            let denied = harm.and_then(|harm| theirs.denies.of_ref(&to.name, harm));
+            let lies = denied.map_or(lies, Landed::Denied);
             if lies.moves() {
                 let commit = to.commit.as_ref();
                 moves.push(RefMove {

@@ -396,6 +396,88 @@ fn a_ref_there_only_goes_on_unless_it_is_where_it_was_seen() {
     assert_eq!(tip(&hub, &main[0]), tip(&mine, &main[0]));
 }
 
+/// What a hub is set to refuse stays, and the rest goes; who does not know of it is refused whole.
+#[test]
+fn what_a_hub_denies_stays_and_the_rest_goes() {
+    let (mine, hub) = (repo(), repo());
+    say(&mine, &On::Head, "one");
+    let head = |name: &str| {
+        let call = Call::at(Millis(1), "branch");
+        mine.create_branch(call, &branch(name), "HEAD")
+            .expect("made");
+        branch(name)
+    };
+    let all = [branch("main"), head("old"), head("free"), head("release/1")];
+    push(&mine, &hub, &all, &PUSH).expect("pushed");
+    let delete = |names: &[&RefName]| {
+        let gone = |name: &&RefName| PushRef {
+            name: (*name).clone(),
+            commit: None,
+        };
+        let wanted: Vec<PushRef> = names.iter().map(gone).collect();
+        let call = Call::at(Millis(1), "push");
+        let done = mine.push(call, &mut here(&hub), &wanted, &PUSH, &mut |_, _| Ok(()));
+        let done = done.expect("it was tried").refs.into_iter();
+        done.map(|row| row.landed).collect::<Vec<_>>()
+    };
+    let set = |key: &str, value: &str| hub.set_config(key, Some(value)).expect("kept");
+    set("receive.protect", "main,release/*");
+    let protected = Landed::Denied(Denial::Protected);
+    let [main, old, free, release] = &all;
+    assert_eq!(
+        delete(&[main, old, release]),
+        [protected, Landed::Deleted, protected]
+    );
+    assert!(tip(&hub, main).is_some() && tip(&hub, old).is_none());
+    set("receive.denyDeletes", "true");
+    assert_eq!(delete(&[free]), [Landed::Denied(Denial::Deletes)]);
+
+    // The same of commits that would be lost, whatever the lease; what only goes on goes.
+    let leased = PushOptions {
+        with_lease: true,
+        ..PUSH
+    };
+    set("receive.denyNonFastForwards", "true");
+    let on = On::Branch(free.clone());
+    say(&mine, &on, "two");
+    push(&mine, &hub, &all, &leased).expect("pushed");
+    let call = |on| Call::at(Millis(1), "reset").on(on);
+    mine.reset(call(&on), "HEAD~1", ResetMode::Hard)
+        .expect("reset");
+    say(&mine, &on, "another two");
+    say(&mine, &On::Head, "more");
+    let done = push(&mine, &hub, &all[..3], &leased).expect("it was tried");
+    let landed: Vec<Landed> = done.refs.iter().map(|row| row.landed).collect();
+    let forced = Landed::Denied(Denial::NonFastForwards);
+    assert_eq!(landed, [Landed::Grown, Landed::Known, forced]);
+    assert_eq!(tip(&hub, main), tip(&mine, main));
+    assert_ne!(tip(&hub, free), tip(&mine, free));
+
+    // By pipes it is told as well, and who does not ask is refused.
+    let before = hub.references("").expect("refs");
+    let lost = RefMove {
+        name: main.clone(),
+        old: tip(&hub, main),
+        new: None,
+        is_forced: true,
+        beside: Beside::default(),
+    };
+    let refused = here(&hub).move_refs("push", std::slice::from_ref(&lost));
+    assert!(matches!(refused, Err(Error::Denied { .. })), "{refused:?}");
+    let mut moved = lost.clone();
+    (moved.name, moved.old, moved.new) = (free.clone(), tip(&hub, free), tip(&hub, old));
+    let refused = here(&hub).move_refs("push", &[moved]);
+    assert!(matches!(refused, Err(Error::Denied { .. })), "{refused:?}");
+    assert_eq!(hub.references("").expect("refs"), before);
+    let told = serde_json::to_string(&here(&hub).refs().expect("told")).expect("JSON");
+    assert!(told.contains("\"denies\":{\"deletes\":true,"), "{told}");
+    assert!(
+        !serde_json::to_string(&here(&mine).refs().expect("told"))
+            .expect("JSON")
+            .contains("denies")
+    );
+}
+
 #[test]
 fn who_comes_second_loses_and_nothing_moves() {
     let (mine, hub) = (repo(), repo());

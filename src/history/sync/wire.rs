@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::carried::same;
 use super::erased::erased_on;
-use super::here::{ERASURES, FILES, Here};
+use super::here::{AUTHORS, ERASURES, FILES, Here, one_line};
 use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result, ServerTrouble};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{BundleTip, FileState, KeptFile};
 use crate::history::repo::Repo;
-use crate::model::{Millis, RefName};
+use crate::model::{Author, Millis, RefName};
 
 /// What the other end says first.
 pub const PROTOCOL: &str = "tract sync 1";
@@ -45,6 +45,8 @@ enum Ask {
     FileStates(Vec<CommitHash>, Vec<KeptFile>),
     GiveFiles(Vec<BundleTip>, Vec<KeptFile>),
     Erasures(Vec<CommitHash>),
+    /// Who asks, said to those alone who say that they want to know.
+    By(Author),
 }
 
 /// The answer to the first question, before anything of it is believed.
@@ -54,6 +56,7 @@ struct Told {
     refs: Vec<Value>,
     #[serde(default)]
     knows: Vec<String>,
+    denies: Option<Value>,
 }
 
 /// An answer.
@@ -70,6 +73,8 @@ pub struct Wired<R, W> {
     output: W,
     /// What else it says that it can be asked.
     knows: Vec<String>,
+    /// Who asks.
+    by: Option<Author>,
 }
 
 impl<R: BufRead, W: Write> Wired<R, W> {
@@ -89,7 +94,15 @@ impl<R: BufRead, W: Write> Wired<R, W> {
             input,
             output,
             knows: Vec::new(),
+            by: None,
         })
+    }
+
+    /// The same, asked by somebody who says who they are.
+    #[must_use]
+    pub fn by(self, who: Option<&Author>) -> Self {
+        let by = who.cloned();
+        Self { by, ..self }
     }
 
     fn knows(&self, what: &str) -> bool {
@@ -158,6 +171,9 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
         let mut theirs = PeerRefs {
             head: head.filter(RefName::is_branch),
             knows: told.knows,
+            denies: (told.denies)
+                .and_then(|denies| serde_json::from_value(denies).ok())
+                .unwrap_or_default(),
             ..PeerRefs::default()
         };
         let mut names = HashSet::new();
@@ -214,6 +230,12 @@ impl<R: BufRead, W: Write> Peer for Wired<R, W> {
     }
 
     fn move_refs(&mut self, what: &str, moves: &[RefMove]) -> Result<()> {
+        if let Some(by) = self
+            .by
+            .take_if(|_| self.knows.iter().any(|it| it == AUTHORS))
+        {
+            self.ask::<()>(&Ask::By(by), &[])?;
+        }
         self.ask(&Ask::Move(what.to_owned(), moves.to_vec()), &[])
     }
 
@@ -234,6 +256,7 @@ pub fn serve(
     mut output: impl Write,
 ) -> Result<()> {
     let mut here = Here { repo, now };
+    let mut who: Option<Author> = None;
     say(&mut output, format!("{PROTOCOL}\n").as_bytes())?;
     while let Some(line) = line(&mut input)? {
         let ask: Ask = serde_json::from_slice(&line)
@@ -247,7 +270,15 @@ pub fn serve(
                 let bundle = bytes(&mut input, size_bytes)?;
                 answer(&mut output, here.take(&bundle))?;
             }
-            Ask::Move(what, moves) => answer(&mut output, here.move_refs(&what, &moves))?,
+            Ask::Move(what, moves) => {
+                let moved = here.move_refs_by(who.as_ref(), &what, &moves);
+                answer(&mut output, moved)?;
+            }
+            Ask::By(mut author) => {
+                author.texts_mut().for_each(|text| *text = one_line(text));
+                who = author.known();
+                answer(&mut output, Ok(()))?;
+            }
             Ask::Erased(contents) => answer(&mut output, here.erased(&contents))?,
             Ask::KeptFiles(tips) => answer(&mut output, here.kept_files(&tips))?,
             Ask::FileStates(tips, files) => {

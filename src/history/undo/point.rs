@@ -3,7 +3,7 @@
 //! Each is reversed by an operation of its own, so that the log says of each whether it is undone; their
 //! words are the same, and by these one redo takes all of them back.
 
-use super::{OperationEntry, Own, State, is_forgotten, is_unattended, reverse_as};
+use super::{OperationEntry, Own, State, is_elsewhere, is_forgotten, is_unattended, reverse_as};
 use crate::error::{Error, Result};
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -122,11 +122,10 @@ pub(super) fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<Operat
         if !point.takes(&operation) || is_forgotten(view, operation.id)? {
             break;
         }
-        let is_elsewhere = own.as_ref().map(|own| own.is_elsewhere(view, operation.id));
-        if is_elsewhere.transpose()? == Some(true) {
+        let undone = state.see(&operation);
+        if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
-        let undone = state.see(&operation);
         if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
             continue;
         }

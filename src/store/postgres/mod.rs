@@ -46,7 +46,7 @@ use std::time::{Duration, Instant};
 
 use super::{Checked, Fault, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::model::Millis;
+use crate::model::{Author, Millis};
 use address::Address;
 use link::Link;
 use schema::Found;
@@ -77,6 +77,8 @@ pub struct Postgres {
     operations: Arc<AtomicU64>,
     /// From where it is looked at.
     seat: Option<Seat>,
+    /// Who is at work.
+    worker: Option<Author>,
 }
 
 impl Postgres {
@@ -127,8 +129,8 @@ impl Postgres {
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
         let mut found = schema::inspect(&link, &address)?;
-        if matches!(found, Found::Older(_)) {
-            schema::make(&link, &address)?;
+        if let Found::Older(older) = found {
+            schema::upgrade(&link, &address, older)?;
             found = schema::inspect(&link, &address)?;
         }
         let Found::Repository { schema, owes_scrub } = found else {
@@ -145,6 +147,7 @@ impl Postgres {
             trips,
             operations: Arc::default(),
             seat: None,
+            worker: None,
         })
     }
 
@@ -291,6 +294,14 @@ impl Store for Postgres {
 
     fn seat(&self) -> Option<&Seat> {
         self.seat.as_ref()
+    }
+
+    fn work_as(&mut self, who: Option<Author>) {
+        self.worker = who;
+    }
+
+    fn worker(&self) -> Option<&Author> {
+        self.worker.as_ref()
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

@@ -1,10 +1,10 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
-use super::columns::{damaged, get, keys};
+use super::columns::{Parameter, damaged, get, keys};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::model::{Author, Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
@@ -40,6 +40,10 @@ impl Refs for Session<'_> {
         self.store.seat.as_ref()
     }
 
+    fn worker(&self) -> Option<&Author> {
+        self.store.worker.as_ref()
+    }
+
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let name = kept(self.seat(), name);
         let sql = "SELECT target, hash, symbolic
@@ -68,7 +72,8 @@ impl Refs for Session<'_> {
     }
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
-        let sql = "SELECT id, time, what, undoes, redoes FROM operations WHERE id < $1
+        let sql = "SELECT id, time, what, undoes, redoes, name, client, run
+             FROM operations LEFT JOIN authors ON operation = id WHERE id < $1
              ORDER BY id DESC LIMIT $2";
         let before = before.map_or(i64::MAX, number);
         self.all(sql, &[&before, &number(limit as u64)], rows::operation)
@@ -131,7 +136,13 @@ impl Refs for Session<'_> {
 }
 
 impl RefsMut for Session<'_> {
-    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>> {
+    fn open_operation(
+        &self,
+        time: Millis,
+        what: &str,
+        by: Option<&Author>,
+        how: Opening,
+    ) -> Result<Option<u64>> {
         let (reversal, is_coming) = match how {
             Opening::Now(reversal) => (reversal, false),
             Opening::WithFirstMove => (Reversal::None, true),
@@ -139,10 +150,20 @@ impl RefsMut for Session<'_> {
         let (undoes, redoes) = reversal.columns();
         self.drop_idle_operation()?;
         let id = self.next_id("operations");
-        self.execute(
-            "INSERT INTO operations (id, time, what, undoes, redoes) VALUES ($1, $2, $3, $4, $5)",
-            &[&id, &time.0, &what, &undoes, &redoes],
-        )?;
+        let made = "INSERT INTO operations (id, time, what, undoes, redoes)
+             VALUES ($1, $2, $3, $4, $5)";
+        let of: [&dyn Parameter; 5] = [&id, &time.0, &what, &undoes, &redoes];
+        match by {
+            None => self.execute(made, &of)?,
+            Some(Author { name, client, run }) => {
+                let sql = format!(
+                    "WITH made AS ({made})
+                     INSERT INTO authors (operation, name, client, run) VALUES ($1, $6, $7, $8)"
+                );
+                let who: [&dyn Parameter; 3] = [name, client, run];
+                self.execute(&sql, &[&of[..], &who[..]].concat())?;
+            }
+        }
         self.operation.set(Some(id));
         self.may_be_idle.set(is_coming);
         Ok(Some(id.cast_unsigned()))
@@ -214,7 +235,12 @@ impl RefsMut for Session<'_> {
             "UPDATE operations SET what = $2, undoes = NULL, redoes = NULL WHERE id = $1",
             &[&last, &COLLECTED],
         )?;
-        self.execute("DELETE FROM operations WHERE id < $1", &[&last])
+        // It is nobody's, for it stands for those of many.
+        self.execute(
+            "WITH whose AS (DELETE FROM authors WHERE operation <= $1)
+             DELETE FROM operations WHERE id < $1",
+            &[&last],
+        )
     }
 
     fn count_collection(&self) -> Result<()> {

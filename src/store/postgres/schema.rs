@@ -14,9 +14,10 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 2] = [
+const ADDED: [&str; 3] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
+    include_str!("../../../migrations/postgres/0005_authors.sql"),
 ];
 
 /// The format that this program reads and writes.
@@ -106,6 +107,19 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
     }
     link.writes.set(false);
     done
+}
+
+/// Brings a repository of the format before up to date.
+///
+/// # Errors
+///
+/// [`Error::AwaitsUpgrade`] where one may not.
+pub(super) fn upgrade(link: &Link, address: &Address, found: u32) -> Result<()> {
+    let known = FORMAT;
+    match make(link, address) {
+        Err(Error::ReadOnly) => Err(Error::AwaitsUpgrade { found, known }),
+        made => made.map(drop),
+    }
 }
 
 fn apply(link: &Link, address: &Address) -> Result<bool> {

@@ -174,8 +174,11 @@ impl<'a> Session<'a> {
         let Some(operation) = operation else {
             return Ok(());
         };
-        let sql = "DELETE FROM operations WHERE id = $1
-             AND NOT EXISTS (SELECT 1 FROM reflog WHERE operation = $1) RETURNING id";
+        let sql = "WITH gone AS (
+                 DELETE FROM operations WHERE id = $1
+                 AND NOT EXISTS (SELECT 1 FROM reflog WHERE operation = $1) RETURNING id
+             ), whose AS (DELETE FROM authors WHERE operation IN (SELECT id FROM gone))
+             SELECT id FROM gone";
         if self.first(sql, &[&operation], |_| Ok(()))?.is_some() {
             // Their row has no gap, and nobody has seen this number.
             if let Some(id) = self.ids.borrow_mut().get_mut("operations") {

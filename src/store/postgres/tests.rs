@@ -142,7 +142,7 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     let address = address!();
     create(&address);
     let mut client = client(&address);
-    let before = "DROP TABLE segments, words; DROP INDEX commits_merging;
+    let before = "DROP TABLE segments, words, authors; DROP INDEX commits_merging;
          UPDATE tract_repository SET format = 4";
     client.batch_execute(before).expect("as it was");
     let store = Postgres::open(&address).expect("opens");
@@ -150,7 +150,7 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 6);
+    assert_eq!(format, 7);
     let tx = store.write().expect("the lock");
     assert!(tx.weigh(u64::MAX).expect("indexed") > 0);
 }

@@ -48,8 +48,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::rows::Shown;
 use super::{Checked, Fault, Prepare, Prepared, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::model::Millis;
 use crate::model::weighed::weighed;
+use crate::model::{Author, Millis};
 use dictionary::Dictionary;
 pub use restore::Successor;
 use session::Session;
@@ -119,6 +119,8 @@ pub struct Sqlite {
     written: RefCell<HashMap<String, Arc<str>>>,
     /// From where it is looked at.
     seat: Option<Seat>,
+    /// Who is at work.
+    worker: Option<Author>,
     /// How many statements were asked for.
     #[cfg(test)]
     statements: Arc<AtomicU64>,
@@ -214,6 +216,7 @@ impl Sqlite {
         };
         let store = Self::prepare(Connection::open_with_flags(target, flags).map_err(engine)?)?;
         schema::check(&store.connection)?;
+        schema::complete(&store.connection)?;
         Ok(store)
     }
 
@@ -284,6 +287,7 @@ impl Sqlite {
             operations: Arc::default(),
             dictionaries: RefCell::default(),
             seat: None,
+            worker: None,
             #[cfg(test)]
             statements: Arc::default(),
         })
@@ -298,6 +302,11 @@ impl Sqlite {
             .map_err(engine)?;
         if mode != "wal" && !connection.is_readonly("main").map_err(engine)? {
             self.set("journal_mode", &"WAL")?;
+        }
+        if connection.is_readonly("main").map_err(engine)? {
+            schema::complete(connection)?;
+        } else {
+            schema::upgrade(connection)?;
         }
         self.set("synchronous", &"FULL")?;
         self.set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
@@ -339,6 +348,14 @@ impl Store for Sqlite {
 
     fn seat(&self) -> Option<&Seat> {
         self.seat.as_ref()
+    }
+
+    fn work_as(&mut self, who: Option<Author>) {
+        self.worker = who;
+    }
+
+    fn worker(&self) -> Option<&Author> {
+        self.worker.as_ref()
     }
 
     fn operations_committed(&self) -> Arc<AtomicU64> {

@@ -8,7 +8,7 @@ use super::codec::{damaged, number};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::{Millis, PURGED, RefName, RefValue};
+use crate::model::{Author, Millis, PURGED, RefName, RefValue};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
 use crate::store::refs::{COLLECTED, Seat, kept, seen};
@@ -210,6 +210,10 @@ impl Refs for Session<'_> {
         self.store.seat.as_ref()
     }
 
+    fn worker(&self) -> Option<&Author> {
+        self.store.worker.as_ref()
+    }
+
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         self.kept_reference(kept(self.seat(), name))
     }
@@ -267,12 +271,18 @@ impl Refs for Session<'_> {
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
         let found = self.all(
-            "SELECT id, time, what, undoes, redoes FROM operations WHERE id < ?1
-             AND intact!(operations) ORDER BY id DESC LIMIT ?2",
+            "SELECT id, time, what, undoes, redoes, name, client, run FROM operations
+             LEFT JOIN authors ON authors.operation = operations.id
+                 AND intact!(authors, operation = operations.id)
+             WHERE id < ?1 AND intact!(operations) ORDER BY id DESC LIMIT ?2",
             [number(before.unwrap_or(u64::MAX)), number(limit as u64)],
             |row| rows::operation(row),
         )?;
         self.prove_operations_whole(before, &found, limit)?;
+        let beside = "SELECT neighbours!(authors, operation, ?1)";
+        for one in found.iter().filter(|one| one.by.is_none()) {
+            self.first(beside, [number(one.id)], |_| Ok(()))?;
+        }
         Ok(found)
     }
 
@@ -338,16 +348,27 @@ impl Refs for Session<'_> {
 }
 
 impl RefsMut for Session<'_> {
-    fn open_operation(&self, time: Millis, what: &str, how: Opening) -> Result<Option<u64>> {
+    fn open_operation(
+        &self,
+        time: Millis,
+        what: &str,
+        by: Option<&Author>,
+        how: Opening,
+    ) -> Result<Option<u64>> {
         let Opening::Now(reversal) = how else {
             self.operation.set(None);
-            self.coming.replace(Some((time, what.to_owned())));
+            let coming = (time, what.to_owned(), by.cloned());
+            self.coming.replace(Some(coming));
             return Ok(None);
         };
         let (undoes, redoes) = reversal.columns();
         let id = self.next_id("operations")?;
         let sql = "INSERT INTO sealed!(operations)";
         self.execute(sql, params![id, time.0, what, undoes, redoes])?;
+        if let Some(Author { name, client, run }) = by {
+            let sql = "INSERT INTO sealed!(authors)";
+            self.execute(sql, params![id, name, client, run])?;
+        }
         self.operation.set(Some(id));
         self.coming.take();
         u64::try_from(id).map(Some).map_err(Error::store)
@@ -362,8 +383,8 @@ impl RefsMut for Session<'_> {
         if old.as_ref() == new {
             return Ok(());
         }
-        if let Some((time, what)) = self.coming.take() {
-            self.begin_operation(time, &what)?;
+        if let Some((time, what, by)) = self.coming.take() {
+            self.begin_operation_by(time, &what, by.as_ref())?;
         }
         let operation = self.operation.get();
         let (old_target, old_symbolic) = self.held(old.as_ref())?;
@@ -435,6 +456,8 @@ impl RefsMut for Session<'_> {
                  seal = sealed(id, time, ?2, NULL, NULL) WHERE id = ?1",
             params![last, COLLECTED],
         )?;
+        // It is nobody's, for it stands for those of many.
+        self.execute("DELETE FROM authors WHERE operation <= ?1", [last])?;
         // For each that goes, SQLite looks for those that could name it.
         for column in ["undoes", "redoes"] {
             let index = format!("CREATE INDEX operations_by_{column} ON operations ({column})");

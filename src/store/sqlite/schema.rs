@@ -10,23 +10,30 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::generation::has_foreign_journal;
+use super::generation::{advance, has_foreign_journal};
 use super::session::Session;
 use super::{engine, journal};
 use crate::error::{Error, Result};
 
-/// All tables, as [`PLAIN`] has them.
+/// All tables, as [`UPGRADED`] has them.
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
+
+/// What [`PLAIN`] has beyond [`UPGRADED`].
+const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
 /// second parent or an origin.
-pub(super) const FORMAT: u32 = 23;
+pub(super) const FORMAT: u32 = PLAIN + 1;
 
-/// The format of a repository without such a commit, which an older program reads.
-const PLAIN: u32 = 22;
+/// The format of a repository without such a commit.
+const PLAIN: u32 = UPGRADED + 2;
+
+/// The oldest format that is read, of a repository without such a commit; with one it is the next number. Where it may
+/// be written, it becomes [`PLAIN`] or [`FORMAT`] as it is opened.
+const UPGRADED: u32 = 22;
 
 /// What [`FORMAT`] has beyond [`PLAIN`].
-const ADDED: &str = include_str!("../../../migrations/0002_merges.sql");
+const MERGES: &str = include_str!("../../../migrations/0002_merges.sql");
 
 /// What the name of a write-ahead journal ends in.
 const WAL: &str = "-wal";
@@ -123,16 +130,48 @@ pub(super) fn journal_bytes(path: &Path) -> u64 {
 fn judge(found: u32) -> Result<()> {
     let known = FORMAT;
     match found {
-        PLAIN..=FORMAT => Ok(()),
-        _ if found < PLAIN => Err(Error::OlderDatabase { found, known }),
+        UPGRADED..=FORMAT => Ok(()),
+        _ if found < UPGRADED => Err(Error::OlderDatabase { found, known }),
         _ => Err(Error::NewerDatabase { found, known }),
     }
 }
 
 /// The same where the journal may say otherwise than the file.
 pub(super) fn check(connection: &Connection) -> Result<()> {
+    judge(format(connection)?)
+}
+
+fn format(connection: &Connection) -> Result<u32> {
     let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
-    judge(found.map_err(engine)?)
+    found.map_err(engine)
+}
+
+/// Gives a database of the format before what it lacks. A program that has it open meanwhile goes on undisturbed.
+pub(super) fn upgrade(connection: &Connection) -> Result<()> {
+    if format(connection)? >= PLAIN {
+        return Ok(());
+    }
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+    let transaction = transaction.map_err(engine)?;
+    // Another process may have been first.
+    let found = format(&transaction)?;
+    if found < PLAIN {
+        advance(&transaction)?;
+        transaction.execute_batch(AUTHORS).map_err(engine)?;
+        let now = found + PLAIN - UPGRADED;
+        let told = transaction.pragma_update(None, "user_version", now);
+        told.map_err(engine)?;
+    }
+    transaction.commit().map_err(engine)
+}
+
+/// The same for one that stays as it is: what it lacks is there for this connection, and empty.
+pub(super) fn complete(connection: &Connection) -> Result<()> {
+    if format(connection)? >= PLAIN {
+        return Ok(());
+    }
+    let beside = AUTHORS.replace("CREATE TABLE", "CREATE TEMP TABLE");
+    connection.execute_batch(&beside).map_err(engine)
 }
 
 /// Makes all tables in a database that is empty.
@@ -140,6 +179,7 @@ pub(super) fn make(connection: &Connection) -> Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     let transaction = transaction.map_err(engine)?;
     transaction.execute_batch(TABLES).map_err(engine)?;
+    transaction.execute_batch(AUTHORS).map_err(engine)?;
     for (name, value) in [("application_id", APPLICATION_ID), ("user_version", PLAIN)] {
         transaction
             .pragma_update(None, name, value)
@@ -151,8 +191,17 @@ pub(super) fn make(connection: &Connection) -> Result<()> {
 impl Session<'_> {
     /// Whether there may be commits with a second parent here.
     pub(super) fn may_merge(&self) -> Result<bool> {
+        Ok((self.format()? - UPGRADED) % 2 == 1)
+    }
+
+    /// Whether who did an operation has no place here: it is of the format before, and only read.
+    pub(super) fn lacks_authors(&self) -> Result<bool> {
+        Ok(self.format()? < PLAIN)
+    }
+
+    fn format(&self) -> Result<u32> {
         let format = self.first("PRAGMA user_version", [], |row| row.get::<u32>(0))?;
-        Ok(format.is_some_and(|format| format > PLAIN))
+        Ok(format.unwrap_or(UPGRADED))
     }
 
     /// Says that there are commits with a second parent or an origin, which an older program cannot read.
@@ -160,7 +209,7 @@ impl Session<'_> {
         if self.may_merge()? {
             return Ok(());
         }
-        self.execute(ADDED, [])?;
+        self.execute(MERGES, [])?;
         self.execute(&format!("PRAGMA user_version = {FORMAT}"), [])
     }
 }

@@ -15,7 +15,7 @@ use super::seal::written_out;
 use super::{Sqlite, engine, generation, waited};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::model::Millis;
+use crate::model::{Author, Millis};
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::lineage::Place;
@@ -48,7 +48,7 @@ pub(super) struct Session<'a> {
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
     /// One that comes with the first move: its time and what it is.
-    pub(super) coming: RefCell<Option<(Millis, String)>>,
+    pub(super) coming: RefCell<Option<(Millis, String, Option<Author>)>>,
     /// The newest purge, once someone asked: each message that comes in does.
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.

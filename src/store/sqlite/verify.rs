@@ -67,6 +67,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.may_merge()? {
         wanted.allow_merges()?;
     }
+    if session.lacks_authors()? {
+        wanted.execute("DROP TABLE authors", [])?;
+    }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
         let rows = session.all(SQL, [], |row| {
             let sql: String = row.get(1)?;

@@ -278,7 +278,7 @@ impl Repo {
             let tip = scene.tip.unwrap_or(ours);
             let view = self.store.read()?;
             let other = Other::of(&*view, &tip, theirs)?;
-            let mut replay = Replay::new(&*view, tip, &other, call.now, &settle)?;
+            let mut replay = Replay::new(&*view, tip, &other, call.now, &settle, self.signature())?;
             replay.all(options.form == MergeForm::Messages)?;
             replayed = replay.done;
             if !replayed.clashes.is_empty() {

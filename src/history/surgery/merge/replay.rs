@@ -7,7 +7,7 @@ use crate::history::chain::Chain;
 use crate::history::load;
 use crate::history::surgery::carry::Carrier;
 use crate::history::surgery::merge::other::Other;
-use crate::model::{Draft, Millis};
+use crate::model::{Author, Draft, Millis};
 use crate::store::{CommitRow, View};
 
 /// What came of it.
@@ -46,12 +46,13 @@ impl<'a> Replay<'a> {
         other: &'a Other,
         now: Millis,
         settle: &'a dyn Fn(&Clash) -> Option<Whose>,
+        signature: Option<&Author>,
     ) -> Result<Self> {
         let here = load::order(view, &tip)?;
         let counterparts = other.counterparts.clone();
         Ok(Self {
             view,
-            chain: Chain::ended(Some(tip)),
+            chain: Chain::ended(Some(tip)).signed_by(signature),
             carrier: Carrier::of(view, other.before.clone(), here, counterparts),
             other,
             now,

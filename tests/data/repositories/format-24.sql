@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 22;
+PRAGMA user_version = 24;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -161,6 +161,13 @@ CREATE INDEX adopted_by_session ON adopted (session);
 CREATE TABLE purges (
     operation INTEGER PRIMARY KEY REFERENCES operations (id)
 , seal INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE authors (
+    operation INTEGER PRIMARY KEY REFERENCES operations (id),
+    name      TEXT,
+    client    TEXT,
+    run       TEXT,
+    seal      INTEGER NOT NULL DEFAULT 0
+) STRICT;
 CREATE TABLE unscrubbed (
     operation INTEGER PRIMARY KEY
 ) STRICT;
@@ -252,6 +259,7 @@ INSERT INTO operations VALUES (1, 1795474717530, 'commit -r user -m …', NULL, 
 INSERT INTO operations VALUES (2, 1795474717578, 'commit -r assistant -m …', NULL, NULL, 3693121910);
 INSERT INTO operations VALUES (3, 1795474717617, 'tag v1 HEAD -m …', NULL, NULL, 2299667711);
 INSERT INTO operations VALUES (4, 1795474717727, 'branch side HEAD', NULL, NULL, 1205998876);
+INSERT INTO authors VALUES (4, 'Mara', 'tract', NULL, 3909841292);
 INSERT INTO reflog VALUES (1, 1, 'refs/heads/main', NULL, NULL, 1, NULL, 3333291408);
 INSERT INTO reflog VALUES (2, 2, 'refs/heads/main', 1, NULL, 2, NULL, 4192152128);
 INSERT INTO reflog VALUES (3, 3, 'refs/tags/v1', NULL, NULL, 2, NULL, 1559818341);
