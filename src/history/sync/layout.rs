@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::erased::named_on;
-use super::shelf::Shelf;
-use super::shelved::{Shelved, ShelvedBundle};
+use super::shelved::{Shelf, Shelved, ShelvedBundle};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::bundle::{Folding, KeptFile, Survey, fold};

@@ -42,8 +42,8 @@ pub use here::Here;
 pub use landed::{Landed, LandedRef};
 pub use push::{PushOptions, PushRef, Pushed};
 pub use remotes::Remote;
-pub use shelf::{OnShelf, Shelf};
-pub use shelved::{OldFile, OldRef, Shelved, ShelvedBundle};
+pub use shelf::OnShelf;
+pub use shelved::{OldFile, OldRef, Shelf, Shelved, ShelvedBundle};
 pub use upstream::{SeenRef, Upstream};
 pub use wire::{PROTOCOL, Wired, serve};
 

@@ -11,7 +11,7 @@ use super::erased::{erased_on, named_on};
 use super::here::Here;
 use super::layout::{Layout, New};
 use super::putting::Putting;
-use super::shelved::Shelved;
+use super::shelved::{Shelf, Shelved};
 use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, hex};
@@ -24,28 +24,6 @@ use crate::store::View;
 
 /// How often it begins again where others put something meanwhile.
 const TRIES: usize = 32;
-
-/// Where bundles are put and taken from. Names that it draws are never drawn again, by anybody: so what one takes away, no
-/// other can be about to name.
-pub trait Shelf {
-    /// All that is there.
-    fn look(&mut self) -> Result<Shelved>;
-
-    /// A name that nothing there ever had.
-    fn name(&mut self) -> Result<String>;
-
-    /// Says that these bundles will be read.
-    fn foresee(&mut self, _names: &[String]) -> Result<()> {
-        Ok(())
-    }
-
-    /// A bundle; none: it is gone.
-    fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>>;
-
-    /// Puts these bundles there, then the index, if it is still as it was looked at; whether it was. What the index names no
-    /// more is taken away then, and what was put for nothing otherwise.
-    fn put(&mut self, is: &Shelved, new: &[(String, Vec<u8>)]) -> Result<bool>;
-}
 
 /// A shelf, as somebody whose repository is `mine` sees it.
 pub struct OnShelf<'a, S> {

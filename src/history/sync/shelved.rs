@@ -14,6 +14,28 @@ use crate::model::RefName;
 /// How many commits between the ends are remembered of each bundle.
 const MARKS: usize = 64;
 
+/// Where bundles are put and taken from. Names that it draws are never drawn again, by anybody: so what one takes away, no
+/// other can be about to name.
+pub trait Shelf {
+    /// All that is there.
+    fn look(&mut self) -> Result<Shelved>;
+
+    /// A name that nothing there ever had.
+    fn name(&mut self) -> Result<String>;
+
+    /// Says that these bundles will be read.
+    fn foresee(&mut self, _names: &[String]) -> Result<()> {
+        Ok(())
+    }
+
+    /// A bundle; none: it is gone.
+    fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Puts these bundles there, then the index, if it is still as it was looked at; whether it was. What the index names no
+    /// more is taken away then, and what was put for nothing otherwise.
+    fn put(&mut self, is: &Shelved, new: &[(String, Vec<u8>)]) -> Result<bool>;
+}
+
 /// What stands on a shelf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shelved {

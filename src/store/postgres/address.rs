@@ -13,9 +13,9 @@ use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
 use rustls::ClientConfig;
 
-use super::link::milliseconds;
 use super::parameters::{Parameters, without_secrets};
-use super::passwords::{self, Found};
+use super::passwords::{self, Found, SOCKETS};
+use super::reason::reason;
 use super::tls::{self, Tls};
 use super::trust::{self, Mode};
 use crate::error::{Error, Result, ServerTrouble};
@@ -29,8 +29,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a statement waits for a table that is being rewritten.
 pub(super) const LOCKED: Duration = Duration::from_secs(10);
-/// Where a server of this machine has its socket.
-pub(super) const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
 /// An address, taken apart.
 #[derive(Clone)]
@@ -220,18 +218,12 @@ fn leaves_the_machine(config: &Config) -> bool {
     })
 }
 
-/// What an engine's error says without what is said of each of them.
-pub(super) fn reason(error: &postgres::Error) -> String {
-    match std::error::Error::source(error) {
-        // The system's own "(os error 2)" helps nobody, nor does a library's manual.
-        Some(source) => {
-            let source = source.to_string();
-            let ends = [" (os error", ": https://"].map(|end| source.find(end));
-            let ends = ends.into_iter().flatten().min();
-            source[..ends.unwrap_or(source.len())].to_owned()
-        }
-        None => error.to_string(),
-    }
+/// A wait as the server takes it.
+pub(super) fn milliseconds(wait: Duration) -> u64 {
+    // 0 would be without end.
+    u64::try_from(wait.as_millis())
+        .unwrap_or(u64::MAX)
+        .clamp(1, i32::MAX as u64)
 }
 
 /// A name as it stands in a statement.

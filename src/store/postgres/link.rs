@@ -12,6 +12,7 @@ use postgres::{Client, Row, SimpleQueryMessage};
 
 use super::address::Address;
 use super::columns::{Given, Parameter};
+use super::reason::reason;
 use crate::error::{Error, Interrupted, Result, ServerTrouble};
 
 /// How long it takes at most until a server is asked again whether it has a connection.
@@ -98,7 +99,7 @@ impl Link {
     fn wrong(&self, error: postgres::Error, from: Instant) -> Error {
         let code = error.code();
         let of_class = |class: &str| code.is_some_and(|code| code.code().starts_with(class));
-        let detail = || super::address::reason(&error);
+        let detail = || reason(&error);
         let server = |trouble| Error::Server {
             address: self.address.clone(),
             trouble,
@@ -177,12 +178,4 @@ pub(super) fn busy(from: Instant) -> Error {
 
 fn elapsed_ms(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A wait as the server takes it.
-pub(super) fn milliseconds(wait: Duration) -> u64 {
-    // 0 would be without end.
-    u64::try_from(wait.as_millis())
-        .unwrap_or(u64::MAX)
-        .clamp(1, i32::MAX as u64)
 }

@@ -17,6 +17,7 @@ mod parameters;
 mod passwords;
 mod path;
 mod reach;
+mod reason;
 mod refs;
 mod remembered;
 mod room;

@@ -4,6 +4,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres::Config;
 
+use super::reason::reason;
 use super::services;
 use crate::error::{Error, Result};
 use crate::store::Servers;
@@ -227,12 +228,12 @@ impl Parameters {
                     Said::Address => shown,
                     Said::By(by) => by,
                 };
-                return Err(Error::input(by, super::address::reason(&error)));
+                return Err(Error::input(by, reason(&error)));
             }
             all.push_str(&pair);
         }
         all.parse()
-            .map_err(|error| Error::input(shown, super::address::reason(&error)))
+            .map_err(|error| Error::input(shown, reason(&error)))
     }
 
     /// As an address, which leads to the same place: what the address says, and where and as whom, whoever says that; no

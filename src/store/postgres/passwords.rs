@@ -7,6 +7,9 @@ use postgres::config::Host;
 
 use crate::store::Servers;
 
+/// Where a server of this machine has its socket.
+pub(super) const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
+
 /// What a password file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -55,7 +58,7 @@ fn names(host: &Host) -> Vec<String> {
         #[cfg(unix)]
         Host::Unix(folder) => {
             let own = folder.display().to_string();
-            let is_usual = super::address::SOCKETS.contains(&own.as_str());
+            let is_usual = SOCKETS.contains(&own.as_str());
             let local = is_usual.then(|| "localhost".to_owned());
             [own].into_iter().chain(local).collect()
         }

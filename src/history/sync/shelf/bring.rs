@@ -1,12 +1,12 @@
 //! What is missing here, read from a shelf: commits first, then the session files that came of them.
 
-use super::{OnShelf, Shelf};
+use super::OnShelf;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::bundle::FileState;
 use crate::history::sync::carried::Carried;
 use crate::history::sync::carry::Load;
-use crate::history::sync::shelved::ShelvedBundle;
+use crate::history::sync::shelved::{Shelf, ShelvedBundle};
 use crate::history::sync::{Answers, Here};
 
 impl<S: Shelf> OnShelf<'_, S> {
