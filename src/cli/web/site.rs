@@ -167,16 +167,16 @@ impl Site {
     /// shows it: `act` is not to wait for anything.
     pub fn open<T>(&self, id: &str, act: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
         let app = &self.app();
-        if let Some(repo) = self.repo(app)? {
-            if let Some((name, tip)) = named_if_any(&repo, id)? {
-                if let Some(file) = self.grown(&repo, name.as_ref())? {
-                    if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
-                        return self.read(id, &file, app, act);
-                    }
-                    return self.opened(app, &repo, named(&repo, id)?, id, None, act);
+        if let Some(repo) = self.repo(app)?
+            && let Some((name, tip)) = named_if_any(&repo, id)?
+        {
+            if let Some(file) = self.grown(&repo, name.as_ref())? {
+                if !self.writes() || shelf::take_in(&repo, &file, app).is_err() {
+                    return self.read(id, &file, app, act);
                 }
-                return self.opened(app, &repo, (name, tip), id, None, act);
+                return self.opened(app, &repo, named(&repo, id)?, id, None, act);
             }
+            return self.opened(app, &repo, (name, tip), id, None, act);
         }
         let file = self.file(id, app)?;
         self.read(id, &file, app, act)
