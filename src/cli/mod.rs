@@ -59,6 +59,7 @@ mod sent;
 mod sent_difference;
 mod setup;
 mod shell;
+mod sign_on;
 mod signature;
 mod summariser;
 mod talk;
