@@ -20,6 +20,8 @@ const AT_ONCE: Duration = Duration::from_millis(60);
 /// For how long it holds what files there are.
 const FRESH: Duration = Duration::from_secs(2);
 const OLD: Duration = Duration::from_secs(60);
+/// How long it waits to look again how the files are.
+const LATER: Duration = Duration::from_millis(400);
 /// How often it is looked whether anything is to be done.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -33,6 +35,8 @@ pub struct Ledger {
 #[derive(Default)]
 struct Known {
     is_wanted: bool,
+    /// When it is to be looked again whether anything is other than it was.
+    looks_again: Option<Instant>,
     overviews: HashMap<ConversationTip, Arc<Overview>>,
     /// What each session's replies cost, and the state of the repository that it was worked out for.
     bills: Arc<HashMap<RefName, Bill>>,
@@ -165,7 +169,7 @@ impl Ledger {
         match known.filter(|stock| stock.state == state && stock.since.elapsed() < OLD) {
             Some(stock) => {
                 if stock.since.elapsed() > FRESH {
-                    self.want();
+                    self.want_later();
                 }
                 Ok(stock)
             }
@@ -195,6 +199,12 @@ impl Ledger {
         self.wanted.notify_all();
     }
 
+    /// The same once whoever asked has drawn what came: to look at a thousand files is in the way of that.
+    fn want_later(&self) {
+        let again = Instant::now() + LATER;
+        self.known().looks_again.get_or_insert(again);
+    }
+
     /// Waits a little for somebody to want more; says whether somebody does.
     pub fn is_wanted(&self) -> bool {
         let known = self.known();
@@ -202,7 +212,11 @@ impl Ledger {
             .wanted
             .wait_timeout_while(known, PAUSE, |known| !known.is_wanted);
         let (mut known, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut known.is_wanted)
+        let is_due = known.looks_again.is_some_and(|due| due < Instant::now());
+        if is_due {
+            known.looks_again = None;
+        }
+        std::mem::take(&mut known.is_wanted) || is_due
     }
 
     /// Works out what lists say of these conversations, as long as anybody may ask for it.
