@@ -13,6 +13,7 @@ use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
 use tract::render::Calendar;
+use tract::store::Servers;
 
 /// What was found around this process when a repository was opened.
 pub struct Door {
@@ -53,6 +54,9 @@ impl Door {
             (Some(below), Some(home)) => home.join(below).display().to_string(),
             _ => place,
         };
+        let variables = env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         Ok(Self {
             tool_dirs: ToolDirs::named(path),
             visitor: Visitor {
@@ -61,6 +65,7 @@ impl Door {
                 safe: safe
                     .filter_map(|place| at_home(place).parse().ok())
                     .collect(),
+                servers: Servers::new(variables, home.clone()),
             },
             allowed: set("secrets.allow"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),

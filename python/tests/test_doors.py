@@ -51,7 +51,7 @@ def test_every_method_says_what_the_program_says(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("HOME", str(here.root / "home"))
     repo = tract.init(here.root / "work")
-    env = {"HOME": str(there.root / "home"), "PATH": os.environ["PATH"], "TRACT_CLOCK": NOW}
+    env = {"HOME": str(there.root / "home"), "PATH": os.environ["PATH"], "TRACT_CLOCK": NOW, "TRACT_AUTHOR": ""}
     tract.init(there.root / "work").close()
     walked = set()
     for line in (TESTS / "doors" / "steps.jsonl").read_text().splitlines():

@@ -278,6 +278,8 @@ pub fn is_left_out(about: &str) -> bool {
 pub const THE_FILE: &str = "the file";
 /// The same.
 pub const ITS_COMMANDS: &str = "commands of the configuration";
+/// The same.
+pub const ONE_PERSON: &str = "a repository of one person";
 
 /// A row where there is a repository on a server.
 const IS_THERE: &str = "SELECT 1 FROM pg_tables
