@@ -54,9 +54,6 @@ impl Door {
             (Some(below), Some(home)) => home.join(below).display().to_string(),
             _ => place,
         };
-        let variables = env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         Ok(Self {
             tool_dirs: ToolDirs::named(path),
             visitor: Visitor {
@@ -65,7 +62,7 @@ impl Door {
                 safe: safe
                     .filter_map(|place| at_home(place).parse().ok())
                     .collect(),
-                servers: Servers::new(variables, home.clone()),
+                servers: Servers::new(env::vars_os(), home.clone()),
             },
             allowed: set("secrets.allow"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),

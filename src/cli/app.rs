@@ -126,7 +126,7 @@ impl Environment {
             state: base("XDG_STATE_HOME", ".local/state").map(|base| base.join("tract")),
             log: text("TRACT_LOG"),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
-            servers: Servers::new(all(), path("HOME")),
+            servers: Servers::new(std::env::vars_os(), path("HOME")),
             worker: Worker::read(|name| std::env::var(name).ok()),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]
@@ -151,14 +151,6 @@ impl Environment {
     }
 }
 
-/// All variables that are text.
-fn all() -> impl Iterator<Item = (String, String)> {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text)
-}
-
 /// The variables whose names begin with `AWS_`. Some are secret, so that they are not shown.
 #[cfg(feature = "s3")]
 #[derive(Clone, Default)]
@@ -169,7 +161,11 @@ impl Aws {
     fn read() -> Self {
         let given =
             |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
-        Self(all().filter(given).collect())
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let all = std::env::vars_os().filter_map(text);
+        Self(all.filter(given).collect())
     }
 
     /// Their names and what they say.

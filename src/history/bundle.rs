@@ -18,7 +18,7 @@ use crate::hash::CommitHash;
 use crate::model::RefName;
 
 pub use files::{FileState, KeptFile};
-pub(in crate::history) use files::{begins_with, kept_files, states};
+pub(in crate::history) use files::{begins_with, here, kept_files, states};
 pub(in crate::history) use fold::{Folding, Survey, fold};
 pub use read::{Arrival, ArrivedRef, Unbundled};
 pub(in crate::history) use read::{ref_name, take_in};

@@ -117,20 +117,19 @@ impl Repo {
         // the newest checkpoint.
         let mut last: Option<(CommitHash, [Option<String>; 2])> = None;
         for ((commit, row), usage) in found {
-            let before = last.take();
-            let row = match (row, &usage) {
-                (Some(row), _) => row,
-                (None, Some(_)) => return Err(load::unknown(commit)),
-                (None, None) => continue,
+            let Some(row) = row else {
+                match usage {
+                    Some(_) => return Err(load::unknown(commit)),
+                    None => continue,
+                }
             };
-            let before = before.filter(|(tip, _)| row.commit.parent == Some(*tip));
-            let served = match (before, &usage) {
-                (Some((_, mut served)), _) => {
+            let served = match last.take() {
+                Some((tip, mut served)) if row.commit.parent == Some(tip) => {
                     go_on(&mut served, &row);
                     served
                 }
-                (None, Some(_)) => served_at(&*view, commit)?,
-                (None, None) => continue,
+                _ if usage.is_some() => served_at(&*view, commit)?,
+                _ => continue,
             };
             if let Some(usage) = usage {
                 let [model, tier] = served.clone();

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::bases::descent_of;
-use super::file::FileInput;
+use super::file::{FileInput, stamp};
 use super::inspect::SessionInput;
 use super::plain::{absolute, cut};
 use super::report::REDACTED;
@@ -111,6 +111,16 @@ fn followed(view: &dyn View, path: &Path) -> Result<Option<FollowedFile>> {
         Some(path) => view.followed(&path),
         None => Ok(None),
     }
+}
+
+/// Whether the file at a path looks otherwise than when it came in; none where that is not known.
+///
+/// # Errors
+///
+/// The store's.
+pub fn has_changed(repo: &Repo, path: &Path) -> Result<Option<bool>> {
+    let known = known_stamp(repo, path)?;
+    Ok(known.map(|known| stamp(path).ok() != Some(known)))
 }
 
 impl Growth {

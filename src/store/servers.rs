@@ -2,6 +2,7 @@
 //! programs of PostgreSQL go by. Nothing is read here but what was handed in.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -36,12 +37,15 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Variables by their names, of which those count that begin with `PG`; and where `.pgpass` is.
+    /// Variables by their names, of which those count that are text and begin with `PG`; and where `.pgpass` is.
     pub fn new(
-        variables: impl IntoIterator<Item = (String, String)>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
         home: Option<PathBuf>,
     ) -> Self {
-        let variables = variables.into_iter();
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let variables = variables.into_iter().filter_map(text);
         let variables =
             variables.filter(|(name, value)| name.starts_with("PG") && !value.is_empty());
         Self {

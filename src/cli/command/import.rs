@@ -175,9 +175,12 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
     }
     if unchanged > 0 {
-        let other = if reports.is_empty() { "" } else { "other " };
-        let files = plural(unchanged, "file");
-        let files = files.replacen(' ', &format!(" {other}"), 1);
+        let noun = if reports.is_empty() {
+            "file"
+        } else {
+            "other file"
+        };
+        let files = plural(unchanged, noun);
         app.ui.status(match unchanged {
             1 => format!("{files} is as it was when it came in"),
             _ => format!("{files} are as they were when they came in"),
@@ -213,29 +216,25 @@ fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
 /// Leaves out those files that are as they were when they came in, and adds those of their sub-agents that are not; how
 /// many are left out.
 fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>, app: &App) -> Result<u64, Failure> {
-    let how = |file: &Path| -> Result<Option<bool>, Failure> {
-        let known = ingest::known_stamp(repo, file)?;
-        Ok(known.map(|known| ingest::stamp(file).is_ok_and(|stamp| stamp == known)))
-    };
-    let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
+    let (mut changed, mut unchanged) = (Vec::new(), 0);
     for file in files.drain(..) {
-        let is_unchanged = database::place(&file).is_none() && how(&file)? == Some(true);
-        let side = if is_unchanged {
-            &mut unchanged
+        // A database is not looked at for each of its sessions.
+        let is_file = database::place(&file).is_none();
+        if is_file && ingest::has_changed(repo, &file)? == Some(false) {
+            unchanged += 1;
         } else {
-            &mut changed
-        };
-        side.push(file);
+            changed.push(file);
+        }
     }
-    if !unchanged.is_empty() {
+    if unchanged > 0 {
         for file in app.tool_dirs()?.files() {
-            if !changed.contains(&file) && how(&file)? == Some(false) {
+            if !changed.contains(&file) && ingest::has_changed(repo, &file)? == Some(true) {
                 changed.push(file);
             }
         }
     }
     *files = changed;
-    Ok(unchanged.len() as u64)
+    Ok(unchanged)
 }
 
 /// Files on their way in, one after the other.

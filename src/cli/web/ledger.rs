@@ -74,8 +74,7 @@ impl Stock {
         for file in files {
             let followed = file.path.to_str().and_then(|path| known.get(path));
             if let Some(name) = followed {
-                let then = ingest::known_stamp(repo, &file.path)?;
-                if then.is_some() && then != ingest::stamp(&file.path).ok() {
+                if ingest::has_changed(repo, &file.path)? == Some(true) {
                     grown.insert(name.clone());
                 }
                 continue;

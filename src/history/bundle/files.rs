@@ -171,7 +171,7 @@ fn behind(view: &dyn View, tips: &[CommitHash]) -> Result<BTreeMap<u64, u64>> {
 }
 
 /// Those of these commits that are here.
-fn here(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<CommitHash>> {
+pub(in crate::history) fn here(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<CommitHash>> {
     let found = view.commits(tips)?.into_iter();
     let found = found.zip(tips).filter(|(row, _)| row.is_some());
     Ok(found.map(|(_, tip)| *tip).collect())

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{Cursor, Read, Write};
+use std::str::FromStr;
 
 use super::read::{SHORT, hash, next_line, number, opened, words};
 use super::write::LEVEL;
@@ -29,6 +30,8 @@ pub(in crate::history) struct Survey {
     pub(in crate::history) commits: Vec<Member>,
     /// The messages that it has, tombstones apart.
     pub(in crate::history) contents: HashSet<ContentHash>,
+    /// The messages of which it has tombstones.
+    tombs: HashSet<ContentHash>,
     /// The commits that it goes on from.
     pub(in crate::history) needs: Vec<CommitHash>,
     /// How many session files it has.
@@ -61,6 +64,9 @@ impl Survey {
                         parents: commit.parent.into_iter().chain(commit.merged).collect(),
                         contents: commit.operation.contents(),
                     });
+                }
+                "erased" => {
+                    survey.tombs.insert(name_in(rest)?);
                 }
                 "source" => survey.sources += 1,
                 "ref" => {
@@ -140,9 +146,9 @@ impl<'a> Folder<'a> {
     fn of(bundles: &[&[u8]], what: Folding<'a>) -> Result<Self> {
         let surveys = bundles.iter().map(|bundle| Survey::of(bundle));
         let surveys = surveys.collect::<Result<Vec<Survey>>>()?;
+        let stays = |commit: &CommitHash| what.keep.is_none_or(|keep| keep.contains(commit));
         let goes = |commit: &CommitHash| {
-            what.keep.is_none_or(|keep| keep.contains(commit))
-                && what.known.is_none_or(|known| !known.contains(commit))
+            stays(commit) && what.known.is_none_or(|known| !known.contains(commit))
         };
         let mut folder = Self {
             what,
@@ -159,7 +165,6 @@ impl<'a> Folder<'a> {
             surveys: Vec::new(),
         };
         for survey in &surveys {
-            let stays = |commit: &CommitHash| what.keep.is_none_or(|it| it.contains(commit));
             let is_whole = survey.commits.iter().all(|it| stays(&it.hash))
                 && survey.refs.iter().all(|(_, commit)| stays(commit))
                 && (what.erased)
@@ -169,15 +174,7 @@ impl<'a> Folder<'a> {
                 folder.own.insert(member.hash);
                 folder.named.extend(&member.contents);
             }
-        }
-        for bundle in bundles {
-            each(bundle, &mut |word, rest, _| {
-                if word == "erased" {
-                    let (name, _) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
-                    folder.tombs.insert(hash(name)?);
-                }
-                Ok(())
-            })?;
+            folder.tombs.extend(&survey.tombs);
         }
         folder.surveys = surveys;
         Ok(folder)
@@ -232,8 +229,7 @@ impl<'a> Folder<'a> {
                     }
                 }
                 "erased" => {
-                    let (name, _) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
-                    let name = hash(name)?;
+                    let name = name_in(rest)?;
                     if self.named.contains(&name) && self.written.insert(name) {
                         self.line(word, rest)?;
                     }
@@ -245,8 +241,7 @@ impl<'a> Folder<'a> {
                     }
                 }
                 "usage" => {
-                    let (name, _) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
-                    let name = hash(name)?;
+                    let name = name_in(rest)?;
                     if self.own.contains(&name) && self.counted.insert(name) {
                         self.line(word, rest)?;
                     }
@@ -319,6 +314,12 @@ impl<'a> Folder<'a> {
         }
         self.line("end", "")
     }
+}
+
+/// The name that what belongs to a line begins with.
+fn name_in<T: FromStr<Err = Error> + ToString>(rest: &str) -> Result<T> {
+    let (name, _) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
+    hash(name)
 }
 
 /// Calls `act` for each line: its word, what belongs to it, and the bytes that stand behind it.

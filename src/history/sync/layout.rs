@@ -7,7 +7,7 @@ use super::erased::named_on;
 use super::shelved::{Shelf, Shelved, ShelvedBundle};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{Folding, KeptFile, Survey, fold};
+use crate::history::bundle::{Folding, KeptFile, Survey, fold, here};
 use crate::history::erase::ERASED;
 use crate::store::View;
 
@@ -63,34 +63,44 @@ impl<'a, S: Shelf> Layout<'a, S> {
     /// One more bundle, without what was erased.
     pub(super) fn add(&mut self, new: &New) -> Result<()> {
         let erased: BTreeSet<ContentHash> = self.is.erased.iter().copied().collect();
-        let bytes = if new.survey.contents.iter().any(|it| erased.contains(it)) {
-            let what = Folding {
-                erased: Some(&erased),
-                ..Folding::default()
-            };
-            fold(&[&new.bytes], what)?
-        } else {
-            Some(new.bytes.clone())
+        let (at, files) = (self.is.bundles.len(), new.files.clone());
+        if !new.survey.contents.iter().any(|it| erased.contains(it)) {
+            return self.place(at, new.bytes.clone(), &new.survey, files, Vec::new());
+        }
+        let what = Folding {
+            erased: Some(&erased),
+            ..Folding::default()
         };
-        let at = self.is.bundles.len();
-        self.place(at, bytes, new.files.clone(), Vec::new())
+        self.place_folded(at, fold(&[&new.bytes], what)?, files, Vec::new())
     }
 
-    /// Puts a bundle at a place in their order, if anything is in it.
-    fn place(
+    /// Puts what was folded at a place in their order, if anything is left of it.
+    fn place_folded(
         &mut self,
         at: usize,
         bytes: Option<Vec<u8>>,
-        mut files: Vec<KeptFile>,
+        files: Vec<KeptFile>,
         marks: Vec<CommitHash>,
     ) -> Result<()> {
         let Some(bytes) = bytes else { return Ok(()) };
         let survey = Survey::of(&bytes)?;
+        self.place(at, bytes, &survey, files, marks)
+    }
+
+    /// Puts a bundle at a place in their order.
+    fn place(
+        &mut self,
+        at: usize,
+        bytes: Vec<u8>,
+        survey: &Survey,
+        mut files: Vec<KeptFile>,
+        marks: Vec<CommitHash>,
+    ) -> Result<()> {
         if survey.sources == 0 {
             files.clear();
         }
         let name = self.shelf.name()?;
-        let bundle = ShelvedBundle::of(name.clone(), &bytes, &survey, files, marks);
+        let bundle = ShelvedBundle::of(name.clone(), &bytes, survey, files, marks);
         self.is.bundles.insert(at, bundle);
         self.new.insert(name, bytes);
         Ok(())
@@ -138,7 +148,7 @@ impl<'a, S: Shelf> Layout<'a, S> {
             .flat_map(|it| it.files.iter().cloned())
             .collect();
         self.is.bundles.drain(range.clone());
-        self.place(range.start, folded, files, marks)?;
+        self.place_folded(range.start, folded, files, marks)?;
         Ok(true)
     }
 
@@ -255,11 +265,7 @@ impl<'a, S: Shelf> Layout<'a, S> {
             if bundle.files.is_empty() {
                 continue;
             }
-            let here = view.commits(&bundle.ends)?.into_iter().zip(&bundle.ends);
-            let here = here
-                .filter(|(row, _)| row.is_some())
-                .map(|(_, commit)| *commit);
-            let named = named_on(view, &here.collect::<Vec<CommitHash>>())?;
+            let named = named_on(view, &here(view, &bundle.ends)?)?;
             let mut is_spoiled = named.iter().any(|it| contents.contains(it));
             for file in &bundle.files {
                 let session = view.session(&file.session)?;

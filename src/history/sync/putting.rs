@@ -9,7 +9,7 @@ use super::{Answers, Brought, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::ancestry::{History, leading_to};
-use crate::history::bundle::{BundleTip, FileState, KeptFile, Survey};
+use crate::history::bundle::{BundleTip, FileState, KeptFile, Survey, here};
 use crate::history::repo::Repo;
 use crate::store::View;
 
@@ -36,9 +36,7 @@ impl<'a> Putting<'a> {
         let mut known = there.known();
         known.extend(pending.iter().flat_map(|it| it.survey.ends()));
         let view = mine.store.read()?;
-        let found = view.commits(&known)?.into_iter().zip(known);
-        let ends = found.filter(|(row, _)| row.is_some()).map(|(_, it)| it);
-        let ends: Vec<CommitHash> = ends.collect();
+        let ends = here(&*view, &known)?;
         Ok(Self {
             mine,
             reach: Reach::of(&*view, &ends)?,

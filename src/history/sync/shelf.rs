@@ -16,7 +16,7 @@ use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, str
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, hex};
 use crate::history::ancestry::leads_to;
-use crate::history::bundle::{BundleTip, KeptFile, Survey, begins_with};
+use crate::history::bundle::{BundleTip, KeptFile, Survey, begins_with, here};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::secret::Leaving;
@@ -281,9 +281,7 @@ impl<S: Shelf> Peer for OnShelf<'_, S> {
         let tips: Vec<CommitHash> = self.is.refs.iter().map(|row| row.commit).collect();
         let new: Vec<ContentHash> = {
             let view = self.mine.store.read()?;
-            let here = view.commits(&tips)?.into_iter().zip(tips);
-            let here = here.filter(|(row, _)| row.is_some()).map(|(_, it)| it);
-            let named = named_on(&*view, &here.collect::<Vec<CommitHash>>())?;
+            let named = named_on(&*view, &here(&*view, &tips)?)?;
             let is_new =
                 |it: &&ContentHash| named.binary_search(it).is_ok() && !self.is.erased.contains(it);
             contents.iter().filter(is_new).copied().collect()

@@ -237,7 +237,7 @@ mod tests {
 
     fn parse(url: &str, variables: &[(&str, &str)], home: Option<&Path>) -> Result<Address> {
         let variables = variables.iter();
-        let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
         Address::parse(url, &Servers::new(variables, home.map(Path::to_owned)))
     }
 

@@ -148,8 +148,12 @@ impl Bucket {
 
     /// An object and its ETag; none: there is none.
     fn look_at(&self, path: &Path) -> Result<Option<(Vec<u8>, String)>> {
-        let found = self.all(stream::once(short(&*self.store, path)))?;
-        Ok(found.into_iter().next().flatten())
+        let found = self.all(stream::once(looked(&*self.store, path)))?;
+        match found.into_iter().next().flatten() {
+            None => Ok(None),
+            Some(Looked::Whole(text, tag)) => Ok(Some((text, tag))),
+            Some(Looked::TooLong) => Err(self.failed(&errors::too_long())),
+        }
     }
 
     fn put_if(&self, path: &Path, text: Vec<u8>, mode: PutMode) -> Result<Option<String>, Said> {
@@ -292,10 +296,7 @@ impl Shelf for Bucket {
         let folder = self.prefix.clone().join(BUNDLES);
         let found = self.all(self.store.list(Some(&folder)))?;
         let named: HashSet<&str> = is.bundles.iter().map(|it| it.name.as_str()).collect();
-        let is_gone = |path: &Path| {
-            let name = path.filename().and_then(|it| it.strip_suffix(SUFFIX));
-            name.is_some_and(|it| number::is_one(it) && !named.contains(it))
-        };
+        let is_gone = |path: &Path| name_at(path).is_some_and(|name| !named.contains(name));
         let gone = found.into_iter().map(|object| object.location);
         let gone: Vec<Path> = gone.filter(is_gone).collect();
         for (name, bytes) in new {
@@ -317,6 +318,12 @@ impl Shelf for Bucket {
     }
 }
 
+/// The name of the bundle at a path, if one may be there.
+fn name_at(path: &Path) -> Option<&str> {
+    let name = path.filename()?.strip_suffix(SUFFIX)?;
+    number::is_one(name).then_some(name)
+}
+
 /// What was found of an object that is read whole.
 enum Looked {
     /// It, and its ETag.
@@ -325,15 +332,7 @@ enum Looked {
     TooLong,
 }
 
-/// An object that is read whole, and its ETag; none: there is none.
-async fn short(store: &dyn ObjectStore, path: &Path) -> Result<Option<(Vec<u8>, String)>, Said> {
-    match looked(store, path).await? {
-        None => Ok(None),
-        Some(Looked::Whole(text, tag)) => Ok(Some((text, tag))),
-        Some(Looked::TooLong) => Err(errors::too_long()),
-    }
-}
-
+/// An object that is read whole; none: there is none.
 async fn looked(store: &dyn ObjectStore, path: &Path) -> Result<Option<Looked>, Said> {
     let found = match store.get(path).await {
         Err(said @ Said::NotFound { .. }) if !errors::is_no_bucket(&said) => return Ok(None),

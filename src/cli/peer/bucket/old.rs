@@ -12,7 +12,7 @@ use tract::{Error, Result};
 
 use super::super::number::{self, SUFFIX};
 use super::super::strange;
-use super::{AT_ONCE, Bucket, Looked, as_seen, errors, looked};
+use super::{AT_ONCE, Bucket, Looked, as_seen, errors, looked, name_at};
 
 /// What says where a ref is.
 const HEAD: &str = "ref.json";
@@ -142,10 +142,7 @@ impl Bucket {
         let folder = self.folder(&old.name);
         let found = self.wait(0, self.store.list_with_delimiter(Some(&folder)))?;
         let paths = found.objects.into_iter().map(|object| object.location);
-        let is_bundle = |path: &Path| {
-            let name = path.filename().and_then(|it| it.strip_suffix(SUFFIX));
-            name.is_some_and(number::is_one)
-        };
+        let is_bundle = |path: &Path| name_at(path).is_some();
         self.take_away(paths.filter(is_bundle).chain([old.head.clone()]))
     }
 }
