@@ -41,8 +41,12 @@ async function paints() {
   const empty = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>nothing</title><p>Nothing."));
   await new Promise((done) => empty.listen(0, "127.0.0.1", done));
   figure("first paint, a page of one word", await firstPaint(context, `http://127.0.0.1:${empty.address().port}/`));
-  figure(`first paint, a list of ${asked.sessions} sessions`, await firstPaint(context, server.address));
-  figure(`first paint, a session of ${asked.messages} messages`, await firstPaint(context, server.address + session(long)));
+  const [list, conversation] = [server.address, server.address + session(long)];
+  const [ofList, ofConversation] = [`a list of ${asked.sessions} sessions`, `a session of ${asked.messages} messages`];
+  figure(`first paint, ${ofList}, from elsewhere`, await firstPaint(context, list));
+  figure(`first paint, ${ofConversation}, from elsewhere`, await firstPaint(context, conversation));
+  figure(`first paint, ${ofList}, from a session`, await firstPaint(context, list, conversation));
+  figure(`first paint, ${ofConversation}, from the list`, await firstPaint(context, conversation, list));
   empty.close();
   await context.close();
   server.end();
@@ -206,6 +210,14 @@ async function strangers() {
   const frame = page.frames().find((one) => one !== page.mainFrame());
   const framed = await frame.content().catch(() => "");
   check(!framed.includes("<main"), "nor in a frame");
+  const window = context.waitForEvent("page");
+  const held = await page.evaluate(async (address) => {
+    const opened = open(address, "_blank");
+    await new Promise((done) => setTimeout(done, 1_000));
+    try { return opened.document.body.textContent; } catch { return "refused"; }
+  }, server.address);
+  check(held === "refused", "nor in a window of its own");
+  await (await window).close();
   const [opened] = await Promise.all([context.waitForEvent("page"), page.evaluate(() => document.getElementById("f").submit())]);
   await opened.waitForLoadState();
   check(/forbidden/i.test(await opened.textContent("body")), "a form of another origin is refused");

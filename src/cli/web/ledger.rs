@@ -51,18 +51,30 @@ pub struct Stock {
     pub unread: Vec<SessionFile>,
     /// The sessions whose files are other than they were when they came in.
     pub grown: HashSet<RefName>,
+    /// What each file was that was found to be as it came in.
+    stamps: HashMap<PathBuf, String>,
     /// The state of the repository that this is of.
     state: u64,
     since: Instant,
 }
 
 impl Stock {
-    fn of(files: &[SessionFile], repo: Option<&Repo>, state: u64) -> Result<Self> {
+    /// How these files lie now. One that is still as it came in `before` is not asked for again: so a thousand are
+    /// looked at in milliseconds.
+    fn of(
+        files: &[SessionFile],
+        repo: Option<&Repo>,
+        state: u64,
+        before: Option<&Self>,
+    ) -> Result<Self> {
         let since = Instant::now();
+        let before = before.filter(|before| before.state == state);
+        let mut stamps = HashMap::new();
         let Some(repo) = repo else {
             return Ok(Self {
                 unread: files.to_vec(),
                 grown: HashSet::new(),
+                stamps,
                 state,
                 since,
             });
@@ -74,7 +86,13 @@ impl Stock {
         for file in files {
             let followed = file.path.to_str().and_then(|path| known.get(path));
             if let Some(name) = followed {
-                if ingest::has_changed(repo, &file.path)? == Some(true) {
+                let now = stamp(&file.path);
+                let is_as_it_was = |before: &Self| before.stamps.get(&file.path) == Some(&now);
+                if before.is_some_and(is_as_it_was)
+                    || ingest::has_changed(repo, &file.path)? != Some(true)
+                {
+                    stamps.insert(file.path.clone(), now);
+                } else {
                     grown.insert(name.clone());
                 }
                 continue;
@@ -88,6 +106,7 @@ impl Stock {
         Ok(Self {
             unread,
             grown,
+            stamps,
             state,
             since,
         })
@@ -183,7 +202,8 @@ impl Ledger {
         repo: Option<&Repo>,
         state: u64,
     ) -> Result<Arc<Stock>> {
-        let stock = Arc::new(Stock::of(files, repo, state)?);
+        let before = self.known().stock.clone();
+        let stock = Arc::new(Stock::of(files, repo, state, before.as_deref())?);
         self.known().stock = Some(Arc::clone(&stock));
         Ok(stock)
     }

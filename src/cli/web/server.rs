@@ -234,17 +234,13 @@ fn response(_: &Guard, answer: Answer) -> Response<Sent> {
 }
 
 /// What stands above each answer.
-const ALWAYS: [(HeaderName, &str); 6] = [
+const ALWAYS: [(HeaderName, &str); 5] = [
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::CACHE_CONTROL, "no-store"),
     (
         HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
     ),
 ];

@@ -86,7 +86,6 @@ fn each_answer_says_what_a_browser_may_do_with_it() {
             "referrer-policy: no-referrer",
             "x-content-type-options: nosniff",
             "cross-origin-resource-policy: same-origin",
-            "cross-origin-opener-policy: same-origin",
             "cache-control: no-store",
         ] {
             assert!(reply.head.contains(line), "{line}\n{}", reply.head);
