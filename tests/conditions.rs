@@ -35,13 +35,13 @@ pub fn laws(full: u32) -> Config {
     }
 }
 
-/// How often something is tried whose `full` number of times takes minutes: `.ci/run` a sixteenth of it, `.ci/long`
+/// How often something is tried whose `full` number of times takes minutes: `.ci/run` one of 32, `.ci/long`
 /// all.
 #[allow(dead_code)]
 pub fn slowly(full: u32) -> usize {
     let (times, part) = share();
     let each = part / times;
-    let each = if each > 1 { each.max(16) } else { 1 };
+    let each = if each > 1 { each.max(32) } else { 1 };
     (full * times.div_ceil(part)).div_ceil(each) as usize
 }
 
@@ -52,6 +52,13 @@ pub fn chance() -> u64 {
     let seed = std::env::var("PROPTEST_RNG_SEED").ok();
     let seed = seed.and_then(|seed| seed.parse().ok());
     seed.unwrap_or_else(|| std::hash::RandomState::new().hash_one(0))
+}
+
+/// The one of two sizes of something that is right: `full` where all is tried, as by `.ci/long`, else `less`.
+#[allow(dead_code)]
+pub fn size(less: usize, full: usize) -> usize {
+    let (times, part) = share();
+    if times >= part { full } else { less }
 }
 
 /// The share that is tried of things that stand in a list: each so many, from a place on that is left to

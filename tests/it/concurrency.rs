@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 
 const PROCESSES: usize = 4;
 /// On one chain, where they get in each other's way.
-const CHAIN: usize = 500;
+const CHAIN: usize = 200;
 /// On a branch each.
 const BRANCH: usize = 100;
 

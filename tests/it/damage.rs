@@ -838,7 +838,7 @@ fn an_index_that_lost_an_entry_changes_no_answer() {
         return;
     }
     /// How many entries of a page are tried, about.
-    const ENTRIES: usize = 8;
+    const ENTRIES: usize = 4;
     let sandbox = with_every_kind_of_row();
     let path = sandbox.work().join(".tract/tract.db");
     let bytes = fs::read(&path).expect("a file");

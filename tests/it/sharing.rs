@@ -469,7 +469,7 @@ fn whoever_is_killed_in_the_middle_leaves_nothing_half_done() {
         sandbox.ok(&["remote", "add", "origin", &url]);
     }
     let mut killed = 0;
-    for round in 0..4 {
+    for round in 0..2 {
         let line = |at| format!("{{\"role\":\"user\",\"content\":\"said {at} in {round}\"}}\n");
         let lines: String = (0..3_000).map(line).collect();
         mine.write("batch.jsonl", lines);
@@ -491,7 +491,7 @@ fn whoever_is_killed_in_the_middle_leaves_nothing_half_done() {
         assert_eq!(hub.ok(&["rev-parse", "main"]), tip);
         assert_eq!(yours.ok(&["rev-parse", "main"]), tip);
     }
-    assert!(killed > 8, "{killed} were killed in time");
+    assert!(killed > 4, "{killed} were killed in time");
     for sandbox in [&mine, &yours, &hub] {
         sandbox.ok(&["fsck"]);
     }

@@ -18,7 +18,7 @@ use tract::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, Priority, RefName, Role,
 };
 
-use crate::conditions::real_sessions;
+use crate::conditions::{real_sessions, size};
 
 const ON: On = On::Head;
 
@@ -221,7 +221,7 @@ fn no_command_splits_a_pair_wherever_a_real_session_is_cut() {
 }
 
 fn no_command_splits_a_pair(repos: &[Repo], dice: &mut Dice) {
-    let cuts = 100 / repos.len() + 1;
+    let cuts = size(50, 100) / repos.len() + 1;
     let (mut done, mut refused) = (0, 0);
     for repo in repos {
         let tip = repo.resolve(&ON, "HEAD").unwrap();

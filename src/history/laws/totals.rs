@@ -246,10 +246,11 @@ fn a_look_after_a_commit_costs_as_much_at_a_long_history_as_at_a_short_one() {
             listed(repo, tip, 1)
         },
     ];
+    let few_commits = crate::conditions::size(300, 600);
     for (which, look) in looks.into_iter().enumerate() {
         for more in [1, 300] {
-            let few = steps_of_looks(600, more, look);
-            let many = steps_of_looks(6_000, more, look);
+            let few = steps_of_looks(few_commits, more, look);
+            let many = steps_of_looks(10 * few_commits, more, look);
             assert!(
                 many < few + few / 4,
                 "{which}, {more}: {few} and {many} steps"
