@@ -199,7 +199,7 @@ fn expired(
     if retention.newest.is_none() && retention.days.is_none() {
         return Ok(Vec::new());
     }
-    let mut sessions = judged(view)?;
+    let mut sessions = judged(view, retention, now)?;
     // Newest first; of two of one time, the order of names says which.
     sessions.sort_by(|a, b| (b.last(), a.name()).cmp(&(a.last(), b.name())));
     let newest = retention.newest.unwrap_or(0);
@@ -216,6 +216,9 @@ fn expired(
     }
     let followers = followers(view, &old)?;
     let held = held(view, &followers)?;
+    let rows = view.sessions()?.into_iter();
+    let titles: HashMap<RefName, Option<String>> =
+        rows.map(|(name, row)| (name, row.title)).collect();
     let mut gone = Vec::new();
     'sessions: for session in old.into_iter().rev() {
         if session.has_any_of(&held) {
@@ -234,7 +237,7 @@ fn expired(
         let mut refs = session.refs.into_iter();
         let (session, tip) = refs.next().expect("its own");
         gone.push(LetGo {
-            title: view.session(&session)?.and_then(|row| row.title),
+            title: titles.get(&session).cloned().flatten(),
             below: refs.map(|(name, _)| name).collect(),
             session,
             tip,
@@ -247,14 +250,18 @@ fn expired(
 
 /// Whether something was said in it, or it came in, within so many days. What has no time at all is not old.
 fn is_within(session: &Judged, days: u64, now: Millis) -> bool {
+    let newest = session.said.max(session.moved);
+    newest.is_none() || is_since(newest, days, now)
+}
+
+fn is_since(time: Option<Millis>, days: u64, now: Millis) -> bool {
     let days = i64::try_from(days).unwrap_or(i64::MAX);
     let from = now.0.saturating_sub(days.saturating_mul(DAY_MS));
-    let newest = session.said.max(session.moved);
-    newest.is_none_or(|time| time.0 >= from)
+    time.is_some_and(|time| time.0 >= from)
 }
 
 /// All sessions with their times.
-fn judged(view: &dyn View) -> Result<Vec<Judged>> {
+fn judged(view: &dyn View, retention: Retention, now: Millis) -> Result<Vec<Judged>> {
     let tips = load::tips(view, RefName::SESSIONS)?;
     let hashes: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
     let rows = view.commits(&hashes)?;
@@ -272,7 +279,12 @@ fn judged(view: &dyn View) -> Result<Vec<Judged>> {
                 before.into_iter().find_map(|row| row.commit.time)
             }
         };
-        let newest = view.reflog(&name, 1)?.pop();
+        // When it came in is asked for where nothing else keeps it.
+        let is_recent = retention.days.is_none_or(|days| is_since(said, days, now));
+        let newest = match said.is_some() && is_recent {
+            true => None,
+            false => view.reflog(&name, 1)?.pop(),
+        };
         let moved = newest.and_then(|row| times.get(&row.operation).copied());
         let session = sessions.entry(own(&name, &names)).or_insert(Judged {
             refs: Vec::new(),
@@ -296,15 +308,15 @@ fn own(name: &RefName, all: &HashSet<String>) -> String {
 
 /// The branches that only follow one of these sessions: they end where it does, and have nothing of their own.
 fn followers(view: &dyn View, of: &[Judged]) -> Result<HashMap<RefName, RefName>> {
-    let branches: HashMap<RefName, CommitHash> =
-        load::tips(view, RefName::HEADS)?.into_iter().collect();
+    let branches = load::tips(view, RefName::HEADS)?;
+    let branches: HashMap<RefName, CommitHash> = branches.into_iter().collect();
+    let sessions = of.iter().flat_map(|session| session.refs.iter().cloned());
+    let sessions: HashMap<RefName, CommitHash> = sessions.collect();
     let mut followers = HashMap::new();
-    for (name, tip) in of.iter().flat_map(|session| &session.refs) {
-        if let Some(branch) = view.follower(name)?
-            && branches.get(&branch) == Some(tip)
-            && view.merging(&branch)?.is_none()
-        {
-            followers.insert(branch, name.clone());
+    for (session, branch) in view.followers()? {
+        let tip = branches.get(&branch);
+        if tip.is_some() && tip == sessions.get(&session) && view.merging(&branch)?.is_none() {
+            followers.insert(branch, session);
         }
     }
     Ok(followers)
