@@ -67,7 +67,9 @@ impl Door {
             },
             allowed: set("secrets.allow"),
             identity: Identity {
-                author: env::var("TRACT_AUTHOR").ok().map(|name| name.trim().to_owned()),
+                author: env::var("TRACT_AUTHOR")
+                    .ok()
+                    .map(|name| name.trim().to_owned()),
                 own: set(AUTHOR_NAME).pop(),
                 account: account(text),
                 client: text("TRACT_CLIENT"),
