@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use tract::api::{ApiError, Host};
 use tract::history::sync::{Here, Peer};
-use tract::history::{Repo, Visitor};
+use tract::history::{AUTHOR_NAME, Identity, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
@@ -21,6 +21,7 @@ pub struct Door {
     tool_dirs: BTreeMap<&'static str, PathBuf>,
     visitor: Visitor,
     allowed: Vec<String>,
+    identity: Identity,
     clock: Option<Millis>,
 }
 
@@ -65,15 +66,61 @@ impl Door {
                 servers: Servers::new(env::vars_os(), home.clone()),
             },
             allowed: set("secrets.allow"),
+            identity: Identity {
+                author: env::var("TRACT_AUTHOR")
+                    .ok()
+                    .map(|name| name.trim().to_owned()),
+                own: set(AUTHOR_NAME).pop(),
+                account: account(text),
+                client: text("TRACT_CLIENT"),
+                run: text("TRACT_RUN"),
+            },
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             home,
         })
+    }
+
+    /// Says to a repository who is at work.
+    pub fn sign_on(&self, repo: &mut Repo) {
+        repo.sign_on(&self.identity);
     }
 
     /// Who opens repositories.
     pub fn visitor(&self) -> Visitor {
         self.visitor.clone()
     }
+}
+
+/// `USER@HOST`, or as much of it as is known.
+fn account(text: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let user = text("USER").or_else(|| text("LOGNAME"));
+    let user = user.or_else(|| text("USERNAME")).or_else(uid)?;
+    Some(match host().or_else(|| text("COMPUTERNAME")) {
+        Some(host) => format!("{user}@{host}"),
+        None => user,
+    })
+}
+
+#[cfg(unix)]
+fn uid() -> Option<String> {
+    Some(format!("uid-{}", rustix::process::getuid().as_raw()))
+}
+
+#[cfg(not(unix))]
+fn uid() -> Option<String> {
+    None
+}
+
+#[cfg(unix)]
+fn host() -> Option<String> {
+    let system = rustix::system::uname();
+    let name = system.nodename().to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+#[cfg(not(unix))]
+fn host() -> Option<String> {
+    None
 }
 
 /// Who runs and, where that is root on somebody's behalf, who asked for it.

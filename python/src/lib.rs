@@ -47,7 +47,8 @@ fn raised(fault: ApiError) -> PyErr {
 
 impl OpenRepo {
     fn of(repo: Result<Repo, Error>, door: Door) -> PyResult<Self> {
-        let repo = repo.map_err(|error| raised(error.into()))?;
+        let mut repo = repo.map_err(|error| raised(error.into()))?;
+        door.sign_on(&mut repo);
         Ok(Self {
             place: repo.place().map(Path::to_owned),
             repo: Mutex::new(Some(repo)),

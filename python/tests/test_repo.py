@@ -380,3 +380,23 @@ def test_the_package_says_that_it_is_typed():
     where = pathlib.Path(tract.__file__).parent
     assert (where / "py.typed").exists() and (where / "_tract.pyi").exists()
     assert tract.types.LogEntry.__annotations__ and "hash" in tract.types._LogEntry.__annotations__
+
+
+def test_who_is_at_work_is_as_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("TRACT_AUTHOR", "Mara <mara@example.org>")
+    with tract.init(tmp_path / "named") as repo:
+        repo.commit("user", "one")
+        assert repo.reflog()["operations"][0]["by"]["name"] == "Mara <mara@example.org>"
+        assert repo.show()["commit"]["author"]["name"] == "Mara <mara@example.org>"
+    monkeypatch.delenv("TRACT_AUTHOR")
+    (tmp_path / ".config/tract").mkdir(parents=True)
+    (tmp_path / ".config/tract/config").write_text("author.name = Ole\n")
+    with tract.open(tmp_path / "named") as repo:
+        repo.commit("user", "two")
+        assert repo.reflog()["operations"][0]["by"]["name"] == "Ole"
+    monkeypatch.setenv("TRACT_AUTHOR", "")
+    with tract.open(tmp_path / "named") as repo:
+        repo.commit("user", "three")
+        assert "by" not in repo.reflog()["operations"][0]

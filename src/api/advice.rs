@@ -47,7 +47,7 @@ pub fn exit(error: &Error) -> Exit {
     match error {
         Error::Busy { .. }
         | Error::Server {
-            trouble: ServerTrouble::Full { .. },
+            trouble: ServerTrouble::Full { .. } | ServerTrouble::Silent { .. },
             ..
         }
         | Error::Overtaken { .. }
@@ -375,6 +375,7 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         Error::NotBuilt { .. } => {
             "cargo install tract-context --features postgres; --repo PATH names a directory"
         }
+        Error::InvalidInput { what, .. } => return hint_on_address(what),
         Error::Unreachable { .. } => "is the server running, and may you log in? psql says more",
         Error::Server { trouble, .. } => hint_on_server(trouble),
         Error::Disconnected {
@@ -383,6 +384,25 @@ fn hint_on_data(error: &Error) -> Option<&'static str> {
         Error::Disconnected { .. } => "try again",
         Error::ServersOwn { .. } => {
             "pg_dump --schema NAME takes all of it; tract bundle takes branches and sessions"
+        }
+        _ => return None,
+    })
+}
+
+/// The same of what an address, a variable or a service says that leads to no server.
+fn hint_on_address(what: &str) -> Option<&'static str> {
+    Some(match what {
+        _ if what.starts_with("sslmode=") => {
+            "require is the least for another host; only verify-full says that it is the server you mean"
+        }
+        _ if what.starts_with("the service '") => {
+            "services stand in ~/.pg_service.conf, or in the file that PGSERVICEFILE names: [NAME], and host=HOST below it"
+        }
+        _ if what.starts_with("PG") => {
+            "the variable is as psql takes it; what the address says goes before it: postgres://HOST:PORT/DATABASE"
+        }
+        _ if what.starts_with("postgres://") || what.starts_with("postgresql://") => {
+            "postgres://USER@HOST:PORT/DATABASE?schema=NAME; docs/servers.md lists what else it may say"
         }
         _ => return None,
     })
@@ -405,6 +425,9 @@ fn hint_on_server(trouble: &ServerTrouble) -> &'static str {
         }
         ServerTrouble::Full { .. } => {
             "try again; a pooler such as pgbouncer shares few connections among many"
+        }
+        ServerTrouble::Silent { .. } => {
+            "is it PostgreSQL that listens there? connect_timeout=SECONDS in the address, or PGCONNECT_TIMEOUT, waits longer"
         }
         ServerTrouble::NotGranted(_) => {
             "the schema's owner may allow it: GRANT USAGE ON SCHEMA, GRANT SELECT ON ALL TABLES IN SCHEMA"

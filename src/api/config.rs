@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Method, Scalar};
 use crate::compile::Provider;
 use crate::history::sync::checked_patterns;
-use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire};
+use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
 
@@ -56,6 +56,8 @@ pub fn checked_setting(key: &str, value: &str) -> Result<String, ApiError> {
             "directory" | "repository" => Ok(value.to_owned()),
             other => wrong(&format!("'{other}' is neither directory nor repository")),
         },
+        "gc.keep" if value == "all" => Ok(value.to_owned()),
+        "gc.keep" => Ok(value.parse::<Retention>()?.to_string()),
         "gc.reflogExpire" => Ok(value.parse::<Expire>()?.to_string()),
         "tokens.encoding" => Ok(value.parse::<Encoding>()?.to_string()),
         _ => Ok(value.parse::<Provider>()?.as_str().to_owned()),

@@ -61,7 +61,7 @@ impl ApiError {
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self {
-            kind: kind(&error),
+            kind: error_kind(&error),
             message: sentence(&error),
             hint: hint(&error),
             exit_code: exit(&error) as u8,
@@ -79,7 +79,7 @@ impl fmt::Display for ApiError {
 impl std::error::Error for ApiError {}
 
 /// The name of an error's variant, in small letters.
-fn kind(error: &Error) -> String {
+pub fn error_kind(error: &Error) -> String {
     let shown = format!("{error:?}");
     let name = shown.split(|c: char| !c.is_ascii_alphanumeric()).next();
     let mut kind = String::new();

@@ -57,6 +57,7 @@ methods![
     PushParams,
     PullParams,
     FsckParams,
+    DoctorParams,
     ConfigParams,
     RemoteParams,
 ];

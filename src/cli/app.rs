@@ -26,6 +26,7 @@ use super::identity::Worker;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
+use super::work::{Log, Work};
 use super::{Failure, Globals, Result};
 
 /// The commands that change a conversation and do not say which.
@@ -56,7 +57,7 @@ pub struct Environment {
     /// Where what this machine alone needs is kept: `XDG_STATE_HOME`, else `~/.local/state`.
     pub state: Option<PathBuf>,
     /// `TRACT_LOG`: where it is told what was counted and hidden.
-    pub log: Option<String>,
+    pub log: Option<Log>,
     /// `TRACT_CLOCK`: a fixed time in milliseconds, for tests.
     pub clock: Option<Millis>,
     /// What the variables say by which PostgreSQL's programs reach a server, and where their files are.
@@ -124,7 +125,7 @@ impl Environment {
             programs: given("PATH"),
             settings: base("XDG_CONFIG_HOME", ".config"),
             state: base("XDG_STATE_HOME", ".local/state").map(|base| base.join("tract")),
-            log: text("TRACT_LOG"),
+            log: text("TRACT_LOG").map(Log::at),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             servers: Servers::new(std::env::vars_os(), path("HOME")),
             worker: Worker::read(|name| std::env::var(name).ok()),
@@ -224,6 +225,8 @@ pub struct App {
     is_seated: Cell<bool>,
     /// How a repository must be for anything to be written.
     expected: Option<Expected>,
+    /// What was done, where a log asks for it.
+    pub work: RefCell<Work>,
 }
 
 impl App {
@@ -239,6 +242,7 @@ impl App {
             memory: OnceCell::new(),
             is_seated: Cell::new(false),
             expected: None,
+            work: RefCell::default(),
         }
     }
 
@@ -266,6 +270,9 @@ impl App {
 
     /// Remembers what is committed through a repository.
     fn note(&self, repo: &Repo) {
+        if self.env.log.is_some() {
+            self.work.borrow_mut().note(repo);
+        }
         let mut operations = self.operations.borrow_mut();
         // Those that are closed and did nothing have nothing to tell any more.
         operations.retain(|one| Arc::strong_count(one) > 1 || one.load(Ordering::Relaxed) > 0);

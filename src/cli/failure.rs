@@ -70,6 +70,18 @@ impl Failure {
         }
     }
 
+    /// The exit code.
+    pub fn number(&self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Quiet(exit) | Self::Said(exit, ..) => *exit as u8,
+            Self::Output(_) => Exit::NotAllowed as u8,
+            // As a shell says it of a program that the signal ended.
+            Self::Stopped(signal) => 128_i32.wrapping_add(*signal) as u8,
+            Self::Tract(error) => exit(error) as u8,
+        }
+    }
+
     /// What is wrong.
     pub fn what(&self) -> String {
         match self {
@@ -102,8 +114,7 @@ impl Failure {
         let (exit, what, hint) = match self {
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Quiet(exit) => return ExitCode::from(exit as u8),
-            // As a shell says it of a program that the signal ended.
-            Self::Stopped(signal) => return ExitCode::from(128_i32.wrapping_add(signal) as u8),
+            stopped @ Self::Stopped(_) => return ExitCode::from(stopped.number()),
             Self::Said(exit, what, hint) => (exit, what, hint),
             Self::Output(error) => {
                 let what = format!("standard output: {}", reason(&error));

@@ -42,6 +42,7 @@ pub const GROUPS: [(&str, &[&str]); 10] = [
         "Look after",
         &[
             "fsck",
+            "doctor",
             "gc",
             "du",
             "backup",

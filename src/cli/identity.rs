@@ -3,9 +3,6 @@
 //! A name is what somebody goes by and proves nothing. Without one it is `USER@HOST`, which stays where it is written:
 //! commits, which travel, bear it only on a server.
 
-/// The setting, of a repository's and of one's own.
-pub const AUTHOR_NAME: &str = "author.name";
-
 /// What the environment says of who is at work.
 #[derive(Clone, Debug, Default)]
 pub struct Worker {

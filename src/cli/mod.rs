@@ -54,6 +54,7 @@ mod private;
 mod progress;
 mod recording;
 mod remark;
+mod retained;
 mod running;
 mod sent;
 mod sent_difference;
@@ -73,6 +74,7 @@ mod user_config;
 mod wanted_pager;
 mod watching;
 mod web;
+mod work;
 mod written_session;
 
 use std::any::TypeId;
@@ -206,6 +208,13 @@ pub struct Globals {
     quiet: bool,
 }
 
+impl Globals {
+    /// The branch that was named.
+    fn on_branch(&self) -> Option<&str> {
+        self.on.as_deref()
+    }
+}
+
 /// Runs the program on these arguments.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -233,12 +242,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let pager = wanted_pager(&app);
         app.ui.page(pager);
     }
+    let span = trace::Measured::begin(&app);
     let done = command::run(cli.command, &mut app).map_err(|failure| in_vain(failure, &app));
     if done.is_ok() {
         app.tell_changed();
     }
     let flushed = app.ui.flush().map_err(Failure::from);
-    let code = match done.and(flushed) {
+    let done = done.and(flushed);
+    trace::command(span, done.as_ref().err(), &mut app);
+    let code = match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let made = app.made();
@@ -289,15 +301,19 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
         what = what.replace(&said, wanted);
     }
     let hint = usage_hint(error, name);
-    let mut ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
-    let failure = Failure::Said(Exit::Usage, what, Some(hint));
-    if is_hook && name == Some("guard") {
-        failure.report(&mut ui);
-        ExitCode::SUCCESS
-    } else if is_hook {
-        failure.never_blocks().report(&mut ui)
-    } else {
-        failure.report(&mut ui)
+    let ui = Ui::new(ColorChoice::Auto, &env.surroundings, false);
+    let mut app = App::new(ui, Globals::default(), env.clone());
+    app.command = name.unwrap_or_default().to_owned();
+    let span = trace::Measured::begin(&app);
+    let mut failure = Failure::Said(Exit::Usage, what, Some(hint));
+    if is_hook {
+        failure = failure.never_blocks();
+    }
+    trace::command(span, Some(&failure), &mut app);
+    let code = failure.report(&mut app.ui);
+    match is_hook && app.command == "guard" {
+        true => ExitCode::SUCCESS,
+        false => code,
     }
 }
 

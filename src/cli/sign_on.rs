@@ -1,42 +1,27 @@
 //! Saying to a repository who is at work in it.
 
-use tract::history::Repo;
-use tract::model::Author;
+use tract::history::{AUTHOR_NAME, Identity, Repo};
 
-use super::identity::AUTHOR_NAME;
 use super::{App, Result};
 
 impl App {
     /// Says to a repository who is at work.
     pub fn sign_on(&self, repo: &mut Repo) -> Result<()> {
         let worker = &self.env.worker;
-        let (name, is_chosen) = match &worker.author {
-            Some(name) if name.is_empty() => (None, false),
-            Some(name) => (Some(name.clone()), true),
-            None => match self.author_name(repo)? {
-                Some(name) => (Some(name), true),
-                None => (worker.account.clone(), false),
-            },
+        let own = match worker.author {
+            Some(_) => None,
+            None => {
+                let config = self.user_config()?;
+                config.values(AUTHOR_NAME).last().map(str::to_owned)
+            }
         };
-        let signs = is_chosen || repo.is_on_server();
-        let author = Author {
-            name,
+        repo.sign_on(&Identity {
+            author: worker.author.clone(),
+            own,
+            account: worker.account.clone(),
             client: worker.client.clone(),
             run: worker.run.clone(),
-        };
-        repo.work_as(author.known(), signs);
+        });
         Ok(())
-    }
-
-    /// The name that is set: in the repository, unless it is many people's, else for all of one's own.
-    fn author_name(&self, repo: &Repo) -> Result<Option<String>> {
-        // What is damaged is said by whoever needs it.
-        let kept = (!repo.is_on_server()).then(|| repo.config().ok()).flatten();
-        let here = kept.and_then(|config| config.get(AUTHOR_NAME).map(str::to_owned));
-        if here.is_some() {
-            return Ok(here);
-        }
-        let config = self.user_config()?;
-        Ok(config.values(AUTHOR_NAME).last().map(str::to_owned))
     }
 }

@@ -8,8 +8,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use tract::Error;
+use tract::history::AUTHOR_NAME;
 
-use super::identity::AUTHOR_NAME;
 use super::pager::CORE_PAGER;
 use super::{Failure, Result, private};
 

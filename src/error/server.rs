@@ -31,6 +31,12 @@ pub enum ServerTrouble {
         /// How long, in milliseconds.
         waited_ms: u64,
     },
+    /// It takes a connection, and then says nothing.
+    #[error("the server has said nothing for {waited_ms} ms")]
+    Silent {
+        /// How long, in milliseconds.
+        waited_ms: u64,
+    },
     /// Whoever came in may not do this.
     #[error("{0}")]
     NotGranted(String),

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::history::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
 use crate::history::gc::Expire;
 use crate::history::repo::Repo;
+use crate::history::retention::Retention;
 use crate::model::Encoding;
 use crate::store::View;
 
@@ -27,7 +28,7 @@ impl Config {
     }
 
     /// The keys that there are, in order.
-    pub const KEYS: [&str; 19] = [
+    pub const KEYS: [&str; 20] = [
         "author.name",
         "budget.action",
         "budget.max",
@@ -36,6 +37,7 @@ impl Config {
         "budget.when",
         "compile.format",
         "core.pager",
+        "gc.keep",
         "gc.reflogExpire",
         "head.of",
         "prices.file",
@@ -106,6 +108,14 @@ impl Config {
     /// How long a collection keeps the log.
     pub fn reflog_expire(&self) -> Result<Expire> {
         self.parsed("gc.reflogExpire")
+    }
+
+    /// Which sessions a collection keeps; none: all.
+    pub fn retention(&self) -> Result<Option<Retention>> {
+        match self.get("gc.keep") {
+            None | Some("all") => Ok(None),
+            Some(text) => text.parse().map(Some),
+        }
     }
 
     /// The tools whose outputs a prune leaves alone; `none` for none.

@@ -17,7 +17,7 @@ use crate::store::{Dropped, OperationRow, Reversal, Tx, View};
 
 /// How long the log is kept unless told otherwise.
 const DAYS: u64 = 90;
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// How much of the log a collection forgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,9 +173,20 @@ impl Repo {
     ///
     /// As [`Repo::gc`].
     pub fn gc_forecast(&self, expire: Expire, now: Millis) -> Result<Collected> {
+        self.gc_forecast_after(|_| Ok(()), expire, now)
+    }
+
+    /// What it would take out once something else was done in the same transaction.
+    pub(super) fn gc_forecast_after(
+        &self,
+        first: impl FnOnce(&dyn Tx) -> Result<()>,
+        expire: Expire,
+        now: Millis,
+    ) -> Result<Collected> {
         let size_bytes = self.store.size_bytes()?;
         // It is never committed.
         let tx = self.store.write()?;
+        first(&*tx)?;
         Ok(Collected {
             size_bytes: (size_bytes, size_bytes),
             ..collect(&*tx, expire, now)?

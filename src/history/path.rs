@@ -85,7 +85,7 @@ pub(crate) fn session_of(
 }
 
 /// The sessions that the newest imported commit on the path to `commit` came from, the one that came in last first.
-fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
+pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
     if !view.has_sources()? {
         return Ok(Vec::new());
     }

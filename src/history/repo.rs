@@ -15,7 +15,7 @@ use crate::history::visitor::Visitor;
 use crate::history::{load, path, server};
 use crate::model::{Author, Head, Message, RefName, RefValue, Settings};
 use crate::store::sqlite::Sqlite;
-use crate::store::{Condition, Guarded, SessionRow, Store, View};
+use crate::store::{Condition, Guarded, Ledger, SessionRow, Store, View};
 
 /// An open repository.
 pub struct Repo {
@@ -219,6 +219,11 @@ impl Repo {
     /// after the repository is closed; what others commit is not in it.
     pub fn operations_committed(&self) -> Arc<AtomicU64> {
         self.store.operations_committed()
+    }
+
+    /// What was done through this handle: how often its engine was asked, and which refs were moved.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.store.ledger()
     }
 
     /// A repository in memory: the same code, gone with the process.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Checked, Fault, Prepare, Room, Seat, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Health, Ledger, Prepare, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::Result;
 use crate::model::{Author, Millis};
 
@@ -77,6 +77,10 @@ impl Store for Guarded {
         self.store.operations_committed()
     }
 
+    fn ledger(&self) -> Arc<Ledger> {
+        self.store.ledger()
+    }
+
     fn version(&self) -> Result<u64> {
         self.store.version()
     }
@@ -98,6 +102,10 @@ impl Store for Guarded {
 
     fn room(&self) -> Result<Room> {
         self.store.room()
+    }
+
+    fn health(&self, now: Millis) -> Result<Health> {
+        self.store.health(now)
     }
 
     fn rebuild(&self) -> Result<Vec<SetAside>> {

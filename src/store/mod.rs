@@ -17,7 +17,9 @@ mod fault;
 mod foreign;
 mod grams;
 mod guarded;
+mod health;
 mod indexed;
+mod ledger;
 mod lineage;
 mod objects;
 mod packing;
@@ -53,6 +55,11 @@ pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};
 pub use foreign::{ForeignTables, is_database, read_foreign};
 pub use guarded::{Condition, Guarded};
+pub use health::{
+    Archiver, Connected, Connections, FileHealth, Health, HealthOf, LockWait, OpenTransaction,
+    ServerHealth, TableHealth, Transport,
+};
+pub use ledger::{Ledger, RefMoves};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
 pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
@@ -137,6 +144,9 @@ pub trait Store: Send {
     /// holds it. What others commit is not in it.
     fn operations_committed(&self) -> Arc<AtomicU64>;
 
+    /// What was done through this handle: it goes on while whoever asked holds it.
+    fn ledger(&self) -> Arc<Ledger>;
+
     /// A number that is another one once somebody else has written: cheap enough to be asked for many
     /// times a second. What this store writes itself need not change it.
     fn version(&self) -> Result<u64>;
@@ -166,6 +176,10 @@ pub trait Store: Send {
 
     /// What takes the room in the files. Reads all of their pages.
     fn room(&self) -> Result<Room>;
+
+    /// How the engine stands, by what it tells itself; `now` is the caller's clock. What one may not see is missing, and
+    /// no error.
+    fn health(&self, now: Millis) -> Result<Health>;
 
     /// Makes again what can be made from the rest, and sets aside what nothing vouches for, see
     /// [`Fault::mends`]; nothing else changes. Gives what was set aside.

@@ -282,6 +282,13 @@ pub trait Refs: Remembered {
         row.map(|row| row.reference(0)).transpose()
     }
 
+    /// All branches that follow a session, by the session.
+    fn followers(&self) -> Result<Vec<(RefName, RefName)>> {
+        let rows = remembered::all(self, &FOLLOWERS)?;
+        let pair = |row: &MemoryRow| Ok((row.name()?, row.reference(0)?));
+        rows.iter().map(pair).collect()
+    }
+
     /// What was taken over of a session, oldest first.
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>>;
 

@@ -49,6 +49,25 @@ pub enum RoomOf {
     Journal,
 }
 
+impl RoomOf {
+    /// What it is called.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Listings => "listings of messages",
+            Self::Commits => "commits",
+            Self::Sources => "session files",
+            Self::Index => "search index",
+            Self::Derived => "counts, checkpoints and totals",
+            Self::Names => "refs, log and settings",
+            Self::Aside => "damaged rows set aside",
+            Self::Unused => "unused within pages",
+            Self::Free => "free pages",
+            Self::Journal => "journal",
+        }
+    }
+}
+
 /// How much room a message takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentSize {

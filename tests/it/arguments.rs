@@ -128,6 +128,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       attest       Say what a run was, signed
     Look after
       fsck         Check the repository for damage, and repair it if asked
+      doctor       Check the database that keeps the repository, and its backups
       gc           Delete what no branch, tag, session or undo needs any more
       du           Show what takes up space
       backup       Copy the whole repository into one file

@@ -46,6 +46,7 @@ mod damage;
 mod databases;
 mod demo;
 mod diff;
+mod doctoring;
 mod doors;
 mod dropping;
 mod erasing;
@@ -65,6 +66,7 @@ mod layers;
 mod leaning;
 mod leaving;
 mod live_requests;
+mod logging;
 mod looking;
 mod mending;
 mod merging;
@@ -83,6 +85,8 @@ mod paging;
 mod painting;
 mod parts;
 mod people;
+#[cfg(all(unix, feature = "postgres"))]
+mod points;
 #[cfg(all(unix, feature = "postgres"))]
 #[path = "../pooler.rs"]
 mod pooler;
@@ -116,6 +120,7 @@ mod requesting;
 mod requests_sent;
 mod restoring;
 mod resuming;
+mod retaining;
 mod roo_laws;
 mod room;
 mod running;

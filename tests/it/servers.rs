@@ -113,11 +113,66 @@ mod known {
         exit code: 2
         --- stderr
         error: postgres://h/db?schema=pg_toast: the schema 'pg_toast' is the server's own
+        hint: postgres://USER@HOST:PORT/DATABASE?schema=NAME; docs/servers.md lists what else it may say
         ");
         insta::assert_snapshot!(on("postgres://me:secret@h/db?nonsense=1"), @r"
         exit code: 2
         --- stderr
         error: postgres://me@h/db?nonsense=1: unknown option `nonsense`
+        hint: postgres://USER@HOST:PORT/DATABASE?schema=NAME; docs/servers.md lists what else it may say
+        ");
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_is_given_up() {
+        let sandbox = Sandbox::empty();
+        // The system takes connections for it, and nobody answers them.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let address = format!("postgres://me@127.0.0.1:{port}/db");
+        let mut command = sandbox.command(&["--repo", &address, "status"]);
+        let output = command
+            .env("PGCONNECT_TIMEOUT", "1")
+            .output()
+            .expect("it runs");
+        let said = sandbox.told(&output).replace(&port.to_string(), "PORT");
+        insta::assert_snapshot!(said, @"
+        exit code: 4
+        --- stderr
+        error: postgres://me@127.0.0.1:PORT/db: the server has said nothing for 1000 ms
+        hint: is it PostgreSQL that listens there? connect_timeout=SECONDS in the address, or PGCONNECT_TIMEOUT, waits longer
+        ");
+        let address = format!("{address}?sslmode=disable&connect_timeout=2");
+        let said = sandbox.tract(&["--repo", &address, "status"]);
+        assert!(said.starts_with("exit code: 4\n"), "{said}");
+        assert!(said.contains("nothing for 2000 ms"), "{said}");
+    }
+
+    #[test]
+    fn what_leads_to_no_server_has_a_hint() {
+        let sandbox = Sandbox::empty();
+        let on = |address: &str, variables: &[(&str, &str)]| {
+            let mut command = sandbox.command(&["--repo", address, "status"]);
+            let output = command.envs(variables.iter().copied()).output();
+            sandbox.told(&output.expect("it runs"))
+        };
+        insta::assert_snapshot!(on("postgres://h/d?sslmode=sometimes", &[]), @"
+        exit code: 2
+        --- stderr
+        error: sslmode=sometimes: it may be disable, prefer, require, verify-ca or verify-full
+        hint: require is the least for another host; only verify-full says that it is the server you mean
+        ");
+        insta::assert_snapshot!(on("postgres://h/d", &[("PGPORT", "none")]), @"
+        exit code: 2
+        --- stderr
+        error: PGPORT: invalid value for option `port`
+        hint: the variable is as psql takes it; what the address says goes before it: postgres://HOST:PORT/DATABASE
+        ");
+        insta::assert_snapshot!(on("postgres://h/d", &[("PGSERVICE", "team")]), @"
+        exit code: 2
+        --- stderr
+        error: the service 'team': no service file has it
+        hint: services stand in ~/.pg_service.conf, or in the file that PGSERVICEFILE names: [NAME], and host=HOST below it
         ");
     }
 

@@ -453,6 +453,11 @@ class Methods:
         """
         return self._ask("fsck", {"counts": counts})
 
+    def doctor(self) -> types.DoctorAnswer:
+        """Tells how the file or the server stands where the repository is kept, and what needs attention.
+        """
+        return self._ask("doctor", {})
+
     def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tells the repository's settings, or changes one.
 
@@ -914,6 +919,11 @@ class AsyncMethods:
         - `counts`: Count the tokens of messages again, too.
         """
         return await self._ask("fsck", {"counts": counts})
+
+    async def doctor(self) -> types.DoctorAnswer:
+        """Tells how the file or the server stands where the repository is kept, and what needs attention.
+        """
+        return await self._ask("doctor", {})
 
     async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
         """Tells the repository's settings, or changes one.

@@ -557,6 +557,11 @@ class FsckParams(TypedDict, total=False):
     """Count the tokens of messages again, too."""
 
 
+class DoctorParams(TypedDict):
+    """Nothing has to be said."""
+    pass
+
+
 class ConfigParams(TypedDict, total=False):
     """Which setting of the repository, and its value."""
     key: Optional[str]
@@ -1600,6 +1605,42 @@ class FsckAnswer(TypedDict):
     """How many messages were checked."""
     commits: int
     """How many commits."""
+
+
+class _DoctorAnswer(TypedDict):
+    """What is good, and what is not."""
+    is_good: bool
+    """Whether nothing needs attention."""
+    checks: List[HealthCheck]
+    """What was looked at."""
+
+
+class DoctorAnswer(_DoctorAnswer, total=False):
+    """What is good, and what is not."""
+    repository: Optional[str]
+    """Where the repository is, without a password; absent for one in memory."""
+
+
+class _HealthCheck(TypedDict):
+    """One thing that was looked at."""
+    topic: str
+    """What it is about, in a word such as `locks`."""
+    verdict: HealthVerdict
+    """How it is."""
+    says: str
+    """What was found, in one line. It may hold what somebody else wrote: programs name themselves."""
+
+
+class HealthCheck(_HealthCheck, total=False):
+    """One thing that was looked at."""
+    advice: Optional[str]
+    """What to do about it."""
+    facts: Dict[str, Any]
+    """The figures behind it."""
+
+
+HealthVerdict = Literal["good", "look", "unknown"]
+"""How something is."""
 
 
 class ConfigAnswer(TypedDict):

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tract::api::{checked_setting, known_setting};
-use tract::history::Config;
+use tract::history::{AUTHOR_NAME, Config};
 use tract::model::secret::Secrets;
 use tract::render::Line;
 
-use crate::cli::identity::AUTHOR_NAME;
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
 use crate::cli::{App, Failure, Result};
@@ -30,6 +29,7 @@ Of the repository, with its default in brackets:
   window.size        how many messages tract view shows [50]
   core.pager         what shows long output on a terminal, such as less -S; cat, or an empty text: nothing does. TRACT_PAGER goes before it, PAGER behind it. With --global it is yours for all repositories [less]
   prices.file        a list of prices for tract cost, by its full path: prices.json as genai-prices publishes it
+  gc.keep            which imported sessions tract gc keeps: all; the newest so many, such as 100; those of the last days, such as 90d; or either: 100,90d. tract gc --help says what stays in any case [all]
   gc.reflogExpire    how many days tract gc keeps what undo and reflog need; or now, or never [90]
   head.of            whether all of this repository has one HEAD, or each directory its own: repository or directory [directory in the repository of your home directory, else repository]
   prune.keepTools    the tools whose outputs tract prune leaves alone, with commas between, or none [skill,Skill,load_skill,use_skill,activate_skill]
@@ -39,7 +39,7 @@ Of the repository, with its default in brackets:
   receive.protect    branches of which a push does neither, with commas between: main,release/* [none]
   receive.purge      whether a push or a pull may erase here what was erased there: allow or refuse [refuse]
 
-With TRACT_LOG=FILE in the environment (or 1, for standard error), each command adds a line of JSON about what was counted, hidden or reset.
+With TRACT_LOG=FILE in the environment (or 1, for standard error), each command, and each request of a program, adds a line of JSON: what it was, how long it took, what it moved, how it ended, and what was counted, hidden or reset. docs/log.md describes it.
 
 Where truncate or CMD cannot keep the budget, the exit code is 1 as well, but the message is committed: tract commit prints its hash only then.
 

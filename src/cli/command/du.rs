@@ -3,7 +3,6 @@
 use tract::history::{Heap, NamedRoom, Needed, SessionRoom};
 use tract::model::RefName;
 use tract::render::{Label, Line, bytes, grouped, plural, table};
-use tract::store::RoomOf;
 
 use crate::cli::{App, Result, Ui, listing};
 
@@ -38,7 +37,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     ui.print(Label::Strong.of("The files"))?;
     let kinds = du.room.0.iter().filter(|(_, size)| *size > 0);
     let mut rows: Vec<Vec<Line>> = kinds
-        .map(|(of, size)| share(kind(*of), *size, total, ui))
+        .map(|(of, size)| share(of.as_str(), *size, total, ui))
         .collect();
     rows.push(share("all", total, total, ui));
     ui.print_all(table::lines(rows, &[1, 2]))?;
@@ -214,22 +213,6 @@ fn names(room: &NamedRoom, ui: &Ui) -> Line {
         [] => line,
         [other] => line + ", " + name(other),
         _ => line + format!(" and {} others", grouped(others.len() as u64)),
-    }
-}
-
-fn kind(of: RoomOf) -> &'static str {
-    match of {
-        RoomOf::Messages => "messages",
-        RoomOf::Listings => "listings of messages",
-        RoomOf::Commits => "commits",
-        RoomOf::Sources => "session files",
-        RoomOf::Index => "search index",
-        RoomOf::Derived => "counts, checkpoints and totals",
-        RoomOf::Names => "refs, log and settings",
-        RoomOf::Aside => "damaged rows set aside",
-        RoomOf::Unused => "unused within pages",
-        RoomOf::Free => "free pages",
-        RoomOf::Journal => "journal",
     }
 }
 

@@ -1,9 +1,11 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
-use tract::history::{Collected, Expire, GcStep, Unfinished};
+use std::collections::HashSet;
+
+use tract::history::{Collected, Expire, GcStep, Retention, Unfinished};
 use tract::render::{bytes, listed, plural};
 
-use crate::cli::{App, Result, progress};
+use crate::cli::{App, Result, progress, retained};
 
 /// Delete what no branch, tag, session or undo needs any more
 ///
@@ -13,6 +15,12 @@ use crate::cli::{App, Result, progress};
 /// reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
 /// run meanwhile. tract never does this unasked.
 ///
+/// With --keep, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
+/// of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
+/// commits of it were taken over, or while its file is where it came from, for it would only come in again. What
+/// is let go is listed; tract undo brings it back as long as the log leads to it, and then it is deleted:
+/// in 90 days, or at once with --expire now.
+///
 /// To erase something so that nobody can read it again: tract purge, or tract clear --purge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -20,11 +28,17 @@ Example:
   tract gc
   tract gc --dry-run         what would go
   tract gc --expire now      also forget everything that could be undone
-  tract gc --expire 30       forget only what is older than 30 days")]
+  tract gc --expire 30       forget only what is older than 30 days
+  tract gc --keep 100,90d --dry-run    which sessions would go, with sizes
+  tract gc --keep 100,90d    keep the newest 100 sessions, and those of the last 90 days
+  tract tag keep-this claude-code/2f6c1f0e    this session stays")]
 pub struct Args {
     /// Forget commands older than this: a number of days, now, or never
     #[arg(long, value_name = "AGE", value_parser = age)]
     expire: Option<Expire>,
+    /// Which imported sessions are kept: so many, days such as 90d, both (100,90d), or all
+    #[arg(long, value_name = "KEEP", value_parser = kept)]
+    keep: Option<Kept>,
     /// Change nothing; say what would go
     #[arg(long)]
     dry_run: bool,
@@ -35,16 +49,49 @@ fn age(text: &str) -> Result<Expire, String> {
     text.parse().map_err(wrong)
 }
 
+/// All sessions, or those of a rule.
+#[derive(Clone, Copy, Debug)]
+struct Kept(Option<Retention>);
+
+fn kept(text: &str) -> Result<Kept, String> {
+    let wrong = |_| {
+        "it is a number of sessions, a number of days such as 90d, both (100,90d), or all"
+            .to_owned()
+    };
+    match text {
+        "all" => Ok(Kept(None)),
+        text => text.parse().map(|rule| Kept(Some(rule))).map_err(wrong),
+    }
+}
+
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
+    let retention = match args.keep {
+        Some(Kept(retention)) => retention,
+        None => repo.config()?.retention()?,
+    };
+    let stays = match retention {
+        Some(_) => retained::with_files(&repo)?,
+        None => HashSet::new(),
+    };
     let expire = match args.expire {
         Some(expire) => expire,
         None => repo.config()?.reflog_expire()?,
     };
     if args.dry_run {
-        let would = repo.gc_forecast(expire, app.now())?;
-        return tell(&would, ["Would take out", "Would forget"], app);
+        let (lets_go, would) = match retention {
+            Some(retention) => (
+                retained::forecast(&repo, retention, &stays, app)?,
+                repo.gc_forecast_of(retention, &stays, expire, app.now())?,
+            ),
+            None => (false, repo.gc_forecast(expire, app.now())?),
+        };
+        return tell(&would, ["Would take out", "Would forget"], lets_go, app);
     }
+    let lets_go = match retention {
+        Some(retention) => retained::let_go(&repo, retention, &stays, app)?,
+        None => false,
+    };
     let bar = progress::bar(app, "{spinner} {msg}");
     let done = repo.gc(expire, app.now(), &mut |step| {
         bar.set_message(match step {
@@ -56,7 +103,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     });
     bar.finish_and_clear();
     let done = done?;
-    tell(&done, ["Took out", "Forgot"], app)?;
+    tell(&done, ["Took out", "Forgot"], lets_go, app)?;
     let (before, after) = done.size_bytes;
     if after < before {
         let line = format!("The files have {}, before {}", bytes(after), bytes(before));
@@ -74,8 +121,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// What went, or would, and how far back undo reaches then.
-fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<()> {
+/// What went, or would, and how far back undo reaches then; `lets_go`: beside sessions that were let go.
+fn tell(done: &Collected, [took, forgot]: [&str; 2], lets_go: bool, app: &mut App) -> Result<()> {
     if done.aside > 0 {
         let rows = plural(done.aside, "damaged row");
         app.ui.notice(format!(
@@ -83,7 +130,10 @@ fn tell(done: &Collected, [took, forgot]: [&str; 2], app: &mut App) -> Result<()
         ));
     }
     if done.is_nothing() {
-        app.ui.status("Nothing to delete");
+        match lets_go {
+            true => app.ui.hint(retained::LATER),
+            false => app.ui.status("Nothing to delete"),
+        }
         return Ok(());
     }
     let mut parts = Vec::new();

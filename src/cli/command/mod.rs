@@ -21,6 +21,7 @@ mod config;
 mod cost;
 mod demo;
 mod diff;
+mod doctor;
 mod drop;
 mod du;
 mod export;
@@ -173,6 +174,7 @@ commands! {
     #[command(hide = true)]
     Serve(serve),
     Du(du),
+    Doctor(doctor),
     Gc(gc),
     Fsck(fsck),
     Backup(backup),

@@ -250,11 +250,13 @@ impl<W: Write + Send> Desk<W> {
                     &mut known.insert((at, worker)).1
                 }
             };
+            let span = worker.begin();
             let said = if job.is_cancelled.load(Ordering::Relaxed) {
                 Err(tract::Error::Cancelled.into())
             } else {
                 self.done(&job, worker)
             };
+            worker.ended(span, (&job.method, job.on.as_deref()), said.as_ref().err());
             lock(&self.open).remove(job.id.get());
             let said = match said {
                 Ok(result) => Said::Result(result),
@@ -393,7 +395,10 @@ pub fn once(
         "describe" => Ok(RawJson::of(described().to_string())),
         name => method(name).and_then(|method| {
             let mut worker = Worker::new(surroundings);
-            worker.with(on, |_| true, |at| (method.call)(params, at))
+            let span = worker.begin();
+            let said = worker.with(on, |_| true, |at| (method.call)(params, at));
+            worker.ended(span, (name, on), said.as_ref().err());
+            said
         }),
     };
     match answer {

@@ -15,6 +15,7 @@ use tract::model::{Millis, RefName};
 use tract::render::Calendar;
 
 use crate::cli::app::Environment;
+use crate::cli::trace::{self, Measured};
 use crate::cli::ui::{ColorChoice, Ui};
 use crate::cli::{App, Failure, Globals, peer};
 
@@ -23,6 +24,8 @@ use crate::cli::{App, Failure, Globals, peer};
 pub struct Surroundings {
     globals: Globals,
     env: Environment,
+    /// The command that answers.
+    command: String,
 }
 
 impl Surroundings {
@@ -33,6 +36,7 @@ impl Surroundings {
                 ..app.globals.clone()
             },
             env: app.env.clone(),
+            command: app.command.clone(),
         }
     }
 
@@ -64,7 +68,9 @@ impl Surroundings {
     /// An application that says nothing.
     pub fn app(&self) -> App {
         let ui = Ui::new(ColorChoice::Never, &self.env.surroundings, true);
-        App::new(ui, self.globals.clone(), self.env.clone())
+        let mut app = App::new(ui, self.globals.clone(), self.env.clone());
+        app.command = self.command.clone();
+        app
     }
 }
 
@@ -127,6 +133,16 @@ impl Worker {
             });
         }
         self.with(None, |_| true, act)
+    }
+
+    /// A request begins.
+    pub fn begin(&self) -> Measured {
+        Measured::begin(&self.app.borrow())
+    }
+
+    /// A request was answered: the log is told.
+    pub fn ended(&self, span: Measured, what: (&str, Option<&str>), fault: Option<&ApiError>) {
+        trace::request(span, what, fault, &mut self.app.borrow_mut());
     }
 
     /// What times are read against.

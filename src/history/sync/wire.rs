@@ -322,7 +322,7 @@ fn kind(error: &Error) -> PeerTrouble {
     match error {
         Error::Busy { .. }
         | Error::Server {
-            trouble: ServerTrouble::Full { .. },
+            trouble: ServerTrouble::Full { .. } | ServerTrouble::Silent { .. },
             ..
         }
         | Error::Overtaken { .. }

@@ -17,7 +17,7 @@ use crate::interop::Format;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 
 /// A chat: a document, so that each import of a grown one is another source.
-fn chat(texts: &[usize]) -> String {
+pub(super) fn chat(texts: &[usize]) -> String {
     let row = |(at, text): (usize, &usize)| {
         let role = ["user", "assistant"][at % 2];
         format!(r#"{{"role":"{role}","content":"text {text}"}}"#)
@@ -26,7 +26,7 @@ fn chat(texts: &[usize]) -> String {
     format!("[{}]", rows.join(", "))
 }
 
-fn bring_in(repo: &Repo, path: &Path, now: Millis) {
+pub(super) fn bring_in(repo: &Repo, path: &Path, now: Millis) {
     let request = ImportRequest::at(now, "import");
     import(repo, path, &request, &mut |_| {}).expect("imports");
 }

@@ -9,4 +9,5 @@ mod laws;
 mod overtaken;
 mod purges;
 mod recording;
+mod retaining;
 mod secrets;

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use postgres::config::{Host, SslMode};
@@ -39,6 +40,8 @@ pub(super) struct Address {
     pub(super) schema: String,
     /// It without a password, as people are told of it.
     shown: String,
+    /// What `sslmode` is in force.
+    mode: Mode,
     /// A file with passwords that is not used, for others can read it.
     open_passwords: Option<String>,
 }
@@ -108,8 +111,19 @@ impl Address {
             tls,
             schema,
             shown,
+            mode,
             open_passwords,
         })
+    }
+
+    /// What `sslmode` is in force.
+    pub(super) fn sslmode(&self) -> &'static str {
+        self.mode.as_str()
+    }
+
+    /// Whether what is sent stays on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        !leaves_the_machine(&self.config)
     }
 
     /// How long a connection is waited for.
@@ -120,11 +134,33 @@ impl Address {
             .unwrap_or(CONNECT)
     }
 
-    /// A connection.
-    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
-        match &self.tls {
-            Some(tls) => self.config.connect(Tls(Arc::clone(tls))),
-            None => self.config.connect(NoTls),
+    /// A connection. The client's own timeout ends where a server's machine answers; this one goes on until somebody is
+    /// logged in, for each host. The thread of a login that was given up ends when the server, or the process, does.
+    pub(super) fn connect(&self) -> Result<Client, NotConnected> {
+        let (config, tls) = (self.config.clone(), self.tls.clone());
+        let (said, told) = mpsc::channel();
+        thread::spawn(move || {
+            let client = match tls {
+                Some(tls) => config.connect(Tls(tls)),
+                None => config.connect(NoTls),
+            };
+            // Nobody may wait for it any more.
+            let _ = said.send(client);
+        });
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1);
+        let patience = self.patience().saturating_mul(hosts.max(1));
+        match told.recv_timeout(patience) {
+            Ok(client) => client.map_err(NotConnected::Refused),
+            Err(_) => Err(NotConnected::Silent(patience)),
+        }
+    }
+
+    /// What it means that a server says nothing for so long.
+    pub(super) fn silent(&self, waited: Duration) -> Error {
+        let waited_ms = milliseconds(waited);
+        Error::Server {
+            address: self.shown.clone(),
+            trouble: ServerTrouble::Silent { waited_ms },
         }
     }
 
@@ -176,6 +212,14 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum NotConnected {
+    Refused(postgres::Error),
+    /// Nobody said anything for so long.
+    Silent(Duration),
 }
 
 /// What the client says where there is no password.

@@ -10,7 +10,7 @@ use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Row, SimpleQueryMessage};
 
-use super::address::Address;
+use super::address::{Address, NotConnected};
 use super::columns::{Given, Parameter};
 use super::reason::reason;
 use crate::error::{Error, Interrupted, Result, ServerTrouble};
@@ -45,14 +45,15 @@ impl Link {
         let client = loop {
             match address.connect() {
                 Ok(client) => break client,
-                Err(error) if is_full(&error) => {
+                Err(NotConnected::Silent(waited)) => return Err(address.silent(waited)),
+                Err(NotConnected::Refused(error)) if is_full(&error) => {
                     if from.elapsed() + pause > wait {
                         return Err(full(address.to_string(), from));
                     }
                     thread::sleep(pause);
                     pause = ASK_AGAIN.min(pause * 2);
                 }
-                Err(error) => return Err(address.refused(&error)),
+                Err(NotConnected::Refused(error)) => return Err(address.refused(&error)),
             }
         };
         Ok(Self {

@@ -9,6 +9,7 @@
 mod address;
 mod columns;
 mod derived;
+mod health;
 mod known;
 mod link;
 mod mend;
@@ -45,7 +46,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Checked, Fault, Room, Seat, Servers, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Health, Ledger, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
 use crate::model::{Author, Millis};
 use address::Address;
@@ -74,6 +75,8 @@ pub struct Postgres {
     owes_scrub: Cell<bool>,
     /// How often a server was asked.
     trips: Arc<AtomicU64>,
+    /// What was done through this.
+    ledger: Arc<Ledger>,
     /// How many operations were committed.
     operations: Arc<AtomicU64>,
     /// From where it is looked at.
@@ -145,6 +148,7 @@ impl Postgres {
             wait: BUSY_TIMEOUT,
             free: RefCell::new(vec![link]),
             owes_scrub: Cell::new(owes_scrub),
+            ledger: Ledger::counting(Arc::clone(&trips)),
             trips,
             operations: Arc::default(),
             seat: None,
@@ -309,6 +313,10 @@ impl Store for Postgres {
         Arc::clone(&self.operations)
     }
 
+    fn ledger(&self) -> Arc<Ledger> {
+        Arc::clone(&self.ledger)
+    }
+
     fn version(&self) -> Result<u64> {
         let own = self.address.qualified("tract_repository");
         let told = self.ask(&format!("SELECT writes FROM {own}"))?;
@@ -327,6 +335,10 @@ impl Store for Postgres {
 
     fn room(&self) -> Result<Room> {
         room::room(&Session::read(self)?)
+    }
+
+    fn health(&self, now: Millis) -> Result<Health> {
+        health::health(self, now)
     }
 
     fn rebuild(&self) -> Result<Vec<SetAside>> {

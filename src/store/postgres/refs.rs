@@ -173,6 +173,7 @@ impl RefsMut for Session<'_> {
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
+        let seen = name;
         let name = kept(self.seat(), name);
         let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
@@ -189,8 +190,12 @@ impl RefsMut for Session<'_> {
              INSERT INTO reflog
                  (id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
              SELECT $1, $5, $2, target, symbolic, $3, $4 FROM was
-             WHERE target IS DISTINCT FROM $3 OR symbolic IS DISTINCT FROM $4";
-        self.execute(sql, &[&id, name, &target, &symbolic, &operation])
+             WHERE target IS DISTINCT FROM $3 OR symbolic IS DISTINCT FROM $4 RETURNING id";
+        let logged = self.query(sql, &[&id, name, &target, &symbolic, &operation])?;
+        if !logged.is_empty() {
+            self.store.ledger.moved(seen, new);
+        }
+        Ok(())
     }
 
     fn purge_operations(&self, purge: u64) -> Result<()> {

@@ -122,6 +122,7 @@ impl<'a> Session<'a> {
         if told.first().is_some_and(is_refused) {
             return Err(busy(from));
         }
+        store.ledger.begin();
         let greatest = numbers[2..].iter().map(|text| number(text).unwrap_or(0));
         session
             .ids
@@ -316,6 +317,7 @@ impl Tx for Session<'_> {
             }
             Err(error) => return Err(error),
         }
+        self.store.ledger.commit();
         if self.operation.get().is_some() {
             self.store.operations.fetch_add(1, Ordering::Relaxed);
         }

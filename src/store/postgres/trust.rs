@@ -50,6 +50,19 @@ impl FromStr for Mode {
     }
 }
 
+impl Mode {
+    /// As `sslmode` says it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Prefer => "prefer",
+            Self::Require => "require",
+            Self::VerifyCa => "verify-ca",
+            Self::VerifyFull => "verify-full",
+        }
+    }
+}
+
 /// The authorities that the system knows, in place of a file's name.
 const SYSTEM: &str = "system";
 

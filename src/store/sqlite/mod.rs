@@ -13,6 +13,7 @@ mod codec;
 mod derived;
 mod dictionary;
 mod generation;
+mod health;
 mod memo;
 mod mend;
 mod objects;
@@ -46,7 +47,9 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::rows::Shown;
-use super::{Checked, Fault, Prepare, Prepared, Room, Seat, SetAside, Store, Tx, View};
+use super::{
+    Checked, Fault, Health, Ledger, Prepare, Prepared, Room, Seat, SetAside, Store, Tx, View,
+};
 use crate::error::{Error, Result};
 use crate::model::weighed::weighed;
 use crate::model::{Author, Millis};
@@ -122,8 +125,9 @@ pub struct Sqlite {
     /// Who is at work.
     worker: Option<Author>,
     /// How many statements were asked for.
-    #[cfg(test)]
     statements: Arc<AtomicU64>,
+    /// What was done through this.
+    ledger: Arc<Ledger>,
 }
 
 impl Sqlite {
@@ -245,6 +249,7 @@ impl Sqlite {
     /// Settings that touch no file; the wait comes first, since everything after may have to wait.
     fn prepare(mut connection: Connection) -> Result<Self> {
         let wait_ms = Arc::new(AtomicU64::new(BUSY_TIMEOUT.as_millis() as u64));
+        let statements = Arc::default();
         connection
             .busy_handler(Some(wait_for(Arc::clone(&wait_ms))))
             .map_err(engine)?;
@@ -288,8 +293,8 @@ impl Sqlite {
             dictionaries: RefCell::default(),
             seat: None,
             worker: None,
-            #[cfg(test)]
-            statements: Arc::default(),
+            ledger: Ledger::counting(Arc::clone(&statements)),
+            statements,
         })
     }
 
@@ -362,6 +367,10 @@ impl Store for Sqlite {
         Arc::clone(&self.operations)
     }
 
+    fn ledger(&self) -> Arc<Ledger> {
+        Arc::clone(&self.ledger)
+    }
+
     fn version(&self) -> Result<u64> {
         let version = self.connection.prepare_cached("PRAGMA data_version");
         let version = version.and_then(|mut version| version.query_row([], |row| row.get(0)));
@@ -392,6 +401,10 @@ impl Store for Sqlite {
 
     fn room(&self) -> Result<Room> {
         room::room(self, &Session::read(self)?)
+    }
+
+    fn health(&self, _: Millis) -> Result<Health> {
+        health::health(self)
     }
 
     fn rebuild(&self) -> Result<Vec<SetAside>> {

@@ -378,6 +378,7 @@ impl RefsMut for Session<'_> {
         if self.operation.get().is_none() && self.coming.borrow().is_none() {
             return Err(Error::store("no operation is open to log the move under"));
         }
+        let seen = name;
         let name = kept(self.seat(), name);
         let old = self.kept_reference(name)?;
         if old.as_ref() == new {
@@ -406,7 +407,9 @@ impl RefsMut for Session<'_> {
                 new_target,
                 new_symbolic
             ],
-        )
+        )?;
+        self.store.ledger.moved(seen, new);
+        Ok(())
     }
 
     fn purge_operations(&self, purge: u64) -> Result<()> {

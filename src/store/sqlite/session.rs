@@ -82,6 +82,7 @@ impl<'a> Session<'a> {
         }
         begin(store, "BEGIN IMMEDIATE")?;
         store.writing.set(true);
+        store.ledger.begin();
         Ok(Self::new(store, true))
     }
 
@@ -111,7 +112,6 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
-        #[cfg(test)]
         self.store.statements.fetch_add(1, Ordering::Relaxed);
         let known = self.store.written.borrow().get(sql).cloned();
         let written = known.unwrap_or_else(|| {
@@ -250,6 +250,7 @@ impl Tx for Session<'_> {
         }
         connection.execute_batch("COMMIT").map_err(engine)?;
         self.committed.set(true);
+        self.store.ledger.commit();
         if self.operation.get().is_some() {
             self.store.operations.fetch_add(1, Ordering::Relaxed);
         }

@@ -1,7 +1,10 @@
-//! What was counted, hidden and reset, a JSON object on a line each, for whoever looks after a budget.
+//! What is done, a JSON object on a line each, for whoever runs it: a line for each command and each request of a
+//! program, and what a budget counted and a command hid or reset.
 //!
 //! `TRACT_LOG` asks for it: `1` or `-` is standard error, anything else a file, to which lines are added. It says
-//! nothing of what messages say. Deliberately absent: whatever else a program may tell of itself.
+//! nothing of what messages say. `docs/log.md` describes each field.
+
+mod span;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,12 +15,17 @@ use tract::history::{On, Repo, Surgery, Touched};
 use tract::model::TokenCount;
 
 use super::{App, Result};
+pub use span::{Measured, command, request};
 
-/// Adds a line, if one is asked for. That it cannot be written is a warning.
+/// How many messages are named in a line.
+const MESSAGES: usize = 256;
+
+/// Adds a line, if one is asked for. That it cannot be written is a warning, once.
 pub fn add(app: &mut App, event: &str, facts: impl FnOnce(&App) -> Result<Value>) {
-    let Some(place) = app.env.log.clone() else {
+    let Some(log) = app.env.log.clone() else {
         return;
     };
+    let place = &*log.place;
     let mut line = json!({"time": app.now().0, "command": app.command, "event": event});
     match (facts(app), &mut line) {
         (Ok(Value::Object(facts)), Value::Object(line)) => line.extend(facts),
@@ -27,12 +35,19 @@ pub fn add(app: &mut App, event: &str, facts: impl FnOnce(&App) -> Result<Value>
     if place == "1" || place == "-" {
         return app.ui.complain(line.to_string());
     }
-    let written = app.path(Path::new(&place)).map(|path| append(&path, &line));
-    if let Ok(Err(error)) = written {
+    let written = match app.path(Path::new(place)) {
+        Ok(path) => append(&path, &line).map_err(|error| error.to_string()),
+        Err(failure) => Err(failure.what()),
+    };
+    if let Err(error) = written
+        && log.warns()
+    {
         app.ui.warn(format!("TRACT_LOG: {place}: {error}"));
     }
 }
 
+/// Adds a line in one write, so that those of several processes do not mix, and with the file opened anew, so that it
+/// can be moved away at any time.
 fn append(path: &Path, line: &Value) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -74,10 +89,10 @@ pub fn changed(why: &str, surgery: &Surgery, app: &mut App) {
     add(app, "changed", |_| Ok(facts));
 }
 
-/// Which messages: by commit, with what each counts.
+/// Which messages, the first of them: by commit, with what each counts.
 pub fn messages(told: &[Touched]) -> Value {
     let message = |one: &Touched| json!({"commit": one.id.to_string(), "role": one.role.as_str(), "tokens": count(one.tokens)});
-    told.iter().map(message).collect()
+    told.iter().take(MESSAGES).map(message).collect()
 }
 
 /// A count; one that is estimated says so.

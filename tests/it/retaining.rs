@@ -1,0 +1,104 @@
+//! How many imported sessions are kept.
+
+use crate::sandbox::Sandbox;
+
+/// Three sessions of different times, whose files are gone, on which nothing of one's own stands but on the first.
+fn three() -> Sandbox {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    for (name, day) in [("one", "01"), ("two", "20"), ("three", "28")] {
+        let record = |role: &str, text: &str, at: &str| {
+            let id = format!("{name}-{at}");
+            let parent = match at {
+                "0" => "null".to_owned(),
+                _ => format!("\"{name}-0\""),
+            };
+            format!(
+                r#"{{"type":"{role}","uuid":"{id}","parentUuid":{parent},"sessionId":"{name}","timestamp":"2026-01-{day}T09:0{at}:00.000Z","cwd":"/work","message":{{"role":"{role}","content":"{text} of {name}"}}}}"#
+            )
+        };
+        let lines = [
+            record("user", "a question", "0"),
+            record("assistant", "an answer", "1"),
+        ];
+        let file = sandbox.work().join(format!("{name}.jsonl"));
+        std::fs::write(&file, lines.join("\n") + "\n").expect("written");
+        sandbox.ok(&["import", &format!("{name}.jsonl")]);
+        std::fs::remove_file(file).expect("gone");
+    }
+    sandbox
+}
+
+#[test]
+fn what_a_rule_does_not_keep_is_let_go_and_comes_back_until_the_log_forgets() {
+    let sandbox = three();
+    sandbox.wait_days(60);
+    let branches = sandbox.ok(&["branch"]);
+    let log = |name: &str| sandbox.tract(&["compile", name, "--format", "text"]);
+    let two = log("two");
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--keep", "1", "--dry-run"]), @r"
+    claude-code/two  2026-01-20 09:01:00  2 messages  504
+    --- stderr
+    Would let go of 1 session: 504 B that nothing else needs
+    hint: tract undo brings it back until the log forgets it; to delete it now: tract gc --expire now
+    ");
+    assert_eq!(sandbox.ok(&["branch"]), branches);
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--keep", "1"]), @r"
+    --- stderr
+    Let go of 1 session: claude-code/two
+    hint: tract undo brings it back until the log forgets it; to delete it now: tract gc --expire now
+    ");
+    // HEAD is on main, which follows the first.
+    insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
+      three  5875eeb  2026-01-28 09:01:00  19 tokens  file gone  claude-code  a question of three
+    * main   82d892b  2026-01-01 09:01:00  19 tokens  file gone  claude-code  a question of one
+    ");
+    sandbox.ok(&["undo"]);
+    assert_eq!(sandbox.ok(&["branch"]), branches);
+    assert_eq!(log("two"), two);
+    sandbox.ok(&["redo"]);
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--expire", "now"]), @r"
+    --- stderr
+    Took out 2 commits, 2 messages (140 B) and 1 kept session file (364 B)
+    Forgot 6 operations: there is nothing left to undo
+    ");
+    sandbox.ok(&["fsck"]);
+    assert!(log("two").contains("no commit 'two'"));
+}
+
+#[test]
+fn a_tag_and_a_setting_keep() {
+    let sandbox = three();
+    sandbox.wait_days(365);
+    sandbox.ok(&["tag", "keep-this", "two"]);
+    sandbox.ok(&["config", "gc.keep", "30d"]);
+    insta::assert_snapshot!(sandbox.tract(&["config", "gc.keep"]), @"30d");
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--dry-run"]), @r"
+    claude-code/three  2026-01-28 09:01:00  2 messages  522
+    --- stderr
+    Would let go of 1 session: 522 B that nothing else needs
+    Would forget 3 operations: undo reaches back to #4 (3 min ago)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--keep", "all", "--dry-run"]), @r"
+    --- stderr
+    Would forget 3 operations: undo reaches back to #4 (4 min ago)
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--keep", "some"]), @r"
+    exit code: 2
+    --- stderr
+    error: invalid value 'some' for '--keep <KEEP>': it is a number of sessions, a number of days such as 90d, both (100,90d), or all
+    hint: tract gc --help
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["config", "gc.keep", "some"]), @r"
+    exit code: 2
+    --- stderr
+    error: gc.keep: 'some' is neither all, a number of sessions, a number of days such as 90d, nor both: 100,90d
+    ");
+    // While its file is there, it would only come in again.
+    std::fs::write(sandbox.work().join("three.jsonl"), "{}\n").expect("written");
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--dry-run"]), @r"
+    --- stderr
+    Would let go of no session
+    Would forget 3 operations: undo reaches back to #4 (7 min ago)
+    ");
+}
