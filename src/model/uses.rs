@@ -67,6 +67,15 @@ impl ToolUses {
         })
     }
 
+    /// Whether these are the same calls and answers, however the calls are said in a line.
+    pub(crate) fn is_of_the_same(&self, other: &Self) -> bool {
+        let is_same =
+            |(one, other): (&ToolUse, &ToolUse)| (&one.id, &one.name) == (&other.id, &other.name);
+        self.answers == other.answers
+            && self.calls.len() == other.calls.len()
+            && self.calls.iter().zip(&other.calls).all(is_same)
+    }
+
     /// The ids alone.
     pub fn links(&self) -> Links {
         Links {
@@ -135,6 +144,19 @@ mod tests {
             arguments: format!(r#"{{"path": "{}"}}"#, "é".repeat(60)),
             kind: None,
         }
+    }
+
+    #[test]
+    fn calls_are_the_same_however_they_are_said() {
+        let of = |id| {
+            ToolUses::of(&Message::new(Role::Assistant, vec![call(id)])).expect("it uses tools")
+        };
+        let mut before = of("a");
+        before.calls[0].line = "as an earlier version said it".into();
+        assert!(before.is_of_the_same(&of("a")));
+        assert!(!before.is_of_the_same(&of("b")));
+        before.answers.push("a".into());
+        assert!(!before.is_of_the_same(&of("a")));
     }
 
     #[test]

@@ -96,15 +96,25 @@ impl Shown {
         }
     }
 
-    /// Whether it is what is `wanted` of this message; its preview may be one of before results were told without their
-    /// heads.
+    /// Whether it is what is `wanted` of this message. How earlier versions said a result or a call in a line is no
+    /// fault: its preview may be one of before results were told without their heads, and its calls' lines any.
     pub(super) fn is_of(&self, wanted: Self, message: &Message) -> bool {
         let preview = if self.preview == wanted.preview {
             wanted.preview
         } else {
             plain_preview(message)
         };
-        *self == Self { preview, ..wanted }
+        let read = |uses: &Option<String>| uses.as_deref().and_then(ToolUses::from_text);
+        let uses = match read(&self.uses).zip(read(&wanted.uses)) {
+            Some((own, of_today)) if own.is_of_the_same(&of_today) => self.uses.clone(),
+            _ => wanted.uses,
+        };
+        *self
+            == Self {
+                preview,
+                uses,
+                ..wanted
+            }
     }
 
     /// That of a row, from its role on.
