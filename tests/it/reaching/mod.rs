@@ -139,6 +139,7 @@ fn plain_text_to_another_host_is_refused_unless_it_is_asked_for() {
     exit code: 2
     --- stderr
     error: sslmode=sometimes: it may be disable, prefer, require, verify-ca or verify-full
+    hint: require is the least for another host; only verify-full says that it is the server you mean
     ");
 }
 
@@ -283,6 +284,7 @@ fn variables_say_what_an_address_does_not() {
     exit code: 2
     --- stderr
     error: PGPORT: invalid value for option `port`
+    hint: the variable is as psql takes it; what the address says goes before it: postgres://HOST:PORT/DATABASE
     ");
     let service = format!("[ours]\nhost={socket}\nuser=tract\ndbname=postgres\n");
     let service = sandbox.write("services", service).display().to_string();
@@ -293,6 +295,7 @@ fn variables_say_what_an_address_does_not() {
     exit code: 2
     --- stderr
     error: the service 'theirs': no service file has it
+    hint: services stand in ~/.pg_service.conf, or in the file that PGSERVICEFILE names: [NAME], and host=HOST below it
     ");
 }
 
