@@ -33,6 +33,10 @@ const CHANGING: [&str; 11] = [
     "annotate", "clear", "commit", "compact", "drop", "pick", "prune", "purge", "redact",
     "restore", "truncate",
 ];
+/// The commands that read what they need and then say it, so that all of it may be as it was at one moment.
+const AT_ONCE: [&str; 8] = [
+    "branch", "commit", "compile", "diff", "find", "log", "show", "status",
+];
 /// The columns that a title may take within a line.
 const TITLE: usize = 60;
 
@@ -377,10 +381,14 @@ impl App {
         self.sit(&mut repo)?;
         self.sign_on(&mut repo)?;
         self.note(&repo);
-        Ok(Rc::new(match &self.expected {
+        let repo = Rc::new(match &self.expected {
             Some(expected) => repo.expecting(expected.clone()),
             None => repo,
-        }))
+        });
+        if AT_ONCE.contains(&self.command.as_str()) {
+            self.ui.held().hold(&repo);
+        }
+        Ok(repo)
     }
 
     /// From here on the repository is this one in memory.

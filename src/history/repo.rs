@@ -215,6 +215,12 @@ impl Repo {
         self.address.is_some()
     }
 
+    /// Whether what is read from here on may all be as it was at one moment, until something is written here: where a
+    /// look is dear, as on a server, the next one goes on with the last. To be ended before anything else takes its time.
+    pub fn hold(&self, holds: bool) {
+        self.store.hold(holds);
+    }
+
     /// How many operations were committed through this handle. Whoever holds the count sees it go on, also
     /// after the repository is closed; what others commit is not in it.
     pub fn operations_committed(&self) -> Arc<AtomicU64> {

@@ -40,6 +40,10 @@ impl Store for Guarded {
         self.store.read()
     }
 
+    fn hold(&self, holds: bool) {
+        self.store.hold(holds);
+    }
+
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {
         let tx = self.store.begin(waits)?;
         // What was done itself may go on.

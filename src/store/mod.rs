@@ -74,6 +74,12 @@ pub trait Store: Send {
     /// A consistent view for reading. Close it soon: it holds back the journal.
     fn read(&self) -> Result<Box<dyn View + '_>>;
 
+    /// Whether the views that follow, one after the other, may see the same, until something is written here: an
+    /// engine for which a view is dear goes on with the last one. It holds back what an open view does.
+    fn hold(&self, holds: bool) {
+        let _ = holds;
+    }
+
     /// The one write transaction. Nothing of it is visible, or remains, unless it is committed;
     /// dropping it takes everything back.
     ///

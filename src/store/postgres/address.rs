@@ -9,10 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
+use tokio_postgres::config::{Host, SslMode};
+use tokio::runtime::Runtime;
+use tokio_postgres::{Config, NoTls};
 use rustls::ClientConfig;
 
+use super::driver::Driver;
 use super::parameters::{Parameters, without_secrets};
 use super::passwords::{self, Found, SOCKETS};
 use super::reason::reason;
@@ -121,15 +123,15 @@ impl Address {
     }
 
     /// A connection.
-    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+    pub(super) fn connect(&self, runtime: Runtime) -> Result<Driver, tokio_postgres::Error> {
         match &self.tls {
-            Some(tls) => self.config.connect(Tls(Arc::clone(tls))),
-            None => self.config.connect(NoTls),
+            Some(tls) => Driver::connect(runtime, &self.config, Tls(Arc::clone(tls))),
+            None => Driver::connect(runtime, &self.config, NoTls),
         }
     }
 
     /// What it means that no connection is made.
-    pub(super) fn refused(&self, error: &postgres::Error) -> Error {
+    pub(super) fn refused(&self, error: &tokio_postgres::Error) -> Error {
         let address = self.shown.clone();
         let is_missing = reason(error) == NO_PASSWORD;
         let is_of_password = is_missing

@@ -68,8 +68,8 @@ impl Derivations for Session<'_> {
              JOIN counts ON content = contents.id AND encoding = $3 AND mask = masked",
             &[&contents, &masks, &encoding_number(encoding)],
         )?;
-        for row in rows {
-            answers[place_of(&row)?] = rows::count(&row, 1)?;
+        for row in rows.iter() {
+            answers[place_of(row)?] = rows::count(row, 1)?;
         }
         Ok(answers)
     }
@@ -272,11 +272,11 @@ impl Standings {
         let lineages: Vec<i64> = lineages.into_iter().collect();
         let sql = "SELECT lineage, depth FROM commits WHERE lineage = ANY ($1) AND content IS NULL";
         let mut changes: HashMap<i64, BTreeSet<i64>> = HashMap::new();
-        for row in session.query(sql, &[&lineages])? {
+        for row in session.query(sql, &[&lineages])?.iter() {
             changes
-                .entry(get(&row, 0)?)
+                .entry(get(row, 0)?)
                 .or_default()
-                .insert(get(&row, 1)?);
+                .insert(get(row, 1)?);
         }
         Ok(Self {
             commits,

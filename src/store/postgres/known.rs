@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::lineage::{Path, Place};
@@ -81,11 +81,11 @@ impl Known {
     pub(super) fn path(&self, tip: &CommitHash) -> Option<Path> {
         let last = self.path.borrow();
         let (known, path) = last.as_ref()?;
-        (known == tip).then(|| Rc::clone(path))
+        (known == tip).then(|| Arc::clone(path))
     }
 
     pub(super) fn saw_path(&self, tip: CommitHash, path: &Path) {
-        self.path.replace(Some((tip, Rc::clone(path))));
+        self.path.replace(Some((tip, Arc::clone(path))));
     }
 
     /// Whether anything was forgotten that may wait to be sent.

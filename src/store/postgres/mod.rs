@@ -7,8 +7,10 @@
 //! of commands, any SQL outside this folder.
 
 mod address;
+mod answers;
 mod columns;
 mod derived;
+mod driver;
 mod known;
 mod link;
 mod mend;
@@ -50,8 +52,8 @@ use crate::error::{Error, Result};
 use crate::model::{Author, Millis};
 use address::Address;
 use link::Link;
-use schema::Found;
-use session::{LOCK, Session, Trace};
+use schema::{Found, Within};
+use session::{LOCK, Moment, Session, Trace};
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -70,6 +72,9 @@ pub struct Postgres {
     wait: Duration,
     /// Connections that nobody uses.
     free: RefCell<Vec<Link>>,
+    /// Whether the views that follow are to see the same, and what the last of them has seen.
+    is_held: Cell<bool>,
+    moment: RefCell<Option<Moment>>,
     /// Whether a purge has left its rows to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
     /// How often a server was asked.
@@ -102,7 +107,7 @@ impl Postgres {
         let (address, trips) = (Address::parse(url, servers)?, Arc::default());
         let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
         let is_new =
-            schema::inspect(&link, &address)? == Found::Nothing && schema::make(&link, &address)?;
+            schema::inspect(&link, &address, Within::Nothing)? == Found::Nothing && schema::make(&link, &address)?;
         Ok((Self::enter(address, link, trips)?, is_new))
     }
 
@@ -129,10 +134,10 @@ impl Postgres {
     }
 
     fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
-        let mut found = schema::inspect(&link, &address)?;
+        let mut found = schema::inspect(&link, &address, Within::Nothing)?;
         if let Found::Older(older) = found {
             schema::upgrade(&link, &address, older)?;
-            found = schema::inspect(&link, &address)?;
+            found = schema::inspect(&link, &address, Within::Nothing)?;
         }
         let Found::Repository { schema, owes_scrub } = found else {
             return Err(Error::NoRepository {
@@ -144,6 +149,8 @@ impl Postgres {
             schema,
             wait: BUSY_TIMEOUT,
             free: RefCell::new(vec![link]),
+            is_held: Cell::new(false),
+            moment: RefCell::default(),
             owes_scrub: Cell::new(owes_scrub),
             trips,
             operations: Arc::default(),
@@ -193,7 +200,7 @@ impl Postgres {
                 Ok(told) => return Ok((link, told)),
                 Err(Error::Disconnected { .. }) => {}
                 Err(error) => {
-                    let _ = link.batch("ROLLBACK");
+                    link.roll_back();
                     self.give_back(link);
                     return Err(error);
                 }
@@ -203,6 +210,24 @@ impl Postgres {
         link.writes.set(writes);
         let told = begin(&link)?;
         Ok((link, told))
+    }
+
+    /// Keeps what a view has seen for the next one.
+    fn keep(&self, moment: Moment) {
+        let last = self.moment.replace(Some(moment));
+        self.end(last);
+    }
+
+    /// Those that follow need not see what was seen so far.
+    fn let_go(&self) {
+        self.end(self.moment.take());
+    }
+
+    fn end(&self, moment: Option<Moment>) {
+        if let Some(Moment { link, .. }) = moment {
+            link.roll_back();
+            self.give_back(link);
+        }
     }
 
     fn give_back(&self, link: Link) {
@@ -287,6 +312,13 @@ impl Store for Postgres {
         }
         let wait = waits.then_some(self.wait);
         Ok(Box::new(Session::write(self, wait)?))
+    }
+
+    fn hold(&self, holds: bool) {
+        self.is_held.set(holds);
+        if !holds {
+            self.let_go();
+        }
     }
 
     fn sit(&mut self, seat: Option<Seat>) {

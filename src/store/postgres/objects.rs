@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use postgres::Row;
+use tokio_postgres::Row;
 
 use super::columns::{damaged, get, keys};
 use super::session::{Session, place_of};

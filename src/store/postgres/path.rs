@@ -1,8 +1,8 @@
 //! Paths: the commits that lead to one, oldest first, in ranges of lineages.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use postgres::Row;
+use tokio_postgres::Row;
 
 use super::columns::{Parameter, get};
 use super::session::Session;
@@ -48,12 +48,12 @@ impl Session<'_> {
             let mut parameters: Vec<&dyn Parameter> = vec![&lineages, &firsts, &lasts];
             parameters.extend(more);
             let mut depths = batch.iter().flat_map(|one| one.first..=one.last);
-            for row in self.query(sql, &parameters)? {
+            for row in self.query(sql, &parameters)?.iter() {
                 let next = depths.next();
-                if next != Some(get(&row, 1)?) {
+                if next != Some(get(row, 1)?) {
                     return Err(no_commit_at(next.unwrap_or_default()));
                 }
-                read(&row)?;
+                read(row)?;
             }
             if let Some(depth) = depths.next() {
                 return Err(no_commit_at(depth));
@@ -90,7 +90,7 @@ impl Lineages for Session<'_> {
             &[tip],
         )?;
         let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let path = Rc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
+        let path = Arc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
         if !path.is_empty() {
             self.known.saw_path(*tip, &path);
         }

@@ -1,7 +1,7 @@
 //! What is remembered by a name: one way to read and to write such rows, whatever their table.
 
-use postgres::Row;
-use postgres::types::Type;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::columns::{Given, Parameter};
 use super::session::Session;

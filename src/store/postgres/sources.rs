@@ -79,9 +79,9 @@ impl Sources for Session<'_> {
         let sql = "SELECT n, source, spans FROM unnest($1) WITH ORDINALITY AS keys (key, n)
              JOIN commits ON hash = key JOIN commit_records ON commit_id = id
              ORDER BY n, source DESC";
-        for row in self.query(sql, &[&keys(commits)])? {
-            let spans = unpack_spans(get(&row, 2)?)?;
-            found[place_of(&row)?].push((row.unsigned(1)?, spans));
+        for row in self.query(sql, &[&keys(commits)])?.iter() {
+            let spans = unpack_spans(get(row, 2)?)?;
+            found[place_of(row)?].push((row.unsigned(1)?, spans));
         }
         Ok(found)
     }
