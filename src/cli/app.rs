@@ -20,7 +20,7 @@ use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
-use tract::store::Servers;
+use tract::store::{Look, Seat, Servers};
 
 use super::identity::Worker;
 use super::pager::Pager;
@@ -373,7 +373,11 @@ impl App {
             self.note(&repo);
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
-        let visitor = self.visitor()?;
+        let mut visitor = self.visitor()?;
+        let is_held = AT_ONCE.contains(&self.command.as_str());
+        if is_held {
+            visitor.look = Some(self.look()?);
+        }
         let mut repo = match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
@@ -385,10 +389,23 @@ impl App {
             Some(expected) => repo.expecting(expected.clone()),
             None => repo,
         });
-        if AT_ONCE.contains(&self.command.as_str()) {
+        if is_held {
             self.ui.held().hold(&repo);
         }
         Ok(repo)
+    }
+
+    /// Whence this command looks at a repository of many people.
+    fn look(&self) -> Result<Look> {
+        let branch = match self.on()? {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        let (name, _) = self.name(None)?;
+        Ok(Look {
+            seat: name.as_deref().map(Seat::of_person),
+            branch,
+        })
     }
 
     /// From here on the repository is this one in memory.
@@ -463,6 +480,7 @@ impl App {
             users,
             safe,
             servers,
+            look: None,
         })
     }
 

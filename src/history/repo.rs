@@ -74,7 +74,7 @@ impl Repo {
 
     /// Opens the repository at an address, or makes it.
     fn on_server(address: &str, makes: bool, visitor: &Visitor) -> Result<(Self, bool)> {
-        let (store, address, is_new) = server::enter(address, makes, &visitor.servers)?;
+        let (store, address, is_new) = server::enter(address, makes, visitor)?;
         let repo = Self {
             address: Some(address),
             own: visitor.users.is_none(),

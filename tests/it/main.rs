@@ -118,6 +118,8 @@ mod restoring;
 mod resuming;
 mod roo_laws;
 mod room;
+#[cfg(all(feature = "postgres", unix))]
+mod round_trips;
 mod running;
 mod sandbox;
 mod saying;

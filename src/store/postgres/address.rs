@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_postgres::config::{Host, SslMode};
-use tokio::runtime::Runtime;
-use tokio_postgres::{Config, NoTls};
 use rustls::ClientConfig;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 
 use super::driver::Driver;
 use super::parameters::{Parameters, without_secrets};

@@ -70,7 +70,10 @@ impl Asked {
             let bytes = matches!(is_null, IsNull::No).then(|| bytes.to_vec());
             Ok((Encoded(bytes), of))
         });
-        Ok(Self::Rows(sql.into(), encoded.collect::<Result<_, Wrong>>()?))
+        Ok(Self::Rows(
+            sql.into(),
+            encoded.collect::<Result<_, Wrong>>()?,
+        ))
     }
 
     async fn by(&self, client: &Client) -> Result<Told, Error> {

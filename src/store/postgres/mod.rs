@@ -7,6 +7,7 @@
 //! of commands, any SQL outside this folder.
 
 mod address;
+mod ahead;
 mod answers;
 mod columns;
 mod derived;
@@ -47,13 +48,15 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Checked, Fault, Room, Seat, Servers, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Look, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::model::{Author, Millis};
+use crate::hash::ContentHash;
+use crate::model::{Author, Millis, RefName};
 use address::Address;
+use driver::{Asked, Told};
 use link::Link;
 use schema::{Found, Within};
-use session::{LOCK, Moment, Session, Trace};
+use session::{LOCK, Moment, Session, Trace, begin_view};
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,6 +78,10 @@ pub struct Postgres {
     /// Whether the views that follow are to see the same, and what the last of them has seen.
     is_held: Cell<bool>,
     moment: RefCell<Option<Moment>>,
+    /// The branch whose commits are looked at, where it was named.
+    on: RefCell<Option<RefName>>,
+    /// The contents that the next transaction is about to put.
+    foreseen: RefCell<Vec<ContentHash>>,
     /// Whether a purge has left its rows to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
     /// How often a server was asked.
@@ -106,9 +113,9 @@ impl Postgres {
     pub fn create_as(url: &str, servers: &Servers) -> Result<(Self, bool)> {
         let (address, trips) = (Address::parse(url, servers)?, Arc::default());
         let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
-        let is_new =
-            schema::inspect(&link, &address, Within::Nothing)? == Found::Nothing && schema::make(&link, &address)?;
-        Ok((Self::enter(address, link, trips)?, is_new))
+        let is_new = schema::inspect(&link, &address, Within::Nothing)? == Found::Nothing
+            && schema::make(&link, &address)?;
+        Ok((Self::enter(address, link, trips, None)?, is_new))
     }
 
     /// Opens the repository in the schema that an address names.
@@ -128,13 +135,42 @@ impl Postgres {
     ///
     /// As [`Postgres::open`].
     pub fn open_as(url: &str, servers: &Servers) -> Result<Self> {
-        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
-        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
-        Self::enter(address, link, trips)
+        Self::look_as(url, servers, None)
     }
 
-    fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
-        let mut found = schema::inspect(&link, &address, Within::Nothing)?;
+    /// The same for somebody who looks at once, and holds what is seen then ([`Store::hold`]): from where, and at which
+    /// branch, if it is not HEAD's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::open`].
+    pub fn look_as(url: &str, servers: &Servers, look: Option<&Look>) -> Result<Self> {
+        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
+        Self::enter(address, link, trips, look)
+    }
+
+    fn enter(
+        address: Address,
+        link: Link,
+        trips: Arc<AtomicU64>,
+        look: Option<&Look>,
+    ) -> Result<Self> {
+        let mut more = Vec::new();
+        if let Some(Look { seat, branch }) = look {
+            more.push(Asked::Text(begin_view(&address)));
+            more.extend(ahead::of_view(&ahead::names(
+                seat.as_ref(),
+                branch.as_ref(),
+            ))?);
+        }
+        let (mut found, along) = schema::inspect_along(&link, &address, Within::Nothing, more)?;
+        let seen: Option<Vec<Told>> = along.into_iter().map(Result::ok).collect();
+        let seen =
+            seen.filter(|seen| !seen.is_empty() && matches!(found, Found::Repository { .. }));
+        if look.is_some() && seen.is_none() {
+            link.roll_back();
+        }
         if let Found::Older(older) = found {
             schema::upgrade(&link, &address, older)?;
             found = schema::inspect(&link, &address, Within::Nothing)?;
@@ -144,19 +180,27 @@ impl Postgres {
                 start: address.to_string().into(),
             });
         };
-        Ok(Self {
+        let store = Self {
             address,
             schema,
             wait: BUSY_TIMEOUT,
-            free: RefCell::new(vec![link]),
-            is_held: Cell::new(false),
+            free: RefCell::default(),
+            is_held: Cell::new(look.is_some()),
             moment: RefCell::default(),
+            on: RefCell::default(),
+            foreseen: RefCell::default(),
             owes_scrub: Cell::new(owes_scrub),
             trips,
             operations: Arc::default(),
             seat: None,
             worker: None,
-        })
+        };
+        match seen {
+            // It leaves what it has seen to the next view.
+            Some(mut seen) => drop(Session::begun(&store, link, seen.split_off(1))?),
+            None => store.give_back(link),
+        }
+        Ok(store)
     }
 
     /// The same, with another wait for other writers.
@@ -210,6 +254,11 @@ impl Postgres {
         link.writes.set(writes);
         let told = begin(&link)?;
         Ok((link, told))
+    }
+
+    /// The names by which the tip is looked for whose commits are most likely asked for.
+    fn names(&self) -> Vec<RefName> {
+        ahead::names(self.seat.as_ref(), self.on.borrow().as_ref())
     }
 
     /// Keeps what a view has seen for the next one.
@@ -319,6 +368,11 @@ impl Store for Postgres {
         if !holds {
             self.let_go();
         }
+    }
+
+    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
+        self.on.replace(branch.cloned());
+        self.foreseen.replace(contents());
     }
 
     fn sit(&mut self, seat: Option<Seat>) {

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::address::{Address, LOCKED};
 use super::columns::{damaged, get};
-use super::driver::Asked;
+use super::driver::{Asked, Told};
 use super::link::{Link, asked, rows, texts};
 use super::session::LOCK;
 use crate::error::{Error, Result};
@@ -18,10 +18,11 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 3] = [
+const ADDED: [&str; 4] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
     include_str!("../../../migrations/postgres/0005_authors.sql"),
+    include_str!("../../../migrations/postgres/0006_forks.sql"),
 ];
 
 /// The format that this program reads and writes.
@@ -72,12 +73,25 @@ fn is_ours(found: &[Row]) -> Result<bool> {
 /// [`Error::ForeignDatabase`] where something else is in it, [`Error::OlderDatabase`],
 /// [`Error::NewerDatabase`].
 pub(super) fn inspect(link: &Link, address: &Address, within: Within) -> Result<Found> {
+    Ok(inspect_along(link, address, within, Vec::new())?.0)
+}
+
+/// The same with what else is asked outside of any transaction, in the same round trip: each answer of that, or its error.
+pub(super) fn inspect_along(
+    link: &Link,
+    address: &Address,
+    within: Within,
+    more: Vec<Asked>,
+) -> Result<(Found, Vec<Result<Told>>)> {
+    let mut along = Vec::new();
     let own = address.qualified("tract_repository");
     let own = format!("SELECT format, owes_scrub FROM {own}");
     let (rows, told) = match within {
         Within::Nothing => {
-            let [found, told] = [asked(LOOK, &[&address.schema])?, Asked::Text(own)];
-            let mut both = link.each(&[found, told])?;
+            let mut all = vec![asked(LOOK, &[&address.schema])?, Asked::Text(own)];
+            all.extend(more);
+            let mut both = link.each(&all)?;
+            along = both.split_off(2);
             let told = both.pop();
             (rows(both.pop().transpose()?), told.transpose())
         }
@@ -91,11 +105,15 @@ pub(super) fn inspect(link: &Link, address: &Address, within: Within) -> Result<
             (found, Ok(told))
         }
     };
+    Ok((judge(&rows, told, address)?, along))
+}
+
+fn judge(rows: &[Row], told: Result<Option<Told>>, address: &Address) -> Result<Found> {
     let Some(row) = rows.first() else {
         return Ok(Found::Nothing);
     };
     let (schema, is_used): (i64, bool) = (get(row, 0)?, get(row, 1)?);
-    if !is_ours(&rows)? {
+    if !is_ours(rows)? {
         return if is_used {
             Err(Error::ForeignDatabase {
                 path: address.to_string().into(),

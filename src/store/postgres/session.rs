@@ -12,14 +12,16 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 
 use super::Postgres;
-use super::address::LOCKED;
+use super::address::{Address, LOCKED};
+use super::ahead::{self, Ahead};
 use super::answers::{Answer, Answers};
-use super::columns::{Key, Parameter, damaged, keys};
-use super::known::Known;
+use super::columns::{Key, Parameter, damaged, get, keys};
 use super::driver::{Asked, Told};
-use super::link::{Link, asked, busy, rows};
+use super::known::Known;
+use super::link::{Link, asked, busy, rows, texts};
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
+use crate::hash::ContentHash;
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
@@ -51,11 +53,23 @@ pub(super) struct Trace {
     pub(super) token: String,
 }
 
+/// The newest purge.
+pub(super) const LAST_PURGE: &str = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+
+/// Those of some contents that are here.
+pub(super) const CONTENTS: &str = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
+
+/// What begins a view.
+pub(super) fn begin_view(address: &Address) -> String {
+    address.begin("REPEATABLE READ READ ONLY", LOCKED)
+}
+
 /// What a view leaves to the next one that is to see the same.
 pub(super) struct Moment {
     pub(super) link: Link,
     known: Known,
     answers: Answers,
+    ahead: Ahead,
     last_purge: Option<Option<u64>>,
 }
 
@@ -83,6 +97,8 @@ pub(super) struct Session<'a> {
     pub(super) known: Known,
     /// What a view was told.
     answers: Answers,
+    /// What was asked for before anybody wanted it.
+    pub(super) ahead: Ahead,
     /// The last source that is known to be here.
     pub(super) source: Cell<Option<u64>>,
     /// Rows that were put and not sent yet.
@@ -101,6 +117,7 @@ impl<'a> Session<'a> {
             let _ = view.link.set(moment.link);
             view.known = moment.known;
             view.answers = moment.answers;
+            view.ahead = moment.ahead;
             view.last_purge.set(moment.last_purge);
         }
         Ok(view)
@@ -125,10 +142,17 @@ impl<'a> Session<'a> {
             greatest.join(", ")
         );
         store.let_go();
+        let mut all = vec![Asked::Text(sql)];
+        all.extend(ahead::of_writer(&store.names())?);
+        let newest = asked(LAST_PURGE, &[])?;
+        let foreseen = store.foreseen.take();
+        let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
+        all.extend([newest, looked]);
         let from = Instant::now();
-        let entered =
-            store.enter_transaction(true, wait.unwrap_or_default(), |link| link.batch(&sql));
-        let (link, told) = entered?;
+        let wait = wait.unwrap_or_default();
+        let (link, told) = store.enter_transaction(true, wait, |link| link.exchange(&all))?;
+        let mut foretold = told.into_iter();
+        let told = texts(foretold.next());
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
         let numbers = told.last().map_or(&[][..], Vec::as_slice);
         let trace = match numbers {
@@ -149,10 +173,33 @@ impl<'a> Session<'a> {
             return Err(busy(from));
         }
         let greatest = numbers[2..].iter().map(|text| number(text).unwrap_or(0));
+        let mut foretold: Vec<Told> = foretold.collect();
+        let looked = rows(foretold.pop());
+        for row in &looked {
+            session.known.saw_content(get(row, 0)?, get(row, 1)?);
+        }
+        let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
+        session.known.saw_none(foreseen.into_iter().filter(is_new));
+        let newest = rows(foretold.pop());
+        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
+        session.last_purge.set(Some(newest));
+        session.took_writer(foretold)?;
         session
             .ids
             .replace(NUMBERED.into_iter().zip(greatest).collect());
         Ok(session)
+    }
+
+    /// One that was begun on a link, with what was foreseen then.
+    pub(super) fn begun(store: &'a Postgres, link: Link, foreseen: Vec<Told>) -> Result<Self> {
+        let view = Self::new(store, None);
+        let _ = view.link.set(link);
+        view.took_view(foreseen)?;
+        Ok(view)
+    }
+
+    pub(super) fn keep(&self, asked: Asked, rows: Vec<Row>) {
+        self.answers.keep(asked, &Arc::new(rows));
     }
 
     fn new(store: &'a Postgres, trace: Option<Trace>) -> Self {
@@ -169,6 +216,7 @@ impl<'a> Session<'a> {
             ids: RefCell::default(),
             known: Known::default(),
             answers: Answers::default(),
+            ahead: Ahead::default(),
             source: Cell::new(None),
             waiting: RefCell::default(),
             later: RefCell::default(),
@@ -192,11 +240,20 @@ impl<'a> Session<'a> {
             self.failed.set(told.is_err());
             return Ok(told?.split_off(before));
         }
-        let begin = self.store.address.begin("REPEATABLE READ READ ONLY", LOCKED);
-        all.insert(0, Asked::Text(begin));
+        all.insert(0, Asked::Text(begin_view(&self.store.address)));
+        let wanted = all.len();
+        if self.store.is_held.get() {
+            all.extend(ahead::of_view(&self.store.names())?);
+        }
         let begin = |link: &Link| link.exchange(&all);
-        let (link, mut told) = self.store.enter_transaction(false, self.store.wait, begin)?;
+        let (link, mut told) = self
+            .store
+            .enter_transaction(false, self.store.wait, begin)?;
         let _ = self.link.set(link);
+        let foreseen = told.split_off(wanted);
+        if !foreseen.is_empty() {
+            self.took_view(foreseen)?;
+        }
         Ok(told.split_off(before + 1))
     }
 
@@ -239,8 +296,17 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Answer> {
+        self.ask(asked(sql, parameters)?)
+    }
+
+    /// What a view was told already.
+    pub(super) fn told(&self, asked: &Asked) -> Option<Answer> {
+        self.answers.to(asked)
+    }
+
+    /// The same of a statement with its parameters.
+    pub(super) fn ask(&self, asked: Asked) -> Result<Answer> {
         self.send()?;
-        let asked = asked(sql, parameters)?;
         if self.trace.is_some() {
             return Ok(Arc::new(rows(self.exchange(vec![asked])?.pop())));
         }
@@ -341,7 +407,6 @@ impl<'a> Session<'a> {
         }
         Ok(answers)
     }
-
 }
 
 /// Which key a row answers.
@@ -393,6 +458,7 @@ impl Drop for Session<'_> {
                     link,
                     known: std::mem::take(&mut self.known),
                     answers: std::mem::take(&mut self.answers),
+                    ahead: std::mem::take(&mut self.ahead),
                     last_purge: self.last_purge.get(),
                 };
                 return self.store.keep(moment);
