@@ -130,6 +130,13 @@ impl Address {
         }
     }
 
+    /// A connection of the tests' own, which waits for each answer.
+    #[cfg(test)]
+    pub(super) fn client(&self) -> postgres::Client {
+        let config = postgres::Config::from(self.config.clone());
+        config.connect(NoTls).expect("a server")
+    }
+
     /// What it means that no connection is made.
     pub(super) fn refused(&self, error: &tokio_postgres::Error) -> Error {
         let address = self.shown.clone();

@@ -33,7 +33,7 @@ fn create(address: &str) -> Postgres {
 /// A connection of nobody's, to the schema of an address.
 fn client(address: &str) -> Client {
     let address = parse(address);
-    let mut client = address.connect().expect("a server");
+    let mut client = address.client();
     let path = format!("SET search_path = {}", address.quoted_schema());
     client.batch_execute(&path).expect("SQL");
     client
