@@ -107,7 +107,7 @@ impl Waiting {
             };
             let [input, output, cached, written, hour, reasoning] = [0, 1, 2, 3, 4, 5].map(column);
             all.push(asked(
-                &format!(
+                format!(
                     "INSERT INTO usage (commit_id, {USAGE})
                      SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (commit_id)
                      DO UPDATE SET ({USAGE}) = ROW(excluded.{})",
