@@ -272,6 +272,14 @@ impl Postgres {
         self.end(self.moment.take());
     }
 
+    /// Waits until nothing that was seen here holds anything back on the server.
+    fn settle(&self) {
+        self.let_go();
+        for link in &*self.free.borrow() {
+            let _ = link.batch("SELECT 1");
+        }
+    }
+
     fn end(&self, moment: Option<Moment>) {
         if let Some(Moment { link, .. }) = moment {
             link.roll_back();
@@ -345,6 +353,7 @@ impl Postgres {
     /// comes.
     fn pay_scrub(&self) {
         if self.owes_scrub.replace(false) {
+            self.settle();
             let _ = mend::scrub(self, Duration::ZERO);
         }
     }
@@ -429,6 +438,7 @@ impl Store for Postgres {
     }
 
     fn scrub(&self) -> Result<()> {
+        self.settle();
         mend::scrub(self, self.wait)
     }
 }
