@@ -20,7 +20,7 @@ use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
-use tract::store::Servers;
+use tract::store::{Look, Seat, Servers};
 
 use super::identity::Worker;
 use super::pager::Pager;
@@ -33,6 +33,10 @@ use super::{Failure, Globals, Result};
 const CHANGING: [&str; 11] = [
     "annotate", "clear", "commit", "compact", "drop", "pick", "prune", "purge", "redact",
     "restore", "truncate",
+];
+/// The commands that read what they need and then say it, so that all of it may be as it was at one moment.
+const AT_ONCE: [&str; 8] = [
+    "branch", "commit", "compile", "diff", "find", "log", "show", "status",
 ];
 /// The columns that a title may take within a line.
 const TITLE: usize = 60;
@@ -376,7 +380,11 @@ impl App {
             self.note(&repo);
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
-        let visitor = self.visitor()?;
+        let mut visitor = self.visitor()?;
+        let is_held = AT_ONCE.contains(&self.command.as_str());
+        if is_held {
+            visitor.look = Some(self.look()?);
+        }
         let mut repo = match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
@@ -384,10 +392,28 @@ impl App {
         self.sit(&mut repo)?;
         self.sign_on(&mut repo)?;
         self.note(&repo);
-        Ok(Rc::new(match &self.expected {
+        let repo = Rc::new(match &self.expected {
             Some(expected) => repo.expecting(expected.clone()),
             None => repo,
-        }))
+        });
+        if is_held {
+            self.ui.held().hold(&repo);
+        }
+        Ok(repo)
+    }
+
+    /// Whence this command looks at a repository of many people.
+    fn look(&self) -> Result<Look> {
+        let branch = match self.on()? {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        // Whose a look is does not hang on what the repository says: on a server that is many people's.
+        let (name, _) = self.identity()?.name(|| None);
+        Ok(Look {
+            seat: name.as_deref().map(Seat::of_person),
+            branch,
+        })
     }
 
     /// From here on the repository is this one in memory.
@@ -462,6 +488,7 @@ impl App {
             users,
             safe,
             servers,
+            look: None,
         })
     }
 

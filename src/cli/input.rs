@@ -11,6 +11,8 @@ use super::{App, Failure, Result, named, private};
 /// The text of a file, or of standard input where the path is `-`.
 pub fn read(app: &App, path: &Path) -> Result<String> {
     if path == Path::new(named::STDIN) {
+        // Whoever writes may take any time.
+        app.ui.held().let_go();
         return named::text(std::io::stdin().lock(), &named::name(path));
     }
     named::text(named::open(&app.path(path)?)?, &named::name(path))
@@ -18,6 +20,7 @@ pub fn read(app: &App, path: &Path) -> Result<String> {
 
 /// Lets the user write the text in their editor, from `old` on.
 pub fn edited(app: &App, old: &str) -> Result<String> {
+    app.ui.held().let_go();
     let Some(editor) = app.env.editor.clone() else {
         let failure = Failure::usage("no text was given, and neither VISUAL nor EDITOR is set");
         return Err(failure.with_hint("tract commit -r user -m TEXT"));

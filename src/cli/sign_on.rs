@@ -7,6 +7,12 @@ use super::{App, Result};
 impl App {
     /// Says to a repository who is at work.
     pub fn sign_on(&self, repo: &mut Repo) -> Result<()> {
+        repo.sign_on(&self.identity()?);
+        Ok(())
+    }
+
+    /// What the surroundings and one's own settings say of who is at work.
+    pub(super) fn identity(&self) -> Result<Identity> {
         let worker = &self.env.worker;
         let own = match worker.author {
             Some(_) => None,
@@ -15,13 +21,12 @@ impl App {
                 config.values(AUTHOR_NAME).last().map(str::to_owned)
             }
         };
-        repo.sign_on(&Identity {
+        Ok(Identity {
             author: worker.author.clone(),
             own,
             account: worker.account.clone(),
             client: worker.client.clone(),
             run: worker.run.clone(),
-        });
-        Ok(())
+        })
     }
 }

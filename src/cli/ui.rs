@@ -3,9 +3,12 @@
 //!
 //! Lines are painted here and nowhere else. Deliberately absent: what is said.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
+use std::rc::{Rc, Weak};
 
 use is_terminal::IsTerminal;
+use tract::history::Repo;
 use tract::render::{Label, Line, ansi, escape, plain};
 
 use super::pager::{Pager, Paging};
@@ -26,6 +29,7 @@ pub enum ColorChoice {
 /// Where the program writes.
 pub struct Ui {
     out: BufWriter<Output>,
+    held: Held,
     /// What shows what is written, once something is.
     pager: Option<Pager>,
     out_color: bool,
@@ -42,23 +46,49 @@ pub struct Ui {
 }
 
 /// Where what is written goes.
-enum Output {
+struct Output {
+    to: To,
+    held: Held,
+}
+
+enum To {
     Standard(io::Stdout),
     Paged(Paging),
 }
 
+/// A repository whose views all see the same until something is written, for whoever reads may take any time.
+#[derive(Clone, Default)]
+pub struct Held(Rc<RefCell<Weak<Repo>>>);
+
+impl Held {
+    /// It is this one from here on.
+    pub fn hold(&self, repo: &Rc<Repo>) {
+        self.let_go();
+        repo.hold(true);
+        *self.0.borrow_mut() = Rc::downgrade(repo);
+    }
+
+    /// It is none from here on.
+    pub fn let_go(&self) {
+        if let Some(repo) = self.0.take().upgrade() {
+            repo.hold(false);
+        }
+    }
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Standard(out) => out.write(bytes),
-            Self::Paged(out) => out.write(bytes),
+        self.held.let_go();
+        match &mut self.to {
+            To::Standard(out) => out.write(bytes),
+            To::Paged(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Standard(out) => out.flush(),
-            Self::Paged(out) => out.flush(),
+        match &mut self.to {
+            To::Standard(out) => out.flush(),
+            To::Paged(out) => out.flush(),
         }
     }
 }
@@ -104,8 +134,14 @@ impl Ui {
             ColorChoice::Auto if surroundings.no_color => false,
             ColorChoice::Auto => surroundings.force_color || (terminal && !surroundings.dumb),
         };
+        let held = Held::default();
+        let out = Output {
+            to: To::Standard(io::stdout()),
+            held: held.clone(),
+        };
         Self {
-            out: BufWriter::with_capacity(64 << 10, Output::Standard(io::stdout())),
+            out: BufWriter::with_capacity(64 << 10, out),
+            held,
             pager: None,
             out_color: color(out_terminal),
             err_color: color(err_terminal),
@@ -134,6 +170,11 @@ impl Ui {
         }
     }
 
+    /// The repository of which nothing is held any more once something is written.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
     /// From here on commands in advice name the branch that this one was given, if it was.
     pub fn name_branch(&mut self, branch: Option<String>) {
         self.branch = branch;
@@ -157,21 +198,21 @@ impl Ui {
     /// Waits until what was written has been read, where a pager shows it.
     pub fn end_paging(&mut self) {
         let _ = self.out.flush();
-        if let Output::Paged(paging) = self.out.get_mut() {
+        if let To::Paged(paging) = &mut self.out.get_mut().to {
             paging.end();
         }
     }
 
     /// Whether a pager has the terminal.
     fn is_paged(&self) -> bool {
-        matches!(self.out.get_ref(), Output::Paged(_))
+        matches!(self.out.get_ref().to, To::Paged(_))
     }
 
     /// Data: standard output, buffered until [`Ui::flush`].
     pub fn out(&mut self) -> &mut impl Write {
         // Nothing was written before, so nothing is in the buffer. Without a pager it is shown all the same.
         if let Some(paging) = self.pager.take().and_then(Pager::start) {
-            *self.out.get_mut() = Output::Paged(paging);
+            self.out.get_mut().to = To::Paged(paging);
         }
         &mut self.out
     }
@@ -282,6 +323,7 @@ impl Ui {
             return;
         }
         let _ = self.out.flush();
+        self.held.let_go();
         let _ = io::stderr().write_all(text.as_bytes());
     }
 

@@ -108,6 +108,14 @@ impl Repo {
         chain: impl FnOnce(Option<CommitHash>) -> Chain<'a>,
         then: impl FnOnce(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
+        let named = match call.on {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        self.store.foresee(named, &mut || {
+            let messages = drafts.iter().flat_map(|draft| &draft.messages);
+            messages.map(Sealed::hash).collect()
+        });
         let tx = self.store.write()?;
         let (branch, tip) = attached(&*tx, call.on)?;
         if tip.is_none() {

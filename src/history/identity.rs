@@ -18,18 +18,25 @@ pub struct Identity {
     pub run: Option<String>,
 }
 
+impl Identity {
+    /// What whoever is at work goes by, and whether that was chosen. `set` is what the repository says, if it does.
+    pub fn name(&self, set: impl FnOnce() -> Option<String>) -> (Option<String>, bool) {
+        match &self.author {
+            Some(name) if name.is_empty() => (None, false),
+            Some(name) => (Some(name.clone()), true),
+            None => match set().or_else(|| self.own.clone()) {
+                Some(name) => (Some(name), true),
+                None => (self.account.clone(), false),
+            },
+        }
+    }
+}
+
 impl Repo {
     /// Says who is at work from here on. A name is what somebody goes by and proves nothing. One that was chosen stands
     /// in commits; `USER@HOST` does only on a server, where it travels nowhere by itself.
     pub fn sign_on(&mut self, identity: &Identity) {
-        let (name, is_chosen) = match &identity.author {
-            Some(name) if name.is_empty() => (None, false),
-            Some(name) => (Some(name.clone()), true),
-            None => match self.author_name().or_else(|| identity.own.clone()) {
-                Some(name) => (Some(name), true),
-                None => (identity.account.clone(), false),
-            },
-        };
+        let (name, is_chosen) = identity.name(|| self.author_name());
         let signs = is_chosen || self.is_on_server();
         let author = Author {
             name,

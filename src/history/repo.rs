@@ -74,7 +74,7 @@ impl Repo {
 
     /// Opens the repository at an address, or makes it.
     fn on_server(address: &str, makes: bool, visitor: &Visitor) -> Result<(Self, bool)> {
-        let (store, address, is_new) = server::enter(address, makes, &visitor.servers)?;
+        let (store, address, is_new) = server::enter(address, makes, visitor)?;
         let repo = Self {
             address: Some(address),
             own: visitor.users.is_none(),
@@ -213,6 +213,12 @@ impl Repo {
     /// Whether it is on a server, where others are at work as well.
     pub fn is_on_server(&self) -> bool {
         self.address.is_some()
+    }
+
+    /// Whether what is read from here on may all be as it was at one moment, until something is written here: where a
+    /// look is dear, as on a server, the next one goes on with the last. To be ended before anything else takes its time.
+    pub fn hold(&self, holds: bool) {
+        self.store.hold(holds);
     }
 
     /// How many operations were committed through this handle. Whoever holds the count sees it go on, also

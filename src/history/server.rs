@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use crate::error::Result;
-use crate::store::{Servers, Store, without_password};
+use crate::history::visitor::Visitor;
+use crate::store::{Store, without_password};
 
 /// The address, if a repository's place is one.
 pub(super) fn address(place: &Path) -> Option<&str> {
@@ -33,12 +34,13 @@ type Entered = (Box<dyn Store>, String, bool);
 ///
 /// Those of [`crate::store::postgres::Postgres`].
 #[cfg(feature = "postgres")]
-pub(super) fn enter(address: &str, makes: bool, servers: &Servers) -> Result<Entered> {
+pub(super) fn enter(address: &str, makes: bool, visitor: &Visitor) -> Result<Entered> {
     use crate::store::postgres::Postgres;
     let (store, is_new) = if makes {
-        Postgres::create_as(address, servers)?
+        Postgres::create_as(address, &visitor.servers)?
     } else {
-        (Postgres::open_as(address, servers)?, false)
+        let look = visitor.look.as_ref();
+        (Postgres::look_as(address, &visitor.servers, look)?, false)
     };
     let address = store.address();
     Ok((Box::new(store), address, is_new))
@@ -50,6 +52,6 @@ pub(super) fn enter(address: &str, makes: bool, servers: &Servers) -> Result<Ent
 ///
 /// [`Error::NotBuilt`](crate::Error::NotBuilt).
 #[cfg(not(feature = "postgres"))]
-pub(super) fn enter(_: &str, _: bool, _: &Servers) -> Result<Entered> {
+pub(super) fn enter(_: &str, _: bool, _: &Visitor) -> Result<Entered> {
     Err(crate::Error::NotBuilt { what: "PostgreSQL" })
 }

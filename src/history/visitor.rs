@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::history::directory::DIRECTORY;
-use crate::store::Servers;
+use crate::store::{Look, Servers};
 
 /// Who opens a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Visitor {
     pub safe: Vec<SafePlace>,
     /// What the visitor's surroundings say of how servers are reached.
     pub servers: Servers,
+    /// Whence the visitor looks who wants to see all at once, see [`Repo::hold`](super::Repo::hold).
+    pub look: Option<Look>,
 }
 
 /// Which repositories of others may be opened.

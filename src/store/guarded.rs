@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Checked, Fault, Health, Ledger, Prepare, Room, Seat, SetAside, Store, Tx, View};
 use crate::error::Result;
-use crate::model::{Author, Millis};
+use crate::hash::ContentHash;
+use crate::model::{Author, Millis, RefName};
 
 /// What is to hold before anything is written.
 pub type Condition = dyn Fn(&dyn Tx) -> Result<()> + Send;
@@ -38,6 +39,14 @@ impl Guarded {
 impl Store for Guarded {
     fn read(&self) -> Result<Box<dyn View + '_>> {
         self.store.read()
+    }
+
+    fn hold(&self, holds: bool) {
+        self.store.hold(holds);
+    }
+
+    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
+        self.store.foresee(branch, contents);
     }
 
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {

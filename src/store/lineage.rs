@@ -3,7 +3,7 @@
 //! Deliberately absent: how an engine finds the lineages of a path, or reads the commits of one.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::checkpoint::{Checkpoints, Settings, decode_settings};
 use super::codec::number;
@@ -121,7 +121,7 @@ impl Links {
 }
 
 /// The lineages along which a path goes, from its end, each with the depth of the last commit on it.
-pub(super) type Path = Rc<Vec<(i64, i64)>>;
+pub(super) type Path = Arc<Vec<(i64, i64)>>;
 
 /// What an engine tells of lineages. What follows of paths is said once, below.
 pub(super) trait Lineages: Checkpoints {

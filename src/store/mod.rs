@@ -46,8 +46,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
+use crate::hash::ContentHash;
 use crate::model::weighed::{Weighed, weighed};
-use crate::model::{Author, Message, Millis, Sealed};
+use crate::model::{Author, Message, Millis, RefName, Sealed};
 use rows::Shown;
 
 pub use columns::Cell;
@@ -76,10 +77,32 @@ pub use sources::{
     SourcesMut, SourcesOf, UnreadFile,
 };
 
+/// Whence somebody looks who wants to see all at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Whose HEAD it is.
+    pub seat: Option<Seat>,
+    /// The branch that is looked at, if it is not HEAD's.
+    pub branch: Option<RefName>,
+}
+
 /// An engine: hands out views and transactions. A thread may own it.
 pub trait Store: Send {
     /// A consistent view for reading. Close it soon: it holds back the journal.
     fn read(&self) -> Result<Box<dyn View + '_>>;
+
+    /// Whether the views that follow, one after the other, may see the same, until something is written here: an
+    /// engine for which a view is dear goes on with the last one. It holds back what an open view does.
+    fn hold(&self, holds: bool) {
+        let _ = holds;
+    }
+
+    /// Says of which branch the next commits are asked for, where it is not HEAD's, and which contents the next
+    /// transaction may put. `contents` is asked by an engine for which it is quicker to find out together with what it
+    /// asks first.
+    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
+        let _ = (branch, contents);
+    }
 
     /// The one write transaction. Nothing of it is visible, or remains, unless it is committed;
     /// dropping it takes everything back.

@@ -123,6 +123,8 @@ mod resuming;
 mod retaining;
 mod roo_laws;
 mod room;
+#[cfg(all(feature = "postgres", unix))]
+mod round_trips;
 mod running;
 mod sandbox;
 mod saying;

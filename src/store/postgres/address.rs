@@ -6,14 +6,15 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
 use rustls::ClientConfig;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 
+use super::driver::{Driver, NotConnected};
 use super::parameters::{Parameters, without_secrets};
 use super::passwords::{self, Found, SOCKETS};
 use super::reason::reason;
@@ -135,23 +136,13 @@ impl Address {
     }
 
     /// A connection. The client's own timeout ends where a server's machine answers; this one goes on until somebody is
-    /// logged in, for each host. The thread of a login that was given up ends when the server, or the process, does.
-    pub(super) fn connect(&self) -> Result<Client, NotConnected> {
-        let (config, tls) = (self.config.clone(), self.tls.clone());
-        let (said, told) = mpsc::channel();
-        thread::spawn(move || {
-            let client = match tls {
-                Some(tls) => config.connect(Tls(tls)),
-                None => config.connect(NoTls),
-            };
-            // Nobody may wait for it any more.
-            let _ = said.send(client);
-        });
+    /// logged in, for each host.
+    pub(super) fn connect(&self, runtime: Runtime) -> Result<Driver, NotConnected> {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1);
         let patience = self.patience().saturating_mul(hosts.max(1));
-        match told.recv_timeout(patience) {
-            Ok(client) => client.map_err(NotConnected::Refused),
-            Err(_) => Err(NotConnected::Silent(patience)),
+        match &self.tls {
+            Some(tls) => Driver::connect(runtime, &self.config, Tls(Arc::clone(tls)), patience),
+            None => Driver::connect(runtime, &self.config, NoTls, patience),
         }
     }
 
@@ -164,8 +155,15 @@ impl Address {
         }
     }
 
+    /// A connection of the tests' own, which waits for each answer.
+    #[cfg(test)]
+    pub(super) fn client(&self) -> postgres::Client {
+        let config = postgres::Config::from(self.config.clone());
+        config.connect(NoTls).expect("a server")
+    }
+
     /// What it means that no connection is made.
-    pub(super) fn refused(&self, error: &postgres::Error) -> Error {
+    pub(super) fn refused(&self, error: &tokio_postgres::Error) -> Error {
         let address = self.shown.clone();
         let is_missing = reason(error) == NO_PASSWORD;
         let is_of_password = is_missing
@@ -212,14 +210,6 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
-}
-
-/// Why there is no connection.
-#[derive(Debug)]
-pub(super) enum NotConnected {
-    Refused(postgres::Error),
-    /// Nobody said anything for so long.
-    Silent(Duration),
 }
 
 /// What the client says where there is no password.

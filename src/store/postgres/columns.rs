@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use postgres::Row;
-use postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
@@ -13,7 +13,7 @@ use crate::store::columns::Columns;
 
 pub(super) use crate::store::columns::{damaged, get};
 
-type Wrong = Box<dyn std::error::Error + Sync + Send>;
+pub(super) type Wrong = Box<dyn std::error::Error + Sync + Send>;
 
 /// A parameter that knows its type, so that a statement need not be prepared to learn it.
 pub(super) trait Parameter {

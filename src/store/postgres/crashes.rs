@@ -257,8 +257,9 @@ fn a_link_that_is_cut_at_commit_is_told_from_one_that_is_cut_behind_it() {
     assert_eq!(done(&store), 1);
     // What is lost while somebody reads has written nothing and taken nothing back.
     let view = store.read().expect("a view");
+    view.content(&hash).expect("it begins");
     server.kill();
-    let during = match view.content(&hash) {
+    let during = match view.last_purge() {
         Err(Error::Disconnected { during }) => Some(during),
         _ => None,
     };

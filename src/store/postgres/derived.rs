@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use imbl::Vector;
 
-use super::columns::{get, keys};
+use super::ahead::LISTED;
+use super::columns::{Parameter, get, keys};
 use super::session::{Session, place_of};
 use crate::context::{Context, Entry};
 use crate::error::Result;
@@ -59,17 +60,20 @@ impl Derivations for Session<'_> {
         if keys.is_empty() {
             return Ok(answers);
         }
+        if encoding == Encoding::default() && keys.iter().all(|key| key.mask.is_none()) {
+            let asked: Vec<ContentHash> = keys.iter().map(|key| key.content).collect();
+            if let Some(found) = self
+                .ahead
+                .contents(&asked, |row| rows::count(row, LISTED + 9))
+            {
+                return Ok(found?.into_iter().map(Option::flatten).collect());
+            }
+        }
         let contents: Vec<&[u8]> = keys.iter().map(|key| &key.content.as_bytes()[..]).collect();
         let masks: Vec<&[u8]> = keys.iter().map(CountKey::masked).collect();
-        let rows = self.query(
-            "SELECT n, tokens, estimated
-             FROM unnest($1, $2) WITH ORDINALITY AS keys (key, masked, n)
-             JOIN contents ON hash = key
-             JOIN counts ON content = contents.id AND encoding = $3 AND mask = masked",
-            &[&contents, &masks, &encoding_number(encoding)],
-        )?;
-        for row in rows {
-            answers[place_of(&row)?] = rows::count(&row, 1)?;
+        let rows = self.query(COUNTS, &[&contents, &masks, &encoding_number(encoding)])?;
+        for row in rows.iter() {
+            answers[place_of(row)?] = rows::count(row, 1)?;
         }
         Ok(answers)
     }
@@ -85,18 +89,9 @@ impl Derivations for Session<'_> {
         encoding: Encoding,
     ) -> Result<Option<(u64, MemoryRow)>> {
         let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
-        let (name, columns) = (of.0.name, of.0.columns[PLACE..].join(", "));
-        // Along a path, depths grow: of each lineage its newest row, and of these the deepest.
-        let sql = format!(
-            "SELECT found.* FROM unnest($1, $2) AS part (lineage, last)
-             CROSS JOIN LATERAL (
-                 SELECT depth, {columns} FROM {name} AS t
-                 WHERE t.lineage = part.lineage AND encoding = $3 AND depth <= last
-                 ORDER BY depth DESC LIMIT 1
-             ) AS found ORDER BY depth DESC LIMIT 1"
-        );
         let encoding = encoding_number(encoding);
-        self.first(&sql, &[&lineages, &lasts, &encoding], |row| {
+        let parameters: [&dyn Parameter; 3] = [&lineages, &lasts, &encoding];
+        self.first(&newest_sum(of.0, PARTS, "$3"), &parameters, |row| {
             Ok((get(row, 0)?, MemoryRow::read_sum(row, 1, of.0)?))
         })
     }
@@ -118,6 +113,9 @@ impl Derivations for Session<'_> {
     fn commits_since_checkpoint(&self, tip: &CommitHash) -> Result<u64> {
         let path = self.path(tip)?;
         let (_, depth) = *path.first().ok_or_else(|| missing("commit", tip))?;
+        if let Some(newest) = self.known.checkpoint(tip) {
+            return Ok((depth - newest.unwrap_or(-1)) as u64);
+        }
         let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
         let sql = "SELECT max(depth) FROM unnest($1, $2) AS part (lineage, last)
              JOIN checkpoints AS c ON c.lineage = part.lineage AND depth <= last";
@@ -142,6 +140,7 @@ impl DerivationsMut for Session<'_> {
 
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
         let place = self.must_place(commit)?;
+        self.known.forget_checkpoint();
         let data = encode(&Standings::of(self, context)?, context)?;
         self.execute(
             "INSERT INTO checkpoints (commit_id, lineage, depth, data) VALUES ($1, $2, $3, $4)
@@ -209,6 +208,31 @@ impl Checkpoints for Session<'_> {
     }
 }
 
+/// Counts by content and mask: each found by its key, whatever a server without statistics thinks of how many there are.
+pub(super) const COUNTS: &str = "SELECT n, tokens, estimated
+     FROM unnest($1, $2) WITH ORDINALITY AS keys (key, masked, n)
+     CROSS JOIN LATERAL (SELECT id FROM contents WHERE hash = key LIMIT 1) AS one
+     CROSS JOIN LATERAL (
+         SELECT tokens, estimated FROM counts
+         WHERE content = one.id AND encoding = $3 AND mask = masked LIMIT 1
+     ) AS found";
+
+/// The parts of a path, as they are given.
+pub(super) const PARTS: &str = "unnest($1, $2) AS part (lineage, last)";
+
+/// The newest sum on a path. Along it, depths grow: of each lineage its newest row, and of these the deepest.
+pub(super) fn newest_sum(table: &Table, parts: &str, encoding: &str) -> String {
+    let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
+    format!(
+        "SELECT found.* FROM {parts}
+         CROSS JOIN LATERAL (
+             SELECT depth, {columns} FROM {name} AS t
+             WHERE t.lineage = part.lineage AND encoding = {encoding} AND depth <= last
+             ORDER BY depth DESC LIMIT 1
+         ) AS found ORDER BY depth DESC LIMIT 1"
+    )
+}
+
 const NEWEST: &str = "SELECT hash, found.depth, data FROM unnest($1, $2) AS part (lineage, last)
      CROSS JOIN LATERAL (
          SELECT commit_id, c.depth, data FROM checkpoints AS c
@@ -272,11 +296,11 @@ impl Standings {
         let lineages: Vec<i64> = lineages.into_iter().collect();
         let sql = "SELECT lineage, depth FROM commits WHERE lineage = ANY ($1) AND content IS NULL";
         let mut changes: HashMap<i64, BTreeSet<i64>> = HashMap::new();
-        for row in session.query(sql, &[&lineages])? {
+        for row in session.query(sql, &[&lineages])?.iter() {
             changes
-                .entry(get(&row, 0)?)
+                .entry(get(row, 0)?)
                 .or_default()
-                .insert(get(&row, 1)?);
+                .insert(get(row, 1)?);
         }
         Ok(Self {
             commits,

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::lineage::{Path, Place};
@@ -25,6 +25,8 @@ pub(super) struct Known {
     ends: RefCell<HashMap<i64, i64>>,
     /// The last path that was asked for.
     path: RefCell<Option<(CommitHash, Path)>>,
+    /// How deep the newest checkpoint on a path is, if there is one.
+    checkpoint: Cell<Option<(CommitHash, Option<i64>)>>,
 }
 
 impl Known {
@@ -81,11 +83,47 @@ impl Known {
     pub(super) fn path(&self, tip: &CommitHash) -> Option<Path> {
         let last = self.path.borrow();
         let (known, path) = last.as_ref()?;
-        (known == tip).then(|| Rc::clone(path))
+        if known == tip {
+            return Some(Arc::clone(path));
+        }
+        // On the way to it, the path ends earlier.
+        let place = self.place(tip)?;
+        let holds = |part: &(i64, i64)| part.0 == place.lineage && place.depth <= part.1;
+        let at = path.iter().position(holds)?;
+        let mut path = path[at..].to_vec();
+        path[0].1 = place.depth;
+        Some(Arc::new(path))
     }
 
     pub(super) fn saw_path(&self, tip: CommitHash, path: &Path) {
-        self.path.replace(Some((tip, Rc::clone(path))));
+        self.path.replace(Some((tip, Arc::clone(path))));
+    }
+
+    /// How deep the newest checkpoint is on the path to a commit, where that is known.
+    pub(super) fn checkpoint(&self, tip: &CommitHash) -> Option<Option<i64>> {
+        let (known, depth) = self.checkpoint.get()?;
+        (known == *tip).then_some(depth)
+    }
+
+    pub(super) fn saw_checkpoint(&self, tip: CommitHash, depth: Option<i64>) {
+        self.checkpoint.set(Some((tip, depth)));
+    }
+
+    /// There is another checkpoint.
+    pub(super) fn forget_checkpoint(&self) {
+        self.checkpoint.set(None);
+    }
+
+    /// A lineage goes on: what was known of the path to the commit before is known of the one to this.
+    pub(super) fn goes_on(&self, parent: &CommitHash, hash: CommitHash, depth: i64) {
+        if let Some(path) = self.path(parent) {
+            let mut path = path.to_vec();
+            path[0].1 = depth;
+            self.saw_path(hash, &Arc::new(path));
+        }
+        if let Some(checkpoint) = self.checkpoint(parent) {
+            self.saw_checkpoint(hash, checkpoint);
+        }
     }
 
     /// Whether anything was forgotten that may wait to be sent.
@@ -104,5 +142,6 @@ impl Known {
         self.places.borrow_mut().clear();
         self.contents.borrow_mut().clear();
         self.path.replace(None);
+        self.checkpoint.set(None);
     }
 }

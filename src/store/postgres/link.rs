@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::error::SqlState;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Row, SimpleQueryMessage};
+use tokio::runtime::Builder;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 
-use super::address::{Address, NotConnected};
-use super::columns::{Given, Parameter};
+use super::address::Address;
+use super::columns::Parameter;
+use super::driver::{Asked, Driver, NotConnected, Told};
 use super::reason::reason;
 use crate::error::{Error, Interrupted, Result, ServerTrouble};
 
@@ -20,13 +21,38 @@ const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A connection.
 pub(super) struct Link {
-    client: RefCell<Client>,
+    driver: RefCell<Driver>,
     /// Where it leads, as people are told of it.
     address: String,
     /// How often the server was asked.
     trips: Arc<AtomicU64>,
     /// Whether what is asked for is part of a transaction that writes.
     pub(super) writes: Cell<bool>,
+}
+
+/// A statement with its parameters, on its way to the server.
+///
+/// # Errors
+///
+/// [`Error::Store`] for a value that cannot be sent.
+pub(super) fn asked(sql: impl Into<String>, parameters: &[&dyn Parameter]) -> Result<Asked> {
+    Asked::rows(sql, parameters).map_err(Error::store)
+}
+
+/// The rows of an answer.
+pub(super) fn rows(told: Option<Told>) -> Vec<Row> {
+    match told {
+        Some(Told::Rows(rows)) => rows,
+        _ => Vec::new(),
+    }
+}
+
+/// The same of statements whose answers came as text.
+pub(super) fn texts(told: Option<Told>) -> Vec<Vec<Option<String>>> {
+    match told {
+        Some(Told::Text(rows)) => rows,
+        _ => Vec::new(),
+    }
 }
 
 impl Link {
@@ -42,9 +68,10 @@ impl Link {
     ) -> Result<Self> {
         let wait = wait.min(address.patience());
         let (from, mut pause) = (Instant::now(), Duration::from_millis(20));
-        let client = loop {
-            match address.connect() {
-                Ok(client) => break client,
+        let driver = loop {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            match address.connect(runtime.map_err(Error::store)?) {
+                Ok(driver) => break driver,
                 Err(NotConnected::Silent(waited)) => return Err(address.silent(waited)),
                 Err(NotConnected::Refused(error)) if is_full(&error) => {
                     if from.elapsed() + pause > wait {
@@ -57,7 +84,7 @@ impl Link {
             }
         };
         Ok(Self {
-            client: RefCell::new(client),
+            driver: RefCell::new(driver),
             address: address.to_string(),
             trips,
             writes: Cell::new(false),
@@ -65,39 +92,43 @@ impl Link {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.client.borrow().is_closed()
+        self.driver.borrow().is_closed()
     }
 
-    /// Runs a statement, in one round trip. Its text goes along each time: what is prepared is known to one server,
-    /// and a pooler may have led to it for no longer than a transaction.
-    pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
-        let given: Vec<(Given<'_>, Type)> = parameters.iter().map(|one| one.given()).collect();
-        let values = given.iter().map(|(value, of)| (value.value(), of.clone()));
-        let values: Vec<(&(dyn ToSql + Sync), Type)> = values.collect();
+    /// Asks all of these in one round trip; each has an answer or an error of its own. Their texts go along each time:
+    /// what is prepared is known to one server, and a pooler may have led to it for no longer than a transaction.
+    pub(super) fn each(&self, asked: &[Asked]) -> Result<Vec<Result<Told>>> {
         self.trips.fetch_add(1, Ordering::Relaxed);
         let from = Instant::now();
-        let found = self.client.borrow_mut().query_typed(sql, &values);
-        found.map_err(|error| self.wrong(error, from))
+        let told = self.driver.borrow_mut().exchange(asked);
+        let told = told.map_err(|error| self.wrong(error, from))?.into_iter();
+        let told = told.map(|one| one.map_err(|error| self.wrong(error, from)));
+        Ok(told.collect())
+    }
+
+    /// The same where one error is all that matters: the first.
+    pub(super) fn exchange(&self, asked: &[Asked]) -> Result<Vec<Told>> {
+        self.each(asked)?.into_iter().collect()
+    }
+
+    /// Runs a statement, in one round trip.
+    pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
+        Ok(rows(self.exchange(&[asked(sql, parameters)?])?.pop()))
     }
 
     /// Runs several statements in one round trip; the rows that they give, as text.
     pub(super) fn batch(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        self.trips.fetch_add(1, Ordering::Relaxed);
-        let from = Instant::now();
-        let told = self.client.borrow_mut().simple_query(sql);
-        let told = told.map_err(|error| self.wrong(error, from))?;
-        let rows = told.into_iter().filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => {
-                let columns = (0..row.len()).map(|at| row.get(at).map(str::to_owned));
-                Some(columns.collect())
-            }
-            _ => None,
-        });
-        Ok(rows.collect())
+        Ok(texts(self.exchange(&[Asked::Text(sql.to_owned())])?.pop()))
+    }
+
+    /// Takes back what was done since a transaction began. What fails here ends with the connection, so nobody waits
+    /// for the answer.
+    pub(super) fn roll_back(&self) {
+        self.driver.borrow_mut().send("ROLLBACK");
     }
 
     /// A server's error in the crate's own, to what was asked then.
-    fn wrong(&self, error: postgres::Error, from: Instant) -> Error {
+    fn wrong(&self, error: tokio_postgres::Error, from: Instant) -> Error {
         let code = error.code();
         let of_class = |class: &str| code.is_some_and(|code| code.code().starts_with(class));
         let detail = || reason(&error);
@@ -133,16 +164,16 @@ impl Link {
 }
 
 /// What the server says; nothing where it is not the server's to say.
-fn message(error: &postgres::Error) -> &str {
+fn message(error: &tokio_postgres::Error) -> &str {
     error.as_db_error().map_or("", |error| error.message())
 }
 
-fn says(error: &postgres::Error, words: &str) -> bool {
+fn says(error: &tokio_postgres::Error, words: &str) -> bool {
     message(error).contains(words)
 }
 
 /// Whether the server has no connection left, or its pooler has none, which has no code of its own for it.
-fn is_full(error: &postgres::Error) -> bool {
+fn is_full(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
         || [
             "no more connections allowed",
@@ -161,7 +192,7 @@ fn full(address: String, from: Instant) -> Error {
 }
 
 /// Whether the server is gone, or has sent this connection away.
-fn is_lost(error: &postgres::Error) -> bool {
+fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) => ["08", "57P"].iter().any(|of| code.code().starts_with(of)),
         None => {

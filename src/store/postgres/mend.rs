@@ -26,7 +26,7 @@ pub(super) fn rebuild(tx: &Session<'_>) -> Result<()> {
     let mut after = 0_i64;
     loop {
         let rows = tx.query(CONTENTS, &[&after, &BATCH])?;
-        for row in &rows {
+        for row in rows.iter() {
             after = get(row, 0)?;
             let hash: ContentHash = get(row, 1)?;
             let body = body(row)?.flatten();
@@ -108,7 +108,7 @@ pub(super) fn scrub(store: &Postgres, wait: Duration) -> Result<()> {
         }
         thread::sleep(LOOK);
     }
-    for row in &rows {
+    for row in rows.iter() {
         if !get::<bool>(row, 1)? {
             return Err(Error::ReadOnly);
         }

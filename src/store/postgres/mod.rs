@@ -7,8 +7,11 @@
 //! of commands, any SQL outside this folder.
 
 mod address;
+mod ahead;
+mod answers;
 mod columns;
 mod derived;
+mod driver;
 mod health;
 mod known;
 mod link;
@@ -46,13 +49,15 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Checked, Fault, Health, Ledger, Room, Seat, Servers, SetAside, Store, Tx, View};
+use super::{Checked, Fault, Health, Ledger, Look, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
-use crate::model::{Author, Millis};
+use crate::hash::ContentHash;
+use crate::model::{Author, Millis, RefName};
 use address::Address;
+use driver::{Asked, Told};
 use link::Link;
-use schema::Found;
-use session::{LOCK, Session, Trace};
+use schema::{Found, Within};
+use session::{LOCK, Moment, Session, Trace, begin_view};
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,6 +76,13 @@ pub struct Postgres {
     wait: Duration,
     /// Connections that nobody uses.
     free: RefCell<Vec<Link>>,
+    /// Whether the views that follow are to see the same, and what the last of them has seen.
+    is_held: Cell<bool>,
+    moment: RefCell<Option<Moment>>,
+    /// The branch whose commits are looked at, where it was named.
+    on: RefCell<Option<RefName>>,
+    /// The contents that the next transaction is about to put.
+    foreseen: RefCell<Vec<ContentHash>>,
     /// Whether a purge has left its rows to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
     /// How often a server was asked.
@@ -104,9 +116,9 @@ impl Postgres {
     pub fn create_as(url: &str, servers: &Servers) -> Result<(Self, bool)> {
         let (address, trips) = (Address::parse(url, servers)?, Arc::default());
         let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
-        let is_new =
-            schema::inspect(&link, &address)? == Found::Nothing && schema::make(&link, &address)?;
-        Ok((Self::enter(address, link, trips)?, is_new))
+        let is_new = schema::inspect(&link, &address, Within::Nothing)? == Found::Nothing
+            && schema::make(&link, &address)?;
+        Ok((Self::enter(address, link, trips, None)?, is_new))
     }
 
     /// Opens the repository in the schema that an address names.
@@ -126,34 +138,73 @@ impl Postgres {
     ///
     /// As [`Postgres::open`].
     pub fn open_as(url: &str, servers: &Servers) -> Result<Self> {
-        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
-        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
-        Self::enter(address, link, trips)
+        Self::look_as(url, servers, None)
     }
 
-    fn enter(address: Address, link: Link, trips: Arc<AtomicU64>) -> Result<Self> {
-        let mut found = schema::inspect(&link, &address)?;
+    /// The same for somebody who looks at once, and holds what is seen then ([`Store::hold`]): from where, and at which
+    /// branch, if it is not HEAD's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Postgres::open`].
+    pub fn look_as(url: &str, servers: &Servers, look: Option<&Look>) -> Result<Self> {
+        let (address, trips) = (Address::parse(url, servers)?, Arc::default());
+        let link = Link::connect(&address, Arc::clone(&trips), BUSY_TIMEOUT)?;
+        Self::enter(address, link, trips, look)
+    }
+
+    fn enter(
+        address: Address,
+        link: Link,
+        trips: Arc<AtomicU64>,
+        look: Option<&Look>,
+    ) -> Result<Self> {
+        let mut more = Vec::new();
+        if let Some(Look { seat, branch }) = look {
+            more.push(Asked::Text(begin_view(&address)));
+            more.extend(ahead::of_view(&ahead::names(
+                seat.as_ref(),
+                branch.as_ref(),
+            ))?);
+        }
+        let (mut found, along) = schema::inspect_along(&link, &address, Within::Nothing, more)?;
+        let seen: Option<Vec<Told>> = along.into_iter().map(Result::ok).collect();
+        let seen =
+            seen.filter(|seen| !seen.is_empty() && matches!(found, Found::Repository { .. }));
+        if look.is_some() && seen.is_none() {
+            link.roll_back();
+        }
         if let Found::Older(older) = found {
             schema::upgrade(&link, &address, older)?;
-            found = schema::inspect(&link, &address)?;
+            found = schema::inspect(&link, &address, Within::Nothing)?;
         }
         let Found::Repository { schema, owes_scrub } = found else {
             return Err(Error::NoRepository {
                 start: address.to_string().into(),
             });
         };
-        Ok(Self {
+        let store = Self {
             address,
             schema,
             wait: BUSY_TIMEOUT,
-            free: RefCell::new(vec![link]),
+            free: RefCell::default(),
+            is_held: Cell::new(look.is_some()),
+            moment: RefCell::default(),
+            on: RefCell::default(),
+            foreseen: RefCell::default(),
             owes_scrub: Cell::new(owes_scrub),
             ledger: Ledger::counting(Arc::clone(&trips)),
             trips,
             operations: Arc::default(),
             seat: None,
             worker: None,
-        })
+        };
+        match seen {
+            // It leaves what it has seen to the next view.
+            Some(mut seen) => drop(Session::begun(&store, link, seen.split_off(1))?),
+            None => store.give_back(link),
+        }
+        Ok(store)
     }
 
     /// The same, with another wait for other writers.
@@ -197,7 +248,7 @@ impl Postgres {
                 Ok(told) => return Ok((link, told)),
                 Err(Error::Disconnected { .. }) => {}
                 Err(error) => {
-                    let _ = link.batch("ROLLBACK");
+                    link.roll_back();
                     self.give_back(link);
                     return Err(error);
                 }
@@ -207,6 +258,37 @@ impl Postgres {
         link.writes.set(writes);
         let told = begin(&link)?;
         Ok((link, told))
+    }
+
+    /// The names by which the tip is looked for whose commits are most likely asked for.
+    fn names(&self) -> Vec<RefName> {
+        ahead::names(self.seat.as_ref(), self.on.borrow().as_ref())
+    }
+
+    /// Keeps what a view has seen for the next one.
+    fn keep(&self, moment: Moment) {
+        let last = self.moment.replace(Some(moment));
+        self.end(last);
+    }
+
+    /// Those that follow need not see what was seen so far.
+    fn let_go(&self) {
+        self.end(self.moment.take());
+    }
+
+    /// Waits until nothing that was seen here holds anything back on the server.
+    fn settle(&self) {
+        self.let_go();
+        for link in &*self.free.borrow() {
+            let _ = link.batch("SELECT 1");
+        }
+    }
+
+    fn end(&self, moment: Option<Moment>) {
+        if let Some(Moment { link, .. }) = moment {
+            link.roll_back();
+            self.give_back(link);
+        }
     }
 
     fn give_back(&self, link: Link) {
@@ -275,6 +357,7 @@ impl Postgres {
     /// comes.
     fn pay_scrub(&self) {
         if self.owes_scrub.replace(false) {
+            self.settle();
             let _ = mend::scrub(self, Duration::ZERO);
         }
     }
@@ -291,6 +374,18 @@ impl Store for Postgres {
         }
         let wait = waits.then_some(self.wait);
         Ok(Box::new(Session::write(self, wait)?))
+    }
+
+    fn hold(&self, holds: bool) {
+        self.is_held.set(holds);
+        if !holds {
+            self.let_go();
+        }
+    }
+
+    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
+        self.on.replace(branch.cloned());
+        self.foreseen.replace(contents());
     }
 
     fn sit(&mut self, seat: Option<Seat>) {
@@ -355,6 +450,7 @@ impl Store for Postgres {
     }
 
     fn scrub(&self) -> Result<()> {
+        self.settle();
         mend::scrub(self, self.wait)
     }
 }

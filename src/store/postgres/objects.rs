@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use postgres::Row;
+use tokio_postgres::Row;
 
+use super::ahead::{LISTED, PROVIDERS};
 use super::columns::{damaged, get, keys};
-use super::session::{Session, place_of};
+use super::session::{CONTENTS, Session, place_of};
 use super::waiting::{Append, Content};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
@@ -53,8 +54,7 @@ impl Session<'_> {
 
     /// Those of these contents that are here. Of many, not all may be remembered.
     fn look_for(&self, hashes: &[ContentHash]) -> Result<HashMap<ContentHash, i64>> {
-        let sql = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
-        let rows = self.query(sql, &[&keys(hashes)])?;
+        let rows = self.query(CONTENTS, &[&keys(hashes)])?;
         let found = rows.iter().map(|row| {
             let (hash, id) = (get(row, 0)?, get(row, 1)?);
             self.known.saw_content(hash, id);
@@ -116,6 +116,10 @@ impl Session<'_> {
 
 impl Objects for Session<'_> {
     fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>> {
+        let read = |row: &Row| rows::commit(row, LISTED);
+        if let Some(found) = self.ahead.commits(hashes, read) {
+            return found;
+        }
         self.by_key(
             "SELECT n, hash, depth, canonical
              FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key",
@@ -209,6 +213,10 @@ impl Objects for Session<'_> {
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
+        let read = |row: &Row| rows::content(row, LISTED + 3);
+        if let Some(found) = self.ahead.contents(hashes, read) {
+            return found;
+        }
         self.by_key(
             "SELECT n, hash, role, preview, size_bytes, calls, results
              FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN contents ON hash = key",
@@ -218,6 +226,13 @@ impl Objects for Session<'_> {
     }
 
     fn tool_uses(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ToolUses>>> {
+        let read = |row: &Row| {
+            let uses: Option<&str> = get(row, LISTED + 11)?;
+            Ok(uses.and_then(ToolUses::from_text))
+        };
+        if let Some(found) = self.ahead.contents(hashes, read) {
+            return Ok(found?.into_iter().map(Option::flatten).collect());
+        }
         let found = self.by_key(
             "SELECT n, uses FROM unnest($1) WITH ORDINALITY AS keys (key, n)
              JOIN contents ON hash = key JOIN tool_uses ON content = contents.id",
@@ -240,6 +255,10 @@ impl Objects for Session<'_> {
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {
+        let read = |row: &Row| rows::usage(row, PROVIDERS);
+        if let Some(found) = self.ahead.commits(commits, read) {
+            return Ok(found?.into_iter().map(Option::flatten).collect());
+        }
         let found = self.by_key(
             &format!(
                 "SELECT n, {USAGE}
@@ -315,13 +334,14 @@ impl ObjectsMut for Session<'_> {
         };
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         // Behind a commit that was made here is none yet.
-        if let (Some(parent), Some(appended)) = (parent, appended)
+        if let (Some(parent), Some(before), Some(appended)) = (parent, &commit.parent, appended)
             && self.known.end(parent.lineage) == Some(parent.depth)
         {
             let id = self.next_id("commits");
             let lineage = parent.lineage;
             self.known.saw(hash, Place { id, lineage, depth });
             self.known.ends_at(lineage, depth);
+            self.known.goes_on(before, hash, depth);
             self.put(|waiting| {
                 waiting.commits.push(Append {
                     id,

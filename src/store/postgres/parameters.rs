@@ -2,7 +2,7 @@
 //! variable.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use postgres::Config;
+use tokio_postgres::Config;
 
 use super::reason::reason;
 use super::services;

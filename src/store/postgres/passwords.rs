@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use postgres::Config;
-use postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use crate::store::Servers;
 

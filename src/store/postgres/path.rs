@@ -1,9 +1,10 @@
 //! Paths: the commits that lead to one, oldest first, in ranges of lineages.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use postgres::Row;
+use tokio_postgres::Row;
 
+use super::ahead::{APPENDED, From, LISTED};
 use super::columns::{Parameter, get};
 use super::session::Session;
 use crate::error::Result;
@@ -28,7 +29,7 @@ impl Session<'_> {
         sql: &str,
         parts: &[Stretch],
         more: &[&dyn Parameter],
-        read: &mut dyn FnMut(&Row) -> Result<()>,
+        read: &mut dyn FnMut(&From<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut open = parts.iter().copied().peekable();
         while open.peek().is_some() {
@@ -48,12 +49,12 @@ impl Session<'_> {
             let mut parameters: Vec<&dyn Parameter> = vec![&lineages, &firsts, &lasts];
             parameters.extend(more);
             let mut depths = batch.iter().flat_map(|one| one.first..=one.last);
-            for row in self.query(sql, &parameters)? {
+            for row in self.query(sql, &parameters)?.iter() {
                 let next = depths.next();
-                if next != Some(get(&row, 1)?) {
+                if next != Some(get(row, 1)?) {
                     return Err(no_commit_at(next.unwrap_or_default()));
                 }
-                read(&row)?;
+                read(&From(row, 0))?;
             }
             if let Some(depth) = depths.next() {
                 return Err(no_commit_at(depth));
@@ -90,7 +91,7 @@ impl Lineages for Session<'_> {
             &[tip],
         )?;
         let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let path = Rc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
+        let path = Arc::new(path.collect::<Result<Vec<(i64, i64)>>>()?);
         if !path.is_empty() {
             self.known.saw_path(*tip, &path);
         }
@@ -98,6 +99,12 @@ impl Lineages for Session<'_> {
     }
 
     fn standing(&self, commits: &[CommitHash]) -> Result<Vec<Option<(i64, i64)>>> {
+        let known = commits.iter().map(|commit| self.known.place(commit));
+        let known: Option<Vec<Place>> = known.collect();
+        if let Some(known) = known {
+            let at = known.into_iter().map(|place| (place.lineage, place.depth));
+            return Ok(at.map(Some).collect());
+        }
         self.by_key(
             "SELECT n, lineage, depth
              FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key",
@@ -107,6 +114,9 @@ impl Lineages for Session<'_> {
     }
 
     fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>> {
+        if let Some(foreseen) = self.ahead.name_at(lineage, depth)? {
+            return Ok(Some(foreseen));
+        }
         let sql = "SELECT hash FROM commits WHERE lineage = $1 AND depth = $2";
         self.first(sql, &[&lineage, &depth], |row| get(row, 0))
     }
@@ -137,7 +147,13 @@ impl Lineages for Session<'_> {
     fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
         let sql =
             format!("SELECT hash, commits.depth, canonical FROM {PARTS} ORDER BY commits.depth");
-        let mut read = |row: &Row| visit(rows::commit(row, 0)?);
+        let mut read = |row: &From<'_>| visit(rows::commit(row, 0)?);
+        if self
+            .ahead
+            .tells(parts, &mut |row| read(&From(row, LISTED)))?
+        {
+            return Ok(());
+        }
         self.scan(&sql, parts, &[], &mut read)
     }
 
@@ -153,7 +169,14 @@ impl Lineages for Session<'_> {
              FROM {PARTS} LEFT JOIN contents ON contents.id = commits.content {COUNTED} {USED}
              ORDER BY commits.depth"
         );
-        let mut read = |row: &Row| visit(rows::listed(row)?);
+        let mut read = |row: &From<'_>| visit(rows::listed(row)?);
+        if encoding == Encoding::default()
+            && self
+                .ahead
+                .tells(parts, &mut |row| read(&From(row, LISTED)))?
+        {
+            return Ok(());
+        }
         self.scan(&sql, parts, &[&encoding_number(encoding)], &mut read)
     }
 
@@ -183,7 +206,20 @@ impl Lineages for Session<'_> {
             Some(encoding) => &[encoding],
             None => &[],
         };
-        let mut read = |row: &Row| rows::appended(row)?.map_or(Ok(()), &mut *visit);
+        let is_usual = facts.counts.is_none_or(|of| of == Encoding::default());
+        let mut foreseen = |row: &Row| {
+            let appended = rows::appended(&From(row, APPENDED))?;
+            let asked = appended.map(|one| Appended {
+                links: one.links.filter(|_| facts.links),
+                count: one.count.filter(|_| facts.counts.is_some()),
+                ..one
+            });
+            asked.map_or(Ok(()), &mut *visit)
+        };
+        if is_usual && self.ahead.tells(parts, &mut foreseen)? {
+            return Ok(());
+        }
+        let mut read = |row: &From<'_>| rows::appended(row)?.map_or(Ok(()), &mut *visit);
         self.scan(&sql, parts, more, &mut read)
     }
 }

@@ -75,9 +75,9 @@ impl Reachability for Session<'_> {
             reached(ENDS)
         );
         let mut reach = ByReach::default();
-        for row in self.query(&sql, &[&ends])? {
-            let found = rows::commit(&row, 0)?;
-            if get(&row, 3)? {
+        for row in self.query(&sql, &[&ends])?.iter() {
+            let found = rows::commit(row, 0)?;
+            if get(row, 3)? {
                 reach.reached.push(found)
             } else {
                 reach.unreached.push(found)
@@ -152,8 +152,8 @@ impl ReachabilityMut for Session<'_> {
 
         let mut named: HashSet<ContentHash> = HashSet::new();
         let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
-        for row in self.query(others, &[])? {
-            named.extend(rows::commit(&row, 0)?.commit.operation.contents());
+        for row in self.query(others, &[])?.iter() {
+            named.extend(rows::commit(row, 0)?.commit.operation.contents());
         }
         let named: Vec<ContentHash> = named.into_iter().collect();
         let sql = "WITH gone AS (

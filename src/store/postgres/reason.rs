@@ -1,7 +1,7 @@
 //! What the client of a server says, in words for people.
 
 /// What an engine's error says without what is said of each of them.
-pub(super) fn reason(error: &postgres::Error) -> String {
+pub(super) fn reason(error: &tokio_postgres::Error) -> String {
     match std::error::Error::source(error) {
         // The system's own "(os error 2)" helps nobody, nor does a library's manual.
         Some(source) => {

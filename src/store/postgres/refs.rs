@@ -1,7 +1,7 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
 use super::columns::{Parameter, damaged, get, keys};
-use super::session::Session;
+use super::session::{LAST_PURGE, Session};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Author, Millis, PURGED, RefName, RefValue};
@@ -14,6 +14,9 @@ use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     Upkeep, rows,
 };
+
+/// What is known of the repository's own keeping.
+pub(super) const UPKEEP: &str = "SELECT collected, forgotten, last_check FROM tract_repository";
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
@@ -46,6 +49,9 @@ impl Refs for Session<'_> {
 
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let name = kept(self.seat(), name);
+        if let Some(held) = self.ahead.reference(name) {
+            return Ok(held);
+        }
         let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
         Ok(self
@@ -99,8 +105,7 @@ impl Refs for Session<'_> {
         if let Some(known) = self.last_purge.get() {
             return Ok(known);
         }
-        let sql = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
-        let last = self.first(sql, &[], |row| row.unsigned(0))?;
+        let last = self.first(LAST_PURGE, &[], |row| row.unsigned(0))?;
         self.last_purge.set(Some(last));
         Ok(last)
     }
@@ -112,8 +117,7 @@ impl Refs for Session<'_> {
     }
 
     fn upkeep(&self) -> Result<Upkeep> {
-        let sql = "SELECT collected, forgotten, last_check FROM tract_repository";
-        let found = self.first(sql, &[], |row| {
+        let found = self.first(UPKEEP, &[], |row| {
             Ok(Upkeep {
                 collections: Collections {
                     times: get(row, 0)?,
@@ -175,6 +179,7 @@ impl RefsMut for Session<'_> {
         };
         let seen = name;
         let name = kept(self.seat(), name);
+        self.ahead.forget_reference(name);
         let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.

@@ -1,9 +1,11 @@
 //! What is remembered by a name: one way to read and to write such rows, whatever their table.
 
-use postgres::Row;
-use postgres::types::Type;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::columns::{Given, Parameter};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::Session;
 use crate::error::Result;
 use crate::store::lineage::Lineages;
@@ -36,40 +38,59 @@ impl Parameter for Cell {
 impl Remembered for Session<'_> {
     fn remembered(&self, of: Memory, names: Option<&[&str]>) -> Result<Vec<MemoryRow>> {
         let table = of.0;
-        let columns = table.columns.iter().map(|column| match *column {
-            COMMIT => "commits.hash".to_owned(),
-            column => format!("t.{column}"),
-        });
-        let commits = if table.columns.contains(&COMMIT) {
-            "JOIN commits ON commits.id = commit_id"
-        } else {
-            ""
-        };
-        let key = format!("t.{}", table.key());
-        let (from, condition) = match names {
-            None => (String::new(), String::new()),
-            Some([]) => return Ok(Vec::new()),
-            Some(_) => (
-                "unnest($1) AS asked (name) JOIN ".to_owned(),
-                format!(
-                    "ON {} = {}",
-                    indexed(table, &key),
-                    indexed(table, "asked.name")
-                ),
-            ),
-        };
-        let sql = format!(
-            "SELECT {} FROM {from}{} AS t {condition} {commits} ORDER BY {key}",
-            columns.collect::<Vec<_>>().join(", "),
-            table.name
-        );
         let read = |row: &Row| MemoryRow::read(row, table);
-        match names {
-            None => self.all(&sql, &[], read),
+        let asked = match names {
+            None => remembered_asked(table, None)?,
+            Some([]) => return Ok(Vec::new()),
             Some(names) => {
-                let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-                self.all(&sql, &[&names], read)
+                if let Some(all) = self.told(&remembered_asked(table, None)?) {
+                    let rows = all
+                        .iter()
+                        .map(read)
+                        .collect::<Result<Vec<_>>>()?
+                        .into_iter();
+                    return Ok(rows.filter(|row| names.contains(&&*row.key)).collect());
+                }
+                remembered_asked(table, Some(names))?
             }
+        };
+        self.ask(asked)?.iter().map(read).collect()
+    }
+}
+
+/// What asks for the rows of a table, or for those of some names.
+pub(super) fn remembered_asked(table: &Table, names: Option<&[&str]>) -> Result<Asked> {
+    let columns = table.columns.iter().map(|column| match *column {
+        COMMIT => "commits.hash".to_owned(),
+        column => format!("t.{column}"),
+    });
+    let commits = if table.columns.contains(&COMMIT) {
+        "JOIN commits ON commits.id = commit_id"
+    } else {
+        ""
+    };
+    let key = format!("t.{}", table.key());
+    let (from, condition) = match names {
+        None => (String::new(), String::new()),
+        Some(_) => (
+            "unnest($1) AS asked (name) JOIN ".to_owned(),
+            format!(
+                "ON {} = {}",
+                indexed(table, &key),
+                indexed(table, "asked.name")
+            ),
+        ),
+    };
+    let sql = format!(
+        "SELECT {} FROM {from}{} AS t {condition} {commits} ORDER BY {key}",
+        columns.collect::<Vec<_>>().join(", "),
+        table.name
+    );
+    match names {
+        None => asked(sql, &[]),
+        Some(names) => {
+            let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+            asked(sql, &[&names])
         }
     }
 }

@@ -16,8 +16,8 @@ pub(super) fn room(session: &Session<'_>) -> Result<Room> {
     let sql = "SELECT relname::text::bytea, pg_total_relation_size(oid) FROM pg_class
          WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'";
     let mut room = Room::default();
-    for row in session.query(sql, &[])? {
-        let table: &[u8] = get(&row, 0)?;
+    for row in session.query(sql, &[])?.iter() {
+        let table: &[u8] = get(row, 0)?;
         room.add(kind(&String::from_utf8_lossy(table)), row.unsigned(1)?);
     }
     room.0.sort_unstable();

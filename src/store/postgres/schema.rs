@@ -2,8 +2,12 @@
 
 use std::cmp::Ordering;
 
+use tokio_postgres::Row;
+
 use super::address::{Address, LOCKED};
-use super::link::Link;
+use super::columns::{damaged, get};
+use super::driver::{Asked, Told};
+use super::link::{Link, asked, rows, texts};
 use super::session::LOCK;
 use crate::error::{Error, Result};
 
@@ -14,10 +18,11 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 3] = [
+const ADDED: [&str; 4] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
     include_str!("../../../migrations/postgres/0005_authors.sql"),
+    include_str!("../../../migrations/postgres/0006_forks.sql"),
 ];
 
 /// The format that this program reads and writes.
@@ -41,32 +46,74 @@ pub(super) enum Found {
     },
 }
 
+/// In what a schema is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    Nothing,
+    Transaction,
+}
+
+/// What is in a schema. A table of this name with these columns is ours.
+const LOOK: &str = "SELECT n.oid::bigint,
+         EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid),
+         (SELECT count(*) FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+          WHERE c.relnamespace = n.oid AND c.relname = 'tract_repository' AND c.relkind = 'r'
+            AND a.attname IN ('is_only', 'format', 'writes'))
+     FROM pg_namespace AS n WHERE n.nspname = convert_from($1, 'UTF8')::name";
+
+fn is_ours(found: &[Row]) -> Result<bool> {
+    let columns: Option<i64> = found.first().map(|row| get(row, 2)).transpose()?;
+    Ok(columns == Some(3))
+}
+
 /// Looks at a schema.
 ///
 /// # Errors
 ///
 /// [`Error::ForeignDatabase`] where something else is in it, [`Error::OlderDatabase`],
 /// [`Error::NewerDatabase`].
-pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
-    // A table of this name with these columns is ours.
-    let rows = link.query(
-        "SELECT n.oid::bigint,
-             EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid),
-             (SELECT count(*) FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
-              WHERE c.relnamespace = n.oid AND c.relname = 'tract_repository' AND c.relkind = 'r'
-                AND a.attname IN ('is_only', 'format', 'writes'))
-         FROM pg_namespace AS n WHERE n.nspname = convert_from($1, 'UTF8')::name",
-        &[&address.schema],
-    )?;
+pub(super) fn inspect(link: &Link, address: &Address, within: Within) -> Result<Found> {
+    Ok(inspect_along(link, address, within, Vec::new())?.0)
+}
+
+/// The same with what else is asked outside of any transaction, in the same round trip: each answer of that, or its error.
+pub(super) fn inspect_along(
+    link: &Link,
+    address: &Address,
+    within: Within,
+    more: Vec<Asked>,
+) -> Result<(Found, Vec<Result<Told>>)> {
+    let mut along = Vec::new();
+    let own = address.qualified("tract_repository");
+    let own = format!("SELECT format, owes_scrub FROM {own}");
+    let (rows, told) = match within {
+        Within::Nothing => {
+            let mut all = vec![asked(LOOK, &[&address.schema])?, Asked::Text(own)];
+            all.extend(more);
+            let mut both = link.each(&all)?;
+            along = both.split_off(2);
+            let told = both.pop();
+            (rows(both.pop().transpose()?), told.transpose())
+        }
+        // There an error would end it.
+        Within::Transaction => {
+            let found = link.query(LOOK, &[&address.schema])?;
+            let told = match is_ours(&found)? {
+                true => link.exchange(&[Asked::Text(own)])?.pop(),
+                false => None,
+            };
+            (found, Ok(told))
+        }
+    };
+    Ok((judge(&rows, told, address)?, along))
+}
+
+fn judge(rows: &[Row], told: Result<Option<Told>>, address: &Address) -> Result<Found> {
     let Some(row) = rows.first() else {
         return Ok(Found::Nothing);
     };
-    let (schema, is_used, columns): (i64, bool, i64) = (
-        super::columns::get(row, 0)?,
-        super::columns::get(row, 1)?,
-        super::columns::get(row, 2)?,
-    );
-    if columns != 3 {
+    let (schema, is_used): (i64, bool) = (get(row, 0)?, get(row, 1)?);
+    if !is_ours(rows)? {
         return if is_used {
             Err(Error::ForeignDatabase {
                 path: address.to_string().into(),
@@ -75,11 +122,9 @@ pub(super) fn inspect(link: &Link, address: &Address) -> Result<Found> {
             Ok(Found::Nothing)
         };
     }
-    let own = address.qualified("tract_repository");
-    let told = link.batch(&format!("SELECT format, owes_scrub FROM {own}"))?;
-    let told: Vec<String> = told.into_iter().flatten().flatten().collect();
+    let told: Vec<String> = texts(told?).into_iter().flatten().flatten().collect();
     let format = told.first().and_then(|format| format.parse().ok());
-    let found: u32 = format.ok_or_else(|| super::columns::damaged("the format is missing"))?;
+    let found: u32 = format.ok_or_else(|| damaged("the format is missing"))?;
     let known = FORMAT;
     match found.cmp(&known) {
         Ordering::Less if found >= UPGRADED => Ok(Found::Older(found)),
@@ -103,7 +148,7 @@ pub(super) fn make(link: &Link, address: &Address) -> Result<bool> {
         ))
         .and_then(|_| apply(link, address));
     if done.is_err() {
-        let _ = link.batch("ROLLBACK");
+        link.roll_back();
     }
     link.writes.set(false);
     done
@@ -124,7 +169,7 @@ pub(super) fn upgrade(link: &Link, address: &Address, found: u32) -> Result<()> 
 
 fn apply(link: &Link, address: &Address) -> Result<bool> {
     // Another process may have done it while this one waited.
-    let found = inspect(link, address)?;
+    let found = inspect(link, address, Within::Transaction)?;
     let format = match found {
         Found::Repository { .. } => {
             link.batch("ROLLBACK")?;

@@ -32,8 +32,8 @@ impl Session<'_> {
                  SELECT tip, l.parent, l.fork_depth FROM path JOIN lineages AS l ON l.id = lineage
                  WHERE l.parent IS NOT NULL
              ) SELECT tip, lineage, last FROM path ORDER BY tip";
-        for row in self.query(sql, &[&keys(tips)])? {
-            found.goes(place_of(&row)?, get(&row, 1)?, get(&row, 2)?);
+        for row in self.query(sql, &[&keys(tips)])?.iter() {
+            found.goes(place_of(row)?, get(row, 1)?, get(row, 2)?);
         }
         Ok(found)
     }
@@ -93,20 +93,20 @@ impl Search for Session<'_> {
         );
         let mut found = self.paths(tips)?;
         let mut contents: HashSet<ContentHash> = HashSet::new();
-        for row in self.query(&sql, &[])? {
-            let content = get(&row, 0)?;
+        for row in self.query(&sql, &[])?.iter() {
+            let content = get(row, 0)?;
             contents.insert(content);
-            if let Some(commit) = get(&row, 1)? {
-                found.hit((commit, None), get(&row, 2)?, row.unsigned(3)?);
+            if let Some(commit) = get(row, 1)? {
+                found.hit((commit, None), get(row, 2)?, row.unsigned(3)?);
             }
         }
         // The commits that name a content but append nothing.
         let others = "SELECT hash, depth, canonical, lineage FROM commits WHERE content IS NULL";
-        for row in self.query(others, &[])? {
-            let other = rows::commit(&row, 0)?;
+        for row in self.query(others, &[])?.iter() {
+            let other = rows::commit(row, 0)?;
             for content in other.commit.operation.contents() {
                 if contents.contains(&content) {
-                    found.hit((other.hash, Some(content)), get(&row, 3)?, other.depth);
+                    found.hit((other.hash, Some(content)), get(row, 3)?, other.depth);
                 }
             }
         }

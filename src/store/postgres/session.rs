@@ -3,20 +3,25 @@
 //! A view is a snapshot on a connection of its own. Whoever writes holds the schema's advisory lock until
 //! the transaction ends, so that what it has seen once stays so, and rows get their numbers here.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use postgres::Row;
+use tokio_postgres::Row;
 
 use super::Postgres;
-use super::address::LOCKED;
-use super::columns::{Key, Parameter, damaged, keys};
+use super::address::{Address, LOCKED};
+use super::ahead::{self, Ahead};
+use super::answers::{Answer, Answers};
+use super::columns::{Key, Parameter, damaged, get, keys};
+use super::driver::{Asked, Told};
 use super::known::Known;
-use super::link::{Link, busy};
+use super::link::{Link, asked, busy, rows, texts};
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
+use crate::hash::ContentHash;
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
@@ -48,13 +53,36 @@ pub(super) struct Trace {
     pub(super) token: String,
 }
 
+/// The newest purge.
+pub(super) const LAST_PURGE: &str = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
+
+/// Those of some contents that are here.
+pub(super) const CONTENTS: &str = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
+
+/// What begins a view.
+pub(super) fn begin_view(address: &Address) -> String {
+    address.begin("REPEATABLE READ READ ONLY", LOCKED)
+}
+
+/// What a view leaves to the next one that is to see the same.
+pub(super) struct Moment {
+    pub(super) link: Link,
+    known: Known,
+    answers: Answers,
+    ahead: Ahead,
+    last_purge: Option<Option<u64>>,
+}
+
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     pub(super) store: &'a Postgres,
-    link: Option<Link>,
+    /// None: nothing was asked yet.
+    link: OnceCell<Link>,
     /// What its commit will leave behind; none of a view.
     trace: Option<Trace>,
     is_over: Cell<bool>,
+    /// Whether something that was asked could not be answered.
+    failed: Cell<bool>,
     /// The open operation.
     pub(super) operation: Cell<Option<i64>>,
     /// Whether it goes again if it has moved no ref.
@@ -67,19 +95,32 @@ pub(super) struct Session<'a> {
     ids: RefCell<HashMap<&'static str, i64>>,
     /// What is known of objects.
     pub(super) known: Known,
+    /// What a view was told.
+    answers: Answers,
+    /// What was asked for before anybody wanted it.
+    pub(super) ahead: Ahead,
     /// The last source that is known to be here.
     pub(super) source: Cell<Option<u64>>,
     /// Rows that were put and not sent yet.
     waiting: RefCell<Waiting>,
+    /// Statements behind these whose answers nobody needs: they go along with the next that is asked.
+    later: RefCell<Vec<Asked>>,
     /// The words of what was put here.
     pub(super) gathering: RefCell<Gathering>,
 }
 
 impl<'a> Session<'a> {
+    /// A view. It begins with what it is asked first.
     pub(super) fn read(store: &'a Postgres) -> Result<Self> {
-        let begin = store.address.begin("REPEATABLE READ READ ONLY", LOCKED);
-        let (link, _) = store.enter_transaction(false, store.wait, |link| link.batch(&begin))?;
-        Ok(Self::new(store, link, None))
+        let mut view = Self::new(store, None);
+        if let Some(moment) = store.moment.take() {
+            let _ = view.link.set(moment.link);
+            view.known = moment.known;
+            view.answers = moment.answers;
+            view.ahead = moment.ahead;
+            view.last_purge.set(moment.last_purge);
+        }
+        Ok(view)
     }
 
     /// The one write transaction; where there is a wait, so long for others.
@@ -100,10 +141,18 @@ impl<'a> Session<'a> {
                 .begin("READ COMMITTED", wait.unwrap_or(LOCKED)),
             greatest.join(", ")
         );
+        store.let_go();
+        let mut all = vec![Asked::Text(sql)];
+        all.extend(ahead::of_writer(&store.names())?);
+        let newest = asked(LAST_PURGE, &[])?;
+        let foreseen = store.foreseen.take();
+        let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
+        all.extend([newest, looked]);
         let from = Instant::now();
-        let entered =
-            store.enter_transaction(true, wait.unwrap_or_default(), |link| link.batch(&sql));
-        let (link, told) = entered?;
+        let wait = wait.unwrap_or_default();
+        let (link, told) = store.enter_transaction(true, wait, |link| link.exchange(&all))?;
+        let mut foretold = told.into_iter();
+        let told = texts(foretold.next());
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
         let numbers = told.last().map_or(&[][..], Vec::as_slice);
         let trace = match numbers {
@@ -114,7 +163,8 @@ impl<'a> Session<'a> {
             _ => None,
         };
         let is_known = trace.is_some();
-        let session = Self::new(store, link, trace);
+        let session = Self::new(store, trace);
+        let _ = session.link.set(link);
         if !is_known {
             return Err(damaged("the repository's own row is missing"));
         }
@@ -124,26 +174,53 @@ impl<'a> Session<'a> {
         }
         store.ledger.begin();
         let greatest = numbers[2..].iter().map(|text| number(text).unwrap_or(0));
+        let mut foretold: Vec<Told> = foretold.collect();
+        let looked = rows(foretold.pop());
+        for row in &looked {
+            session.known.saw_content(get(row, 0)?, get(row, 1)?);
+        }
+        let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
+        session.known.saw_none(foreseen.into_iter().filter(is_new));
+        let newest = rows(foretold.pop());
+        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
+        session.last_purge.set(Some(newest));
+        session.took_writer(foretold)?;
         session
             .ids
             .replace(NUMBERED.into_iter().zip(greatest).collect());
         Ok(session)
     }
 
-    fn new(store: &'a Postgres, link: Link, trace: Option<Trace>) -> Self {
+    /// One that was begun on a link, with what was foreseen then.
+    pub(super) fn begun(store: &'a Postgres, link: Link, foreseen: Vec<Told>) -> Result<Self> {
+        let view = Self::new(store, None);
+        let _ = view.link.set(link);
+        view.took_view(foreseen)?;
+        Ok(view)
+    }
+
+    pub(super) fn keep(&self, asked: Asked, rows: Vec<Row>) {
+        self.answers.keep(asked, &Arc::new(rows));
+    }
+
+    fn new(store: &'a Postgres, trace: Option<Trace>) -> Self {
         Self {
             store,
-            link: Some(link),
+            link: OnceCell::new(),
             trace,
             is_over: Cell::new(false),
+            failed: Cell::new(false),
             operation: Cell::new(None),
             may_be_idle: Cell::new(false),
             last_purge: Cell::new(None),
             block: RefCell::default(),
             ids: RefCell::default(),
             known: Known::default(),
+            answers: Answers::default(),
+            ahead: Ahead::default(),
             source: Cell::new(None),
             waiting: RefCell::default(),
+            later: RefCell::default(),
             gathering: RefCell::default(),
         }
     }
@@ -154,8 +231,31 @@ impl<'a> Session<'a> {
         self.trace.clone().expect("it writes")
     }
 
-    pub(super) fn link(&self) -> &Link {
-        self.link.as_ref().expect("it goes only when this does")
+    /// Asks all of these in one round trip, behind whatever waits for one.
+    fn exchange(&self, asked: Vec<Asked>) -> Result<Vec<Told>> {
+        let mut all = self.later.take();
+        let before = all.len();
+        all.extend(asked);
+        if let Some(link) = self.link.get() {
+            let told = link.exchange(&all);
+            self.failed.set(told.is_err());
+            return Ok(told?.split_off(before));
+        }
+        all.insert(0, Asked::Text(begin_view(&self.store.address)));
+        let wanted = all.len();
+        if self.store.is_held.get() {
+            all.extend(ahead::of_view(&self.store.names())?);
+        }
+        let begin = |link: &Link| link.exchange(&all);
+        let (link, mut told) = self
+            .store
+            .enter_transaction(false, self.store.wait, begin)?;
+        let _ = self.link.set(link);
+        let foreseen = told.split_off(wanted);
+        if !foreseen.is_empty() {
+            self.took_view(foreseen)?;
+        }
+        Ok(told.split_off(before + 1))
     }
 
     /// The number of the next row of a table.
@@ -196,9 +296,27 @@ impl<'a> Session<'a> {
         self.source.set(None);
     }
 
-    pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>> {
+    pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Answer> {
+        self.ask(asked(sql, parameters)?)
+    }
+
+    /// What a view was told already.
+    pub(super) fn told(&self, asked: &Asked) -> Option<Answer> {
+        self.answers.to(asked)
+    }
+
+    /// The same of a statement with its parameters.
+    pub(super) fn ask(&self, asked: Asked) -> Result<Answer> {
         self.send()?;
-        self.link().query(sql, parameters)
+        if self.trace.is_some() {
+            return Ok(Arc::new(rows(self.exchange(vec![asked])?.pop())));
+        }
+        if let Some(answer) = self.answers.to(&asked) {
+            return Ok(answer);
+        }
+        let answer = Arc::new(rows(self.exchange(vec![asked.clone()])?.pop()));
+        self.answers.keep(asked, &answer);
+        Ok(answer)
     }
 
     /// The first row of a statement about an object that nobody remembers: what waits has no part in it, as
@@ -212,7 +330,10 @@ impl<'a> Session<'a> {
         if self.known.has_forgotten() && self.waiting.borrow().has_objects() {
             self.send()?;
         }
-        let rows = self.link().query(sql, parameters)?;
+        if self.trace.is_none() {
+            return self.first(sql, parameters, read);
+        }
+        let rows = rows(self.exchange(vec![asked(sql, parameters)?])?.pop());
         rows.first().map(read).transpose()
     }
 
@@ -220,17 +341,27 @@ impl<'a> Session<'a> {
     pub(super) fn put(&self, row: impl FnOnce(&mut Waiting)) -> Result<()> {
         row(&mut self.waiting.borrow_mut());
         let are_many = self.waiting.borrow().are_many();
-        if are_many { self.send() } else { Ok(()) }
+        if are_many {
+            self.send()?;
+            self.exchange(Vec::new())?;
+        }
+        Ok(())
     }
 
+    /// What waits goes along with what is asked next.
     fn send(&self) -> Result<()> {
         self.known.sent();
-        self.waiting.take().send(self.link())
+        let rows = self.waiting.take().asked()?;
+        self.later.borrow_mut().extend(rows);
+        Ok(())
     }
 
-    /// Runs a statement whose rows nobody asks for.
+    /// Runs a statement whose rows nobody asks for, with whatever is asked next. Should it fail, so does that.
     pub(super) fn execute(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<()> {
-        self.query(sql, parameters).map(drop)
+        self.send()?;
+        let asked = asked(sql, parameters)?;
+        self.later.borrow_mut().push(asked);
+        Ok(())
     }
 
     /// Deletes all rows of some tables.
@@ -272,15 +403,10 @@ impl<'a> Session<'a> {
         if asked.is_empty() {
             return Ok(answers);
         }
-        for row in self.query(sql, &[&keys(asked)])? {
-            answers[place_of(&row)?] = Some(read(&row)?);
+        for row in self.query(sql, &[&keys(asked)])?.iter() {
+            answers[place_of(row)?] = Some(read(row)?);
         }
         Ok(answers)
-    }
-
-    fn roll_back(&self) {
-        // What fails here ends with the connection.
-        let _ = self.link().batch("ROLLBACK");
     }
 }
 
@@ -296,12 +422,13 @@ impl Tx for Session<'_> {
         self.drop_idle_operation()?;
         let trace = self.trace.as_ref().expect("it writes");
         let Trace { number, token } = trace;
-        let done = self.link().batch(&format!(
+        // If any of what goes before it fails, this is not done.
+        let done = self.exchange(vec![Asked::Text(format!(
             "UPDATE tract_repository SET writes = {number};
              INSERT INTO transactions (number, token) VALUES ({number}, '{token}');
              DELETE FROM transactions WHERE number <= {number} - {TRACES};
              COMMIT"
-        ));
+        ))]);
         match done {
             Ok(_) => self.is_over.set(true),
             Err(Error::Disconnected { .. }) => {
@@ -327,10 +454,20 @@ impl Tx for Session<'_> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        if !self.is_over.get() {
-            self.roll_back();
-        }
         if let Some(link) = self.link.take() {
+            if self.trace.is_none() && self.store.is_held.get() && !self.failed.get() {
+                let moment = Moment {
+                    link,
+                    known: std::mem::take(&mut self.known),
+                    answers: std::mem::take(&mut self.answers),
+                    ahead: std::mem::take(&mut self.ahead),
+                    last_purge: self.last_purge.get(),
+                };
+                return self.store.keep(moment);
+            }
+            if !self.is_over.get() {
+                link.roll_back();
+            }
             self.store.give_back(link);
         }
     }

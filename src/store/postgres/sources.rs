@@ -14,6 +14,10 @@ use crate::store::{
     Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
 
+/// Any source, if there is one.
+pub(super) const ANY: &str =
+    "SELECT id, session, format, size_bytes, fingerprint FROM sources LIMIT 1";
+
 impl Session<'_> {
     /// The last block that begins at or before `at`.
     fn block_at(&self, source: u64, at: u64) -> Result<Option<Block>> {
@@ -39,7 +43,7 @@ impl Sources for Session<'_> {
         };
         match of {
             SourcesOf::All => self.all(&sql("ORDER BY id DESC"), &[], rows::source),
-            SourcesOf::Any => self.all(&sql("LIMIT 1"), &[], rows::source),
+            SourcesOf::Any => self.all(ANY, &[], rows::source),
             SourcesOf::Session(session) => {
                 let sql = sql("WHERE session = $1 ORDER BY id DESC");
                 self.all(&sql, &[session], rows::source)
@@ -79,9 +83,9 @@ impl Sources for Session<'_> {
         let sql = "SELECT n, source, spans FROM unnest($1) WITH ORDINALITY AS keys (key, n)
              JOIN commits ON hash = key JOIN commit_records ON commit_id = id
              ORDER BY n, source DESC";
-        for row in self.query(sql, &[&keys(commits)])? {
-            let spans = unpack_spans(get(&row, 2)?)?;
-            found[place_of(&row)?].push((row.unsigned(1)?, spans));
+        for row in self.query(sql, &[&keys(commits)])?.iter() {
+            let spans = unpack_spans(get(row, 2)?)?;
+            found[place_of(row)?].push((row.unsigned(1)?, spans));
         }
         Ok(found)
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use postgres::Socket;
-use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
 use super::trust::trouble;
@@ -148,7 +148,7 @@ fn element(der: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// What of TLS stands behind a client's error, if anything does.
-pub(super) fn behind(error: &postgres::Error) -> Option<ServerTrouble> {
+pub(super) fn behind(error: &tokio_postgres::Error) -> Option<ServerTrouble> {
     let source = std::error::Error::source(error)?;
     if source.to_string() == "server does not support TLS" {
         return Some(ServerTrouble::NoTls);

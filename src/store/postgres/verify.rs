@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::mem;
 
-use postgres::Row;
+use tokio_postgres::Row;
 
 use super::columns::{get, terms as terms_of};
 use super::session::Session;
@@ -58,7 +58,7 @@ fn each<'t>(
     let mut after = 0_i64;
     loop {
         let rows = session.query(sql, &[&after, &BATCH])?;
-        for row in &rows {
+        for row in rows.iter() {
             read(check, row)?;
             after = get(row, 0)?;
         }
@@ -119,8 +119,8 @@ fn refs(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     let mut logs = RefLogs::of(session.all(refs, &[], read)?);
     let log = "SELECT name, old_target, old_symbolic, new_target, new_symbolic
          FROM reflog ORDER BY id";
-    for row in session.query(log, &[])? {
-        logs.moved(&row)?;
+    for row in session.query(log, &[])?.iter() {
+        logs.moved(row)?;
     }
     check.refs(logs);
     Ok(())

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::link::Link;
+use super::driver::Asked;
+use super::link::asked;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{TokenCount, Usage};
@@ -71,14 +72,15 @@ impl Waiting {
         !self.contents.is_empty() || !self.commits.is_empty()
     }
 
-    /// Sends them, each kind behind what it names.
-    pub(super) fn send(self, link: &Link) -> Result<()> {
-        self.send_contents(link)?;
-        self.send_commits(link)?;
+    /// What puts them, each kind behind what it names.
+    pub(super) fn asked(self) -> Result<Vec<Asked>> {
+        let mut all = Vec::new();
+        self.contents_asked(&mut all)?;
+        self.commits_asked(&mut all)?;
         if !self.counts.is_empty() {
             let keys = || self.counts.keys();
             let counts = || self.counts.values();
-            link.query(
+            all.push(asked(
                 "INSERT INTO counts (content, encoding, mask, tokens, estimated)
                  SELECT * FROM unnest($1, $2, $3, $4, $5) ON CONFLICT (content, encoding, mask)
                  DO UPDATE SET tokens = excluded.tokens, estimated = excluded.estimated",
@@ -95,7 +97,7 @@ impl Waiting {
                         .collect::<Vec<i64>>(),
                     &counts().map(|count| count.estimated).collect::<Vec<bool>>(),
                 ],
-            )?;
+            )?);
         }
         if !self.usage.is_empty() {
             let keys: Vec<i64> = self.usage.keys().copied().collect();
@@ -104,19 +106,19 @@ impl Waiting {
                 usage.map(|usage| number(usage.numbers()[at])).collect()
             };
             let [input, output, cached, written, hour, reasoning] = [0, 1, 2, 3, 4, 5].map(column);
-            link.query(
-                &format!(
+            all.push(asked(
+                format!(
                     "INSERT INTO usage (commit_id, {USAGE})
                      SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (commit_id)
                      DO UPDATE SET ({USAGE}) = ROW(excluded.{})",
                     USAGE.replace(", ", ", excluded."),
                 ),
                 &[&keys, &input, &output, &cached, &written, &hour, &reasoning],
-            )?;
+            )?);
         }
         if !self.records.is_empty() {
             let keys = || self.records.keys();
-            link.query(
+            all.push(asked(
                 "INSERT INTO commit_records (commit_id, source, spans)
                  SELECT * FROM unnest($1, $2, $3) ON CONFLICT (commit_id, source)
                  DO UPDATE SET spans = excluded.spans",
@@ -129,12 +131,12 @@ impl Waiting {
                         .map(Vec::as_slice)
                         .collect::<Vec<&[u8]>>(),
                 ],
-            )?;
+            )?);
         }
-        Ok(())
+        Ok(all)
     }
 
-    fn send_contents(&self, link: &Link) -> Result<()> {
+    fn contents_asked(&self, all: &mut Vec<Asked>) -> Result<()> {
         if self.contents.is_empty() {
             return Ok(());
         }
@@ -142,7 +144,7 @@ impl Waiting {
         let numbers = |of: fn(&Content) -> i64| contents.iter().map(of).collect::<Vec<i64>>();
         let bytes = |of: fn(&Content) -> &[u8]| contents.iter().map(of).collect::<Vec<&[u8]>>();
         let ids = numbers(|one| one.id);
-        link.query(
+        all.push(asked(
             "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
              SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
             &[
@@ -154,29 +156,29 @@ impl Waiting {
                 &numbers(|one| one.shown.calls),
                 &numbers(|one| one.shown.results),
             ],
-        )?;
-        link.query(
+        )?);
+        all.push(asked(
             "INSERT INTO bodies (content, encoding, body) SELECT * FROM unnest($1, $2, $3)",
             &[&ids, &numbers(|one| one.encoding), &bytes(|one| &one.body)],
-        )?;
+        )?);
         let used = contents
             .iter()
             .filter_map(|one| Some((one.id, one.shown.uses.as_ref()?.as_bytes())));
         let (ids, uses): (Vec<i64>, Vec<&[u8]>) = used.unzip();
         if !ids.is_empty() {
             let sql = "INSERT INTO tool_uses (content, uses) SELECT * FROM unnest($1, $2)";
-            link.query(sql, &[&ids, &uses])?;
+            all.push(asked(sql, &[&ids, &uses])?);
         }
         Ok(())
     }
 
-    fn send_commits(&self, link: &Link) -> Result<()> {
+    fn commits_asked(&self, all: &mut Vec<Asked>) -> Result<()> {
         if self.commits.is_empty() {
             return Ok(());
         }
         let numbers = |of: fn(&Append) -> i64| self.commits.iter().map(of).collect::<Vec<i64>>();
         let bytes = |of: fn(&Append) -> &[u8]| self.commits.iter().map(of).collect::<Vec<&[u8]>>();
-        link.query(
+        all.push(asked(
             "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical)
              SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
             &[
@@ -188,7 +190,7 @@ impl Waiting {
                 &numbers(|one| one.content),
                 &bytes(|one| &one.canonical),
             ],
-        )?;
+        )?);
         Ok(())
     }
 }

@@ -43,8 +43,8 @@ impl Shelf for Session<'_> {
                      SELECT word FROM words AS before WHERE before.segment = last AND before.word <= $1
                      ORDER BY before.word DESC LIMIT 1), ''::bytea)
              ) AS block ORDER BY last, word";
-        for row in self.query(sql, &[&from, &to])? {
-            visit(get(&row, 0)?, row.bytes(1)?)?;
+        for row in self.query(sql, &[&from, &to])?.iter() {
+            visit(get(row, 0)?, row.bytes(1)?)?;
         }
         Ok(())
     }
@@ -188,11 +188,11 @@ impl Session<'_> {
              JOIN contents ON id = key ORDER BY n";
         let mut places: HashMap<usize, usize> = HashMap::new();
         let mut found: Vec<Scored> = Vec::with_capacity(ids.len());
-        for row in self.query(names, &[&ids])? {
-            let at = place_of(&row)?;
+        for row in self.query(names, &[&ids])?.iter() {
+            let at = place_of(row)?;
             places.insert(at, found.len());
             found.push(Scored {
-                content: get(&row, 1)?,
+                content: get(row, 1)?,
                 score: best.contents[at].1,
                 hits: Vec::new(),
             });
@@ -200,10 +200,10 @@ impl Session<'_> {
         let bringing = "SELECT n, hash, lineage, depth FROM unnest($1) WITH ORDINALITY AS keys (key, n)
              CROSS JOIN LATERAL (SELECT * FROM commits WHERE content = key ORDER BY id DESC LIMIT 16) AS c
              ORDER BY n, id DESC";
-        for row in self.query(bringing, &[&ids])? {
-            if let Some(at) = places.get(&place_of(&row)?) {
-                let commit = (get(&row, 1)?, None);
-                let hit = paths.on_path(commit, get(&row, 2)?, row.unsigned(3)?);
+        for row in self.query(bringing, &[&ids])?.iter() {
+            if let Some(at) = places.get(&place_of(row)?) {
+                let commit = (get(row, 1)?, None);
+                let hit = paths.on_path(commit, get(row, 2)?, row.unsigned(3)?);
                 found[*at].hits.extend(hit);
             }
         }
@@ -225,12 +225,12 @@ impl Session<'_> {
             return Ok(());
         }
         let others = "SELECT hash, depth, canonical, lineage FROM commits WHERE content IS NULL";
-        for row in self.query(others, &[])? {
-            let other = rows::commit(&row, 0)?;
+        for row in self.query(others, &[])?.iter() {
+            let other = rows::commit(row, 0)?;
             for content in other.commit.operation.contents() {
                 if let Some(at) = open.get(&content) {
                     let commit = (other.hash, Some(content));
-                    let hit = paths.on_path(commit, get(&row, 3)?, other.depth);
+                    let hit = paths.on_path(commit, get(row, 3)?, other.depth);
                     found[*at].hits.extend(hit);
                 }
             }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -187,7 +187,7 @@ impl Lineages for Session<'_> {
     fn path(&self, tip: &CommitHash) -> Result<Path> {
         let end = self.place(tip)?;
         let path = end.map(|end| self.lineages(end)).transpose()?;
-        Ok(Rc::new(path.unwrap_or_default()))
+        Ok(Arc::new(path.unwrap_or_default()))
     }
 
     fn standing(&self, commits: &[CommitHash]) -> Result<Vec<Option<(i64, i64)>>> {

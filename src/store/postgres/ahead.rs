@@ -1,0 +1,345 @@
+//! What whoever looks at a repository most often asks for next, asked for along with what they ask first: what HEAD is
+//! on, where its path goes, the newest commits on it with what they append, and what is configured.
+//!
+//! Nothing depends on it: what was not foreseen is asked for when it is wanted. Deliberately absent: what a
+//! command needs; it is the same for all.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio_postgres::Row;
+
+use super::columns::{get, keys};
+use super::derived::{PARTS, newest_sum};
+use super::driver::{Asked, Told};
+use super::link::{asked, rows};
+use super::refs::UPKEEP;
+use super::remembered::remembered_asked;
+use super::session::{LAST_PURGE, Session};
+use super::sources::ANY;
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Encoding, RefName, RefValue};
+use crate::store::codec::encoding_number;
+use crate::store::columns::{Cell, Columns};
+use crate::store::lineage::{Place, Stretch};
+use crate::store::refs::Seat;
+use crate::store::rows::{USAGE, place, value};
+use crate::store::tables::{CONFIG, SUMMARIES, TOTALS, Table, UNREAD};
+
+/// How many commits are foreseen.
+const COMMITS: i64 = 64;
+/// What contexts come to.
+static SUMS: [&Table; 2] = [&TOTALS, &SUMMARIES];
+/// The columns of a commit that is foreseen: as listings have them, as what is appended is told, where it stands, and
+/// what the provider counted.
+pub(super) const LISTED: usize = 0;
+pub(super) const APPENDED: usize = 12;
+const PLACE: usize = 21;
+pub(super) const PROVIDERS: usize = 24;
+
+/// The names by which a tip is looked for, and the path to the first of them that has one.
+const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
+         SELECT n, 0, asked.name FROM unnest($1) WITH ORDINALITY AS asked (name, n)
+         UNION ALL
+         SELECT at, hops + 1, r.symbolic FROM chain JOIN refs AS r ON r.name = chain.name
+         WHERE r.symbolic IS NOT NULL AND hops < 2
+     ), tip (id, hash) AS (
+         SELECT commits.id, commits.hash FROM chain JOIN refs AS r ON r.name = chain.name
+         JOIN commits ON commits.id = r.target ORDER BY at, hops LIMIT 1
+     ), path (lineage, last, at) AS (
+         SELECT lineage, depth, 0 FROM commits WHERE id = (SELECT id FROM tip)
+         UNION ALL
+         SELECT l.parent, l.fork_depth, at + 1 FROM path JOIN lineages AS l ON l.id = lineage
+         WHERE l.parent IS NOT NULL
+     )";
+
+/// The names by which somebody's tip is looked for, first that of the branch that was named, if one was.
+pub(super) fn names(seat: Option<&Seat>, on: Option<&RefName>) -> Vec<RefName> {
+    let head = RefName::head();
+    let own = crate::store::refs::kept(seat, &head).clone();
+    let main: Option<RefName> = "refs/heads/main".parse().ok();
+    let all = on.cloned().into_iter().chain([own, head]).chain(main);
+    let mut names: Vec<RefName> = Vec::new();
+    for name in all {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// What is foreseen.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// What refs hold, by the names under which they are kept.
+    refs: RefCell<HashMap<RefName, Option<RefValue>>>,
+    commits: RefCell<Vec<Row>>,
+    /// Places among these.
+    by_commit: RefCell<HashMap<CommitHash, usize>>,
+    by_content: RefCell<HashMap<ContentHash, usize>>,
+    by_place: RefCell<HashMap<(i64, i64), usize>>,
+}
+
+/// The columns of a row from one on.
+pub(super) struct From<'a>(pub(super) &'a Row, pub(super) usize);
+
+impl Columns for From<'_> {
+    fn is_null(&self, at: usize) -> Result<bool> {
+        self.0.is_null(self.1 + at)
+    }
+
+    fn number(&self, at: usize) -> Result<i64> {
+        self.0.number(self.1 + at)
+    }
+
+    fn unsigned(&self, at: usize) -> Result<u64> {
+        self.0.unsigned(self.1 + at)
+    }
+
+    fn flag(&self, at: usize) -> Result<bool> {
+        self.0.flag(self.1 + at)
+    }
+
+    fn text(&self, at: usize) -> Result<&str> {
+        self.0.text(self.1 + at)
+    }
+
+    fn bytes(&self, at: usize) -> Result<&[u8]> {
+        self.0.bytes(self.1 + at)
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        self.0.cell(self.1 + at)
+    }
+}
+
+/// What the names hold, and those to which they lead.
+fn refs_asked(names: &[RefName]) -> Result<Asked> {
+    let sql = format!(
+        "{TIP} SELECT target, commits.hash, r.symbolic, chain.name FROM chain
+         LEFT JOIN refs AS r ON r.name = chain.name LEFT JOIN commits ON commits.id = r.target"
+    );
+    asked(sql, &[&keys(names)])
+}
+
+/// The path to the tip, and the tip.
+fn path_asked(names: &[RefName]) -> Result<Asked> {
+    let sql = format!("{TIP} SELECT lineage, last, (SELECT hash FROM tip) FROM path ORDER BY at");
+    asked(sql, &[&keys(names)])
+}
+
+/// The newest commits on it.
+fn commits_asked(names: &[RefName]) -> Result<Asked> {
+    let sql = format!(
+        "{TIP}, part AS (
+             SELECT lineage, last, coalesce(lead(last) OVER (ORDER BY at), -1) + 1 AS first,
+                 max(last) OVER () AS tip FROM path
+         )
+         SELECT c.hash, c.depth, c.canonical, contents.hash, role, preview, size_bytes, calls, results,
+             tokens, estimated, uses,
+             c.hash, c.depth, contents.hash, role, calls + results, uses, tokens, estimated,
+             c.content IS NULL, c.id, c.lineage, c.depth, {USAGE}
+         FROM part JOIN commits AS c ON c.lineage = part.lineage
+             AND c.depth BETWEEN greatest(first, tip - $2 + 1) AND last
+         LEFT JOIN contents ON contents.id = c.content
+         LEFT JOIN counts ON counts.content = c.content AND encoding = $3 AND mask = ''::bytea
+         LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = c.content
+         LEFT JOIN usage ON usage.commit_id = c.id ORDER BY c.depth"
+    );
+    let encoding = encoding_number(Encoding::default());
+    asked(sql, &[&keys(names), &COMMITS, &encoding])
+}
+
+/// Where the path's tip stands, whether anything stands behind it, and how deep its newest checkpoint is.
+fn end_asked(names: &[RefName]) -> Result<Asked> {
+    let sql = format!(
+        "{TIP} SELECT c.id, c.lineage, c.depth, c.hash,
+             EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
+                 OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
+             (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last)
+         FROM commits AS c WHERE id = (SELECT id FROM tip)"
+    );
+    asked(sql, &[&keys(names)])
+}
+
+/// What a context comes to at the tip.
+fn sum_asked(table: &Table, names: &[RefName]) -> Result<Asked> {
+    let encoding = encoding_number(Encoding::default()).to_string();
+    let newest = newest_sum(table, "path AS part", &encoding);
+    asked(format!("{TIP} {newest}"), &[&keys(names)])
+}
+
+/// Questions that are asked in the same words by whoever wants to know.
+fn usual() -> Result<Vec<Asked>> {
+    Ok(vec![
+        remembered_asked(&CONFIG, None)?,
+        remembered_asked(&UNREAD, None)?,
+        asked(UPKEEP, &[])?,
+        asked(LAST_PURGE, &[])?,
+        asked(ANY, &[])?,
+    ])
+}
+
+/// What a view foresees.
+pub(super) fn of_view(names: &[RefName]) -> Result<Vec<Asked>> {
+    let mut all = vec![
+        refs_asked(names)?,
+        path_asked(names)?,
+        commits_asked(names)?,
+    ];
+    for table in SUMS {
+        all.push(sum_asked(table, names)?);
+    }
+    all.extend(usual()?);
+    Ok(all)
+}
+
+/// What a transaction foresees that goes on from the tip.
+pub(super) fn of_writer(names: &[RefName]) -> Result<Vec<Asked>> {
+    Ok(vec![
+        refs_asked(names)?,
+        path_asked(names)?,
+        end_asked(names)?,
+    ])
+}
+
+impl Ahead {
+    /// What a ref holds, if that was foreseen.
+    pub(super) fn reference(&self, name: &RefName) -> Option<Option<RefValue>> {
+        self.refs.borrow().get(name).cloned()
+    }
+
+    /// It is moved.
+    pub(super) fn forget_reference(&self, name: &RefName) {
+        self.refs.borrow_mut().remove(name);
+    }
+
+    /// Rows for all of these commits, or for none.
+    pub(super) fn commits<T>(
+        &self,
+        hashes: &[CommitHash],
+        read: impl Fn(&Row) -> Result<T>,
+    ) -> Option<Result<Vec<Option<T>>>> {
+        let (rows, at) = (self.commits.borrow(), self.by_commit.borrow());
+        let found: Option<Vec<&Row>> = hashes
+            .iter()
+            .map(|hash| Some(&rows[*at.get(hash)?]))
+            .collect();
+        Some(found?.into_iter().map(|row| read(row).map(Some)).collect())
+    }
+
+    /// Rows of commits that append these contents, for all of them or for none.
+    pub(super) fn contents<T>(
+        &self,
+        hashes: &[ContentHash],
+        read: impl Fn(&Row) -> Result<T>,
+    ) -> Option<Result<Vec<Option<T>>>> {
+        let (rows, at) = (self.commits.borrow(), self.by_content.borrow());
+        let found: Option<Vec<&Row>> = hashes
+            .iter()
+            .map(|hash| Some(&rows[*at.get(hash)?]))
+            .collect();
+        Some(found?.into_iter().map(|row| read(row).map(Some)).collect())
+    }
+
+    /// Tells the rows of these parts, if all of them were foreseen: whether they were.
+    pub(super) fn tells(
+        &self,
+        parts: &[Stretch],
+        read: &mut dyn FnMut(&Row) -> Result<()>,
+    ) -> Result<bool> {
+        let (rows, at) = (self.commits.borrow(), self.by_place.borrow());
+        let are_few = |part: &Stretch| part.last - part.first < COMMITS;
+        if !parts.iter().all(are_few) {
+            return Ok(false);
+        }
+        let places = parts
+            .iter()
+            .flat_map(|part| (part.first..=part.last).map(|depth| (part.lineage, depth)));
+        let found: Option<Vec<usize>> = places.map(|place| at.get(&place).copied()).collect();
+        let Some(found) = found else {
+            return Ok(false);
+        };
+        for place in found {
+            read(&rows[place])?;
+        }
+        Ok(true)
+    }
+
+    /// The commit at a place.
+    pub(super) fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>> {
+        let (rows, at) = (self.commits.borrow(), self.by_place.borrow());
+        let row = at.get(&(lineage, depth)).map(|at| &rows[*at]);
+        row.map(|row| get(row, LISTED)).transpose()
+    }
+
+    fn saw_refs(&self, rows: &[Row]) -> Result<()> {
+        let mut refs = self.refs.borrow_mut();
+        for row in rows {
+            refs.insert(get(row, 3)?, value(row, 0)?);
+        }
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Takes in what a view has foreseen, in the order of [`of_view`].
+    pub(super) fn took_view(&self, told: Vec<Told>) -> Result<()> {
+        let mut told = told.into_iter();
+        self.ahead.saw_refs(&rows(told.next()))?;
+        let path = self.took_path(&rows(told.next()))?;
+        let found = rows(told.next());
+        for (at, row) in found.iter().enumerate() {
+            let (hash, place): (CommitHash, Place) = (get(row, LISTED)?, place(row, PLACE)?);
+            self.known.saw(hash, place);
+            self.ahead.by_commit.borrow_mut().insert(hash, at);
+            let here = (place.lineage, place.depth);
+            self.ahead.by_place.borrow_mut().insert(here, at);
+            if let Some(content) = get::<Option<ContentHash>>(row, APPENDED + 2)? {
+                self.ahead.by_content.borrow_mut().insert(content, at);
+            }
+        }
+        self.ahead.commits.replace(found);
+        for table in SUMS {
+            let found = rows(told.next());
+            if let Some((lineages, lasts)) = &path {
+                let encoding = encoding_number(Encoding::default());
+                let newest = newest_sum(table, PARTS, "$3");
+                self.keep(asked(newest, &[lineages, lasts, &encoding])?, found);
+            }
+        }
+        for (asked, told) in usual()?.into_iter().zip(told) {
+            self.keep(asked, rows(Some(told)));
+        }
+        Ok(())
+    }
+
+    /// The same of [`of_writer`].
+    pub(super) fn took_writer(&self, told: Vec<Told>) -> Result<()> {
+        let mut told = told.into_iter();
+        self.ahead.saw_refs(&rows(told.next()))?;
+        self.took_path(&rows(told.next()))?;
+        if let Some(row) = rows(told.next()).first() {
+            let (hash, place): (CommitHash, Place) = (get(row, 3)?, place(row, 0)?);
+            self.known.saw(hash, place);
+            if !get::<bool>(row, 4)? {
+                self.known.ends_at(place.lineage, place.depth);
+            }
+            self.known.saw_checkpoint(hash, get(row, 5)?);
+        }
+        Ok(())
+    }
+
+    fn took_path(&self, rows: &[Row]) -> Result<Option<(Vec<i64>, Vec<i64>)>> {
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+        let path = path.collect::<Result<Vec<(i64, i64)>>>()?;
+        let parts = path.iter().copied().unzip();
+        self.known.saw_path(get(row, 2)?, &Arc::new(path));
+        Ok(Some(parts))
+    }
+}

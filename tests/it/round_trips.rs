@@ -1,0 +1,209 @@
+//! How often a command waits for a server, connection apart.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::cluster;
+use crate::sandbox::Sandbox;
+
+/// What passed on a link since the server let somebody in.
+#[derive(Default)]
+struct Passed {
+    is_in: bool,
+    /// The questions that have no answer yet: whether anybody waits for it.
+    open: VecDeque<bool>,
+    is_asking: bool,
+    trips: u64,
+}
+
+/// A link to the tests' server that counts how often whoever uses it waits for an answer.
+struct Counting {
+    folder: tempfile::TempDir,
+    links: Arc<Mutex<Vec<Arc<Mutex<Passed>>>>>,
+}
+
+const SOCKET: &str = ".s.PGSQL.5432";
+/// Nobody waits for the answer to this one.
+const ROLLBACK: &[u8] = b"ROLLBACK\0";
+
+impl Counting {
+    fn new(server: &str) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("tract-trips-")
+            .tempdir_in("/tmp");
+        let folder = folder.expect("a folder");
+        let listener = UnixListener::bind(folder.path().join(SOCKET)).expect("a socket");
+        let links: Arc<Mutex<Vec<Arc<Mutex<Passed>>>>> = Arc::default();
+        let (made, server) = (Arc::clone(&links), format!("{server}/{SOCKET}"));
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let passed = Arc::default();
+                made.lock().expect("whole").push(Arc::clone(&passed));
+                let server = UnixStream::connect(&server).expect("the server");
+                carry(client, server, passed);
+            }
+        });
+        Self { folder, links }
+    }
+
+    /// How many round trips what is done takes.
+    fn trips(&self, does: impl FnOnce()) -> u64 {
+        let count = || {
+            let links = self.links.lock().expect("whole");
+            links
+                .iter()
+                .map(|link| link.lock().expect("whole").trips)
+                .sum::<u64>()
+        };
+        let before = count();
+        does();
+        count() - before
+    }
+}
+
+fn carry(client: UnixStream, server: UnixStream, passed: Arc<Mutex<Passed>>) {
+    let (from, to) = (
+        client.try_clone().expect("one"),
+        server.try_clone().expect("one"),
+    );
+    let sent = Arc::clone(&passed);
+    let mut has_begun = false;
+    thread::spawn(move || {
+        pass(from, to, move |bytes| {
+            // The first message bears no letter.
+            if !has_begun {
+                let length = length_at(bytes, 0)?;
+                has_begun = bytes.len() >= length;
+                return has_begun.then_some(length);
+            }
+            let length = 1 + length_at(bytes, 1)?;
+            let text = bytes.get(5..length)?;
+            sent.lock().expect("whole").was_asked(bytes[0], text);
+            Some(length)
+        });
+    });
+    thread::spawn(move || {
+        pass(server, client, move |bytes| {
+            let length = 1 + length_at(bytes, 1)?;
+            bytes.get(..length)?;
+            if bytes[0] == b'Z' {
+                passed.lock().expect("whole").was_answered();
+            }
+            Some(length)
+        });
+    });
+}
+
+impl Passed {
+    fn was_asked(&mut self, kind: u8, text: &[u8]) {
+        if !self.is_in || kind == b'X' {
+            return;
+        }
+        let is_end = matches!(kind, b'Q' | b'S');
+        let waits = text != ROLLBACK;
+        let is_first = !self.is_asking && !self.open.contains(&true);
+        self.trips += u64::from(waits && is_first);
+        self.is_asking = !is_end;
+        if is_end {
+            self.open.push_back(waits);
+        }
+    }
+
+    fn was_answered(&mut self) {
+        self.open.pop_front();
+        self.is_in = true;
+    }
+}
+
+fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let length = bytes.get(at..at + 4)?.try_into().expect("four bytes");
+    Some(u32::from_be_bytes(length) as usize)
+}
+
+/// Passes all that comes on, when its messages were looked at.
+fn pass(mut from: UnixStream, mut to: UnixStream, mut look: impl FnMut(&[u8]) -> Option<usize>) {
+    let (mut buffer, mut open) = (vec![0; 1 << 20], Vec::new());
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        open.extend_from_slice(&buffer[..count]);
+        while let Some(length) = look(&open) {
+            open.drain(..length);
+        }
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+/// A session of so many messages, as Claude Code writes it.
+fn session(messages: usize) -> String {
+    let lines = (0..messages).map(|at| {
+        let role = ["user", "assistant"][at % 2];
+        let parent = match at {
+            0 => "null".to_owned(),
+            _ => format!("\"u{}\"", at - 1),
+        };
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{role}","uuid":"u{at}","sessionId":"counted","cwd":"/w","timestamp":"2026-01-05T10:{:02}:{:02}.000Z","message":{{"role":"{role}","content":"sentence number {at}"}}}}"#,
+            at / 60,
+            at % 60
+        ) + "\n"
+    });
+    lines.collect()
+}
+
+#[test]
+fn commands_wait_for_a_server_a_few_times() {
+    let Some(address) = cluster::address() else {
+        return;
+    };
+    let server = cluster::socket().expect("a server");
+    let counting = Counting::new(server);
+    let link = counting.folder.path().to_str().expect("UTF-8");
+    let link = address.replace(server, link);
+    let sandbox = Sandbox::empty();
+    let on = |arguments: &[&str]| sandbox.ok(&[&["--repo", &link], arguments].concat());
+    on(&["init"]);
+    let file = sandbox.write("counted.jsonl", session(400));
+    on(&["import", file.to_str().expect("UTF-8")]);
+    let trips = |arguments: &[&str]| counting.trips(|| drop(on(arguments)));
+    let commands: [(&[&str], u64); 6] = [
+        (&["commit", "-r", "user", "-m", "one more"], COMMIT),
+        (&["log", "-n", "20"], LOG),
+        (&["status"], STATUS),
+        (&["show"], SHOW),
+        (&["find", "number 377"], FIND),
+        (&["branch"], BRANCH),
+    ];
+    // What is counted for the first time is written down once.
+    for (command, _) in commands {
+        trips(command);
+    }
+    let counts = commands.map(|(command, most)| (command[0], trips(command), most));
+    let text = format!("{counts:?}");
+    assert!(
+        counts.iter().all(|(_, count, most)| count <= most),
+        "{text}"
+    );
+    // Nor does it matter how many branches there are.
+    for at in 0..20 {
+        on(&["branch", &format!("b{at}"), "HEAD~3"]);
+    }
+    trips(&["branch"]);
+    let many = trips(&["branch"]);
+    assert!(many <= BRANCH, "{many}");
+    let commit = trips(&["commit", "-r", "user", "-m", "beside many branches"]);
+    assert!(commit <= COMMIT, "{commit}");
+}
+
+/// Opening and what is foreseen; the lock and what a commit stands on; all that is written, and its end.
+const COMMIT: u64 = 3;
+const LOG: u64 = 4;
+// These are what there is, not what is wanted: 6, 5, 4 and 3.
+const FIND: u64 = 30;
+const STATUS: u64 = 24;
+const SHOW: u64 = 11;
+const BRANCH: u64 = 24;
