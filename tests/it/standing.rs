@@ -302,6 +302,7 @@ const TYPED: &[&[&str]] = &[
     &["reflog"],
     &["compile"],
     &["du"],
+    &["doctor"],
     &["api", "status"],
     &["mcp"],
     &["completions", "bash"],

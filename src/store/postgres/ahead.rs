@@ -6,18 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use tokio_postgres::Row;
 
 use super::columns::{get, keys};
-use super::derived::{PARTS, newest_sum};
-use super::driver::{Asked, Told};
-use super::link::{asked, rows};
-use super::refs::UPKEEP;
-use super::remembered::remembered_asked;
-use super::session::{LAST_PURGE, Session};
-use super::sources::ANY;
+use super::driver::Asked;
+use super::link::asked;
+use super::usual::{ANY, LAST_PURGE, UPKEEP, newest_sum, remembered_asked};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{Encoding, RefName, RefValue};
@@ -25,18 +20,18 @@ use crate::store::codec::encoding_number;
 use crate::store::columns::{Cell, Columns};
 use crate::store::lineage::{Place, Stretch};
 use crate::store::refs::Seat;
-use crate::store::rows::{USAGE, place, value};
+use crate::store::rows::{USAGE, value};
 use crate::store::tables::{CONFIG, SUMMARIES, TOTALS, Table, UNREAD};
 
 /// How many commits are foreseen.
 const COMMITS: i64 = 64;
 /// What contexts come to.
-static SUMS: [&Table; 2] = [&TOTALS, &SUMMARIES];
+pub(super) static SUMS: [&Table; 2] = [&TOTALS, &SUMMARIES];
 /// The columns of a commit that is foreseen: as listings have them, as what is appended is told, where it stands, and
 /// what the provider counted.
 pub(super) const LISTED: usize = 0;
 pub(super) const APPENDED: usize = 12;
-const PLACE: usize = 21;
+pub(super) const PLACE: usize = 21;
 pub(super) const PROVIDERS: usize = 24;
 
 /// The names by which a tip is looked for, and the path to the first of them that has one.
@@ -172,7 +167,7 @@ fn sum_asked(table: &Table, names: &[RefName]) -> Result<Asked> {
 }
 
 /// Questions that are asked in the same words by whoever wants to know.
-fn usual() -> Result<Vec<Asked>> {
+pub(super) fn usual() -> Result<Vec<Asked>> {
     Ok(vec![
         remembered_asked(&CONFIG, None)?,
         remembered_asked(&UNREAD, None)?,
@@ -275,71 +270,31 @@ impl Ahead {
         row.map(|row| get(row, LISTED)).transpose()
     }
 
-    fn saw_refs(&self, rows: &[Row]) -> Result<()> {
+    pub(super) fn saw_refs(&self, rows: &[Row]) -> Result<()> {
         let mut refs = self.refs.borrow_mut();
         for row in rows {
             refs.insert(get(row, 3)?, value(row, 0)?);
         }
         Ok(())
     }
-}
 
-impl Session<'_> {
-    /// Takes in what a view has foreseen, in the order of [`of_view`].
-    pub(super) fn took_view(&self, told: Vec<Told>) -> Result<()> {
-        let mut told = told.into_iter();
-        self.ahead.saw_refs(&rows(told.next()))?;
-        let path = self.took_path(&rows(told.next()))?;
-        let found = rows(told.next());
-        for (at, row) in found.iter().enumerate() {
-            let (hash, place): (CommitHash, Place) = (get(row, LISTED)?, place(row, PLACE)?);
-            self.known.saw(hash, place);
-            self.ahead.by_commit.borrow_mut().insert(hash, at);
-            let here = (place.lineage, place.depth);
-            self.ahead.by_place.borrow_mut().insert(here, at);
-            if let Some(content) = get::<Option<ContentHash>>(row, APPENDED + 2)? {
-                self.ahead.by_content.borrow_mut().insert(content, at);
-            }
+    /// The row `at` is of this commit.
+    pub(super) fn saw_commit(
+        &self,
+        at: usize,
+        (hash, place): (CommitHash, Place),
+        content: Option<ContentHash>,
+    ) {
+        self.by_commit.borrow_mut().insert(hash, at);
+        let here = (place.lineage, place.depth);
+        self.by_place.borrow_mut().insert(here, at);
+        if let Some(content) = content {
+            self.by_content.borrow_mut().insert(content, at);
         }
-        self.ahead.commits.replace(found);
-        for table in SUMS {
-            let found = rows(told.next());
-            if let Some((lineages, lasts)) = &path {
-                let encoding = encoding_number(Encoding::default());
-                let newest = newest_sum(table, PARTS, "$3");
-                self.keep(asked(newest, &[lineages, lasts, &encoding])?, found);
-            }
-        }
-        for (asked, told) in usual()?.into_iter().zip(told) {
-            self.keep(asked, rows(Some(told)));
-        }
-        Ok(())
     }
 
-    /// The same of [`of_writer`].
-    pub(super) fn took_writer(&self, told: Vec<Told>) -> Result<()> {
-        let mut told = told.into_iter();
-        self.ahead.saw_refs(&rows(told.next()))?;
-        self.took_path(&rows(told.next()))?;
-        if let Some(row) = rows(told.next()).first() {
-            let (hash, place): (CommitHash, Place) = (get(row, 3)?, place(row, 0)?);
-            self.known.saw(hash, place);
-            if !get::<bool>(row, 4)? {
-                self.known.ends_at(place.lineage, place.depth);
-            }
-            self.known.saw_checkpoint(hash, get(row, 5)?);
-        }
-        Ok(())
-    }
-
-    fn took_path(&self, rows: &[Row]) -> Result<Option<(Vec<i64>, Vec<i64>)>> {
-        let Some(row) = rows.first() else {
-            return Ok(None);
-        };
-        let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let path = path.collect::<Result<Vec<(i64, i64)>>>()?;
-        let parts = path.iter().copied().unzip();
-        self.known.saw_path(get(row, 2)?, &Arc::new(path));
-        Ok(Some(parts))
+    /// These are the rows.
+    pub(super) fn saw_commits(&self, rows: Vec<Row>) {
+        self.commits.replace(rows);
     }
 }

@@ -11,6 +11,7 @@ use imbl::Vector;
 use super::ahead::LISTED;
 use super::columns::{Parameter, get, keys};
 use super::session::{Session, place_of};
+use super::usual::{PARTS, newest_sum};
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -216,22 +217,6 @@ pub(super) const COUNTS: &str = "SELECT n, tokens, estimated
          SELECT tokens, estimated FROM counts
          WHERE content = one.id AND encoding = $3 AND mask = masked LIMIT 1
      ) AS found";
-
-/// The parts of a path, as they are given.
-pub(super) const PARTS: &str = "unnest($1, $2) AS part (lineage, last)";
-
-/// The newest sum on a path. Along it, depths grow: of each lineage its newest row, and of these the deepest.
-pub(super) fn newest_sum(table: &Table, parts: &str, encoding: &str) -> String {
-    let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
-    format!(
-        "SELECT found.* FROM {parts}
-         CROSS JOIN LATERAL (
-             SELECT depth, {columns} FROM {name} AS t
-             WHERE t.lineage = part.lineage AND encoding = {encoding} AND depth <= last
-             ORDER BY depth DESC LIMIT 1
-         ) AS found ORDER BY depth DESC LIMIT 1"
-    )
-}
 
 const NEWEST: &str = "SELECT hash, found.depth, data FROM unnest($1, $2) AS part (lineage, last)
      CROSS JOIN LATERAL (

@@ -1,7 +1,8 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
 use super::columns::{Parameter, damaged, get, keys};
-use super::session::{LAST_PURGE, Session};
+use super::session::Session;
+use super::usual::{LAST_PURGE, UPKEEP};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::model::{Author, Millis, PURGED, RefName, RefValue};
@@ -14,9 +15,6 @@ use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     Upkeep, rows,
 };
-
-/// What is known of the repository's own keeping.
-pub(super) const UPKEEP: &str = "SELECT collected, forgotten, last_check FROM tract_repository";
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
@@ -179,6 +177,7 @@ impl RefsMut for Session<'_> {
         };
         let seen = name;
         let name = kept(self.seat(), name);
+        let was = self.ahead.reference(name);
         self.ahead.forget_reference(name);
         let (target, symbolic) = self.held(new)?;
         let id = self.next_id("reflog");
@@ -195,9 +194,10 @@ impl RefsMut for Session<'_> {
              INSERT INTO reflog
                  (id, operation, name, old_target, old_symbolic, new_target, new_symbolic)
              SELECT $1, $5, $2, target, symbolic, $3, $4 FROM was
-             WHERE target IS DISTINCT FROM $3 OR symbolic IS DISTINCT FROM $4 RETURNING id";
-        let logged = self.query(sql, &[&id, name, &target, &symbolic, &operation])?;
-        if !logged.is_empty() {
+             WHERE target IS DISTINCT FROM $3 OR symbolic IS DISTINCT FROM $4";
+        self.execute(sql, &[&id, name, &target, &symbolic, &operation])?;
+        // Nobody waits for what it was, just to keep a log: what is not known counts as moved.
+        if was.is_none_or(|was| was.as_ref() != new) {
             self.store.ledger.moved(seen, new);
         }
         Ok(())

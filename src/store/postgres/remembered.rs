@@ -4,23 +4,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::columns::{Given, Parameter};
-use super::driver::Asked;
-use super::link::asked;
 use super::session::Session;
+use super::usual::{indexed, remembered_asked};
 use crate::error::Result;
 use crate::store::lineage::Lineages;
-use crate::store::remembered::COMMIT;
 use crate::store::tables::Table;
 use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
-
-/// How a name stands in the index of a table.
-fn indexed(table: &Table, name: &str) -> String {
-    if table.has_long_key {
-        format!("sha256({name})")
-    } else {
-        name.to_owned()
-    }
-}
 
 impl Parameter for Cell {
     fn given(&self) -> (Given<'_>, Type) {
@@ -55,43 +44,6 @@ impl Remembered for Session<'_> {
             }
         };
         self.ask(asked)?.iter().map(read).collect()
-    }
-}
-
-/// What asks for the rows of a table, or for those of some names.
-pub(super) fn remembered_asked(table: &Table, names: Option<&[&str]>) -> Result<Asked> {
-    let columns = table.columns.iter().map(|column| match *column {
-        COMMIT => "commits.hash".to_owned(),
-        column => format!("t.{column}"),
-    });
-    let commits = if table.columns.contains(&COMMIT) {
-        "JOIN commits ON commits.id = commit_id"
-    } else {
-        ""
-    };
-    let key = format!("t.{}", table.key());
-    let (from, condition) = match names {
-        None => (String::new(), String::new()),
-        Some(_) => (
-            "unnest($1) AS asked (name) JOIN ".to_owned(),
-            format!(
-                "ON {} = {}",
-                indexed(table, &key),
-                indexed(table, "asked.name")
-            ),
-        ),
-    };
-    let sql = format!(
-        "SELECT {} FROM {from}{} AS t {condition} {commits} ORDER BY {key}",
-        columns.collect::<Vec<_>>().join(", "),
-        table.name
-    );
-    match names {
-        None => asked(sql, &[]),
-        Some(names) => {
-            let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-            asked(sql, &[&names])
-        }
     }
 }
 

@@ -19,6 +19,7 @@ use super::columns::{Key, Parameter, damaged, get, keys};
 use super::driver::{Asked, Told};
 use super::known::Known;
 use super::link::{Link, asked, busy, rows, texts};
+use super::usual::LAST_PURGE;
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
 use crate::hash::ContentHash;
@@ -52,9 +53,6 @@ pub(super) struct Trace {
     /// A random one, made by the server.
     pub(super) token: String,
 }
-
-/// The newest purge.
-pub(super) const LAST_PURGE: &str = "SELECT operation FROM purges ORDER BY operation DESC LIMIT 1";
 
 /// Those of some contents that are here.
 pub(super) const CONTENTS: &str = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";

@@ -2,6 +2,7 @@
 
 use super::columns::{damaged, get, keys};
 use super::session::{Session, place_of};
+use super::usual::ANY;
 use crate::error::Result;
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
@@ -13,10 +14,6 @@ use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source
 use crate::store::{
     Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
-
-/// Any source, if there is one.
-pub(super) const ANY: &str =
-    "SELECT id, session, format, size_bytes, fingerprint FROM sources LIMIT 1";
 
 impl Session<'_> {
     /// The last block that begins at or before `at`.
