@@ -64,6 +64,7 @@ impl Door {
                     .filter_map(|place| at_home(place).parse().ok())
                     .collect(),
                 servers: Servers::new(env::vars_os(), home.clone()),
+                ..Visitor::default()
             },
             allowed: set("secrets.allow"),
             identity: Identity {
