@@ -50,6 +50,7 @@ def test_every_method_says_what_the_program_says(tmp_path, monkeypatch):
     monkeypatch.setenv("TRACT_CLOCK", NOW)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("HOME", str(here.root / "home"))
+    monkeypatch.setenv("TRACT_AUTHOR", "")
     repo = tract.init(here.root / "work")
     env = {"HOME": str(there.root / "home"), "PATH": os.environ["PATH"], "TRACT_CLOCK": NOW, "TRACT_AUTHOR": ""}
     tract.init(there.root / "work").close()
