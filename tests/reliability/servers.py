@@ -70,8 +70,12 @@ class Server:
             conf.write(f"max_connections = 100\nmax_wal_senders = 4\nwal_keep_size = 256MB\ncluster_name = '{self.folder.name}'\n")
 
     def follow(self, other):
-        shutil.rmtree(self.data, ignore_errors=True)
-        self.run("pg_basebackup", "-h", other.folder, "-U", "tract", "-D", self.data, "-R", "-c", "fast")
+        for time_left in reversed(range(50)):  # the other one may be recovering
+            shutil.rmtree(self.data, ignore_errors=True)
+            arguments = ("-h", other.folder, "-U", "tract", "-D", self.data, "-R", "-c", "fast")
+            if self.run("pg_basebackup", *arguments, is_needed=time_left == 0):
+                break
+            time.sleep(0.2)
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.write(f"cluster_name = '{self.folder.name}'\n")
 
@@ -174,15 +178,20 @@ class Trial:
 
     def check(self):
         """What was told against what is there."""
+        # What is told while the branches are read may be there or not yet.
+        with self.lock:
+            told = dict(self.told)
         there = {}
         for branch in range(BRANCHES):
-            code, said, wrong = self.tract("log", "-n", "0", "--oneline", f"b{branch}")
-            if code != 0:
+            for _ in range(100):  # it may be recovering
+                code, said, wrong = self.tract("log", "-n", "0", "--oneline", f"b{branch}")
+                if code == 0:
+                    break
+                time.sleep(0.2)
+            else:
                 self.found(f"log: {code} {wrong}")
                 return
             there[f"b{branch}"] = Counter(SAID.findall(said))
-        with self.lock:
-            told = dict(self.told)
         for text, how in told.items():
             times = there[self.branch_of[text]][text]
             if how == "made" and times != 1 or how == "not made" and times != 0 or times > 1:
