@@ -68,13 +68,8 @@ impl Door {
             },
             allowed: set("secrets.allow"),
             identity: Identity {
-                author: env::var("TRACT_AUTHOR")
-                    .ok()
-                    .map(|name| name.trim().to_owned()),
                 own: set(AUTHOR_NAME).pop(),
-                account: account(text),
-                client: text("TRACT_CLIENT"),
-                run: text("TRACT_RUN"),
+                ..Identity::read(|name| env::var(name).ok(), user(), host())
             },
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             home,
@@ -92,31 +87,21 @@ impl Door {
     }
 }
 
-/// `USER@HOST`, or as much of it as is known.
-fn account(text: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let user = text("USER").or_else(|| text("LOGNAME"));
-    let user = user.or_else(|| text("USERNAME")).or_else(uid)?;
-    Some(match host().or_else(|| text("COMPUTERNAME")) {
-        Some(host) => format!("{user}@{host}"),
-        None => user,
-    })
-}
-
+/// What the system calls whoever runs, and the machine.
 #[cfg(unix)]
-fn uid() -> Option<String> {
+fn user() -> Option<String> {
     Some(format!("uid-{}", rustix::process::getuid().as_raw()))
-}
-
-#[cfg(not(unix))]
-fn uid() -> Option<String> {
-    None
 }
 
 #[cfg(unix)]
 fn host() -> Option<String> {
     let system = rustix::system::uname();
-    let name = system.nodename().to_string_lossy().into_owned();
-    Some(name).filter(|name| !name.is_empty())
+    Some(system.nodename().to_string_lossy().into_owned())
+}
+
+#[cfg(not(unix))]
+fn user() -> Option<String> {
+    None
 }
 
 #[cfg(not(unix))]

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::hash::fingerprint;
-use tract::history::{Call, CommitOptions, Expected, On, Repo, Visitor};
+use tract::history::{Call, CommitOptions, Expected, Identity, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
@@ -22,7 +22,7 @@ use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
 use tract::store::{Look, Seat, Servers};
 
-use super::identity::Worker;
+use super::identity;
 use super::pager::Pager;
 use super::ui::{Surroundings, Ui};
 use super::user_config::{ALLOW, SAFE_DIRECTORY, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
@@ -67,7 +67,7 @@ pub struct Environment {
     /// What the variables say by which PostgreSQL's programs reach a server, and where their files are.
     pub servers: Servers,
     /// Who is at work.
-    pub worker: Worker,
+    pub worker: Identity,
     /// `TRACT_SSH_COMMAND`: what is run in place of ssh.
     pub ssh_command: Option<String>,
     /// What the variables say by which buckets are reached.
@@ -132,7 +132,7 @@ impl Environment {
             log: text("TRACT_LOG").map(Log::at),
             clock: text("TRACT_CLOCK").and_then(|t| t.parse().ok()).map(Millis),
             servers: Servers::new(std::env::vars_os(), path("HOME")),
-            worker: Worker::read(|name| std::env::var(name).ok()),
+            worker: identity::read(|name| std::env::var(name).ok()),
             ssh_command: text("TRACT_SSH_COMMAND"),
             #[cfg(feature = "s3")]
             aws: Aws::read(),
@@ -381,16 +381,17 @@ impl App {
             return Ok(Rc::clone(self.memory.get_or_init(|| repo)));
         }
         let mut visitor = self.visitor()?;
+        let identity = self.identity()?;
         let is_held = AT_ONCE.contains(&self.command.as_str());
         if is_held {
-            visitor.look = Some(self.look()?);
+            visitor.look = Some(self.look(&identity)?);
         }
         let mut repo = match self.named_repo()? {
             Some(place) => Repo::open_as(&place, &visitor)?,
             None => Repo::find_as(&self.cwd()?, &visitor)?,
         };
         self.sit(&mut repo)?;
-        self.sign_on(&mut repo)?;
+        repo.sign_on(&identity);
         self.note(&repo);
         let repo = Rc::new(match &self.expected {
             Some(expected) => repo.expecting(expected.clone()),
@@ -403,13 +404,13 @@ impl App {
     }
 
     /// Whence this command looks at a repository of many people.
-    fn look(&self) -> Result<Look> {
+    fn look(&self, identity: &Identity) -> Result<Look> {
         let branch = match self.on()? {
             On::Branch(branch) => Some(branch),
             On::Head => None,
         };
         // Whose a look is does not hang on what the repository says: on a server that is many people's.
-        let (name, _) = self.identity()?.name(|| None);
+        let (name, _) = identity.name(|| None);
         Ok(Look {
             seat: name.as_deref().map(Seat::of_person),
             branch,

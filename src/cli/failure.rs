@@ -111,14 +111,13 @@ impl Failure {
             Self::Tract(Error::AmbiguousRevision { candidates, .. }) => candidates.clone(),
             _ => Vec::new(),
         };
-        let (exit, what, hint) = match self {
-            Self::ClosedPipe => return ExitCode::SUCCESS,
-            Self::Quiet(exit) => return ExitCode::from(exit as u8),
-            stopped @ Self::Stopped(_) => return ExitCode::from(stopped.number()),
-            Self::Said(exit, what, hint) => (exit, what, hint),
+        let code = ExitCode::from(self.number());
+        let (what, hint) = match self {
+            Self::ClosedPipe | Self::Quiet(_) | Self::Stopped(_) => return code,
+            Self::Said(_, what, hint) => (what, hint),
             Self::Output(error) => {
                 let what = format!("standard output: {}", reason(&error));
-                (Exit::NotAllowed, what, no_room(&error))
+                (what, no_room(&error))
             }
             // That nothing was written is true of the last transaction alone.
             Self::Tract(Error::Disconnected {
@@ -126,9 +125,9 @@ impl Failure {
             }) if made.is_some() => {
                 let during = Interrupted::Reading;
                 let error = Error::Disconnected { during };
-                (exit(&error), sentence(&error), hint(&error))
+                (sentence(&error), hint(&error))
             }
-            Self::Tract(error) => (exit(&error), sentence(&error), hint(&error)),
+            Self::Tract(error) => (sentence(&error), hint(&error)),
         };
         let hint = match made {
             None => hint,
@@ -145,7 +144,7 @@ impl Failure {
         for candidate in candidates {
             ui.complain(Line::from("  ") + candidate);
         }
-        ExitCode::from(exit as u8)
+        code
     }
 }
 

@@ -208,13 +208,6 @@ pub struct Globals {
     quiet: bool,
 }
 
-impl Globals {
-    /// The branch that was named.
-    fn on_branch(&self) -> Option<&str> {
-        self.on.as_deref()
-    }
-}
-
 /// Runs the program on these arguments.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -311,9 +304,10 @@ fn refuse(error: &clap::Error, arguments: Vec<OsString>, env: &Environment) -> E
     }
     trace::command(span, Some(&failure), &mut app);
     let code = failure.report(&mut app.ui);
-    match is_hook && app.command == "guard" {
-        true => ExitCode::SUCCESS,
-        false => code,
+    if is_hook && app.command == "guard" {
+        ExitCode::SUCCESS
+    } else {
+        code
     }
 }
 

@@ -50,11 +50,6 @@ pub fn forecast(
         }
     }
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
-    let is_terminal = app.ui.is_terminal();
-    let size = |size_bytes: u64| match is_terminal {
-        true => bytes(size_bytes),
-        false => size_bytes.to_string(),
-    };
     let mut all = 0;
     let mut rows = Vec::new();
     for one in &gone {
@@ -69,7 +64,7 @@ pub fn forecast(
             Label::Session.of(listing::shown_name(&one.session, width.is_some())),
             Label::Time.of(calendar.listed(one.last)),
             plural(messages, "message").into(),
-            Label::Tokens.of(size(kept)),
+            Label::Tokens.of(app.ui.size(kept)),
             Line::from(one.title.as_deref().unwrap_or_default()).cut(TITLE),
         ]);
     }

@@ -13,20 +13,11 @@ impl App {
 
     /// What the surroundings and one's own settings say of who is at work.
     pub(super) fn identity(&self) -> Result<Identity> {
-        let worker = &self.env.worker;
-        let own = match worker.author {
-            Some(_) => None,
-            None => {
-                let config = self.user_config()?;
-                config.values(AUTHOR_NAME).last().map(str::to_owned)
-            }
-        };
-        Ok(Identity {
-            author: worker.author.clone(),
-            own,
-            account: worker.account.clone(),
-            client: worker.client.clone(),
-            run: worker.run.clone(),
-        })
+        let mut identity = self.env.worker.clone();
+        if identity.author.is_none() {
+            let config = self.user_config()?;
+            identity.own = config.values(AUTHOR_NAME).last().map(str::to_owned);
+        }
+        Ok(identity)
     }
 }

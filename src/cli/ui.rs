@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 
 use is_terminal::IsTerminal;
 use tract::history::Repo;
-use tract::render::{Label, Line, ansi, escape, plain};
+use tract::render::{Label, Line, ansi, bytes, escape, plain};
 
 use super::pager::{Pager, Paging};
 use super::remark;
@@ -167,6 +167,15 @@ impl Ui {
             err_terminal: true,
             captured: Some(Vec::new()),
             ..Self::new(ColorChoice::Never, &surroundings, false)
+        }
+    }
+
+    /// A size as people read it; where a program reads, the bytes themselves.
+    pub fn size(&self, size_bytes: u64) -> String {
+        if self.is_terminal() {
+            bytes(size_bytes)
+        } else {
+            size_bytes.to_string()
         }
     }
 

@@ -112,10 +112,7 @@ impl Config {
 
     /// Which sessions a collection keeps; none: all.
     pub fn retention(&self) -> Result<Option<Retention>> {
-        match self.get("gc.keep") {
-            None | Some("all") => Ok(None),
-            Some(text) => text.parse().map(Some),
-        }
+        self.get("gc.keep").map_or(Ok(None), Retention::read)
     }
 
     /// The tools whose outputs a prune leaves alone; `none` for none.

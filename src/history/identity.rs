@@ -19,6 +19,30 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// What variables say of it, by their names. `user` and `host` are what the system calls both, for where none does.
+    pub fn read(
+        text: impl Fn(&str) -> Option<String>,
+        user: Option<String>,
+        host: Option<String>,
+    ) -> Self {
+        let given = |name: &str| text(name).filter(|value| !value.is_empty());
+        let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(given);
+        let host = host.filter(|name| !name.is_empty());
+        let account = named
+            .or(user)
+            .map(|user| match host.or_else(|| given("COMPUTERNAME")) {
+                Some(host) => format!("{user}@{host}"),
+                None => user,
+            });
+        Self {
+            author: text("TRACT_AUTHOR").map(|name| name.trim().to_owned()),
+            own: None,
+            account,
+            client: given("TRACT_CLIENT"),
+            run: given("TRACT_RUN"),
+        }
+    }
+
     /// What whoever is at work goes by, and whether that was chosen. `set` is what the repository says, if it does.
     pub fn name(&self, set: impl FnOnce() -> Option<String>) -> (Option<String>, bool) {
         match &self.author {

@@ -28,6 +28,20 @@ pub struct Retention {
     pub days: Option<u64>,
 }
 
+impl Retention {
+    /// A rule as it is set; none: all are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`].
+    pub fn read(text: &str) -> Result<Option<Self>> {
+        match text {
+            "all" => Ok(None),
+            rule => rule.parse().map(Some),
+        }
+    }
+}
+
 impl FromStr for Retention {
     type Err = Error;
 
@@ -281,9 +295,10 @@ fn judged(view: &dyn View, retention: Retention, now: Millis) -> Result<Vec<Judg
         };
         // When it came in is asked for where nothing else keeps it.
         let is_recent = retention.days.is_none_or(|days| is_since(said, days, now));
-        let newest = match said.is_some() && is_recent {
-            true => None,
-            false => view.reflog(&name, 1)?.pop(),
+        let newest = if said.is_some() && is_recent {
+            None
+        } else {
+            view.reflog(&name, 1)?.pop()
         };
         let moved = newest.and_then(|row| times.get(&row.operation).copied());
         let session = sessions.entry(own(&name, &names)).or_insert(Judged {
@@ -334,10 +349,10 @@ fn held(view: &dyn View, followers: &HashMap<RefName, RefName>) -> Result<HashSe
         if is_session || followers.contains_key(name) {
             continue;
         }
-        match value.commit() {
-            Some(commit) => drop(tips.insert(commit)),
-            // A HEAD on a branch that only follows holds that branch, and its session.
-            None => names.extend(symbolic(value)),
+        // A HEAD on a branch that only follows holds that branch, and its session.
+        match value {
+            RefValue::Commit(commit) => drop(tips.insert(*commit)),
+            RefValue::Symbolic(name) => drop(names.insert(name)),
         }
     }
     let mut held: HashSet<RefName> = names
@@ -354,11 +369,4 @@ fn held(view: &dyn View, followers: &HashMap<RefName, RefName>) -> Result<HashSe
         held.extend(path::sessions_of(view, &tip)?);
     }
     Ok(held)
-}
-
-fn symbolic(value: &RefValue) -> Option<&RefName> {
-    match value {
-        RefValue::Symbolic(name) => Some(name),
-        RefValue::Commit(_) => None,
-    }
 }

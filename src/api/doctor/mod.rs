@@ -181,9 +181,10 @@ fn size(room: &Room) -> HealthCheck {
         .map(|(of, size_bytes)| format!("{} {}", of.as_str(), bytes(*size_bytes)))
         .collect();
     let total = room.size_bytes();
-    let says = match largest.is_empty() {
-        true => bytes(total),
-        false => format!("{}: {}", bytes(total), largest.join(", ")),
+    let says = if largest.is_empty() {
+        bytes(total)
+    } else {
+        format!("{}: {}", bytes(total), largest.join(", "))
     };
     let kinds = parts
         .iter()
@@ -228,9 +229,10 @@ fn checked(health: &Health, now: Millis) -> HealthCheck {
 /// A role's name as it stands in a statement.
 fn role(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    match name.chars().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit()) {
-        true => name.to_owned(),
-        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    if name.chars().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
     }
 }
 

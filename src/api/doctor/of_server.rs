@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{HealthCheck, HealthVerdict, ago, role};
-use crate::history::health::{Archiver, Connected, LockWait, ServerHealth};
+use crate::history::health::{Archiver, Connected, Connections, LockWait, ServerHealth};
 use crate::model::Millis;
 use crate::render::{grouped, plural};
 
@@ -78,9 +78,7 @@ fn connections(server: &ServerHealth) -> HealthCheck {
     let reserved: u64 = setting("superuser_reserved_connections");
     let used: u64 = all.iter().map(|one| one.count).sum();
     let free = max.saturating_sub(reserved);
-    let named = |one: &crate::history::health::Connections| {
-        format!("{} {}", one.count, name(&one.user, &one.program))
-    };
+    let named = |one: &Connections| format!("{} {}", one.count, name(&one.user, &one.program));
     let mut by: Vec<String> = all.iter().take(NAMED).map(named).collect();
     if all.len() > NAMED {
         let others: u64 = all[NAMED..].iter().map(|one| one.count).sum();
@@ -167,9 +165,10 @@ fn wait(wait: &LockWait) -> Value {
 }
 
 fn transactions(server: &ServerHealth) -> HealthCheck {
-    let unseen = match server.sees_others {
-        true => String::new(),
-        false => format!("; {} may see only its own", server.user),
+    let unseen = if server.sees_others {
+        String::new()
+    } else {
+        format!("; {} may see only its own", server.user)
     };
     let check = match &server.oldest {
         Some(oldest) if oldest.open_ms >= OPEN_MS => {

@@ -42,9 +42,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         tell(&answer, app)?;
     }
-    match answer.is_good {
-        true => Ok(()),
-        false => Err(Failure::Quiet(Exit::NotAllowed)),
+    if answer.is_good {
+        Ok(())
+    } else {
+        Err(Failure::Quiet(Exit::NotAllowed))
     }
 }
 

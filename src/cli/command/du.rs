@@ -2,7 +2,7 @@
 
 use tract::history::{Heap, NamedRoom, Needed, SessionRoom};
 use tract::model::RefName;
-use tract::render::{Label, Line, bytes, grouped, plural, table};
+use tract::render::{Label, Line, grouped, plural, table};
 
 use crate::cli::{App, Result, Ui, listing};
 
@@ -126,15 +126,6 @@ fn section(heading: &str, rows: Vec<Vec<Line>>, ui: &mut Ui) -> Result<()> {
     Ok(ui.print_all(table::lines(rows, &[1, 2, 3, 4, 5, 6]))?)
 }
 
-/// A size as people read it; where a program reads, the bytes themselves.
-fn size(size_bytes: u64, ui: &Ui) -> String {
-    if ui.is_terminal() {
-        bytes(size_bytes)
-    } else {
-        size_bytes.to_string()
-    }
-}
-
 /// `messages  4.1 MB  33%`.
 fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
     let percent = match (part * 100 + total / 2) / total.max(1) {
@@ -143,7 +134,7 @@ fn share(what: &str, part: u64, total: u64, ui: &Ui) -> Vec<Line> {
     };
     vec![
         Line::from("  ") + what,
-        Label::Tokens.of(size(part, ui)),
+        Label::Tokens.of(ui.size(part)),
         Label::Dim.of(percent),
     ]
 }
@@ -174,13 +165,13 @@ fn sized(
     other: Option<(&str, u64)>,
     ui: &Ui,
 ) -> Vec<Line> {
-    let (word, other) = other.map_or(("", String::new()), |(word, of)| (word, size(of, ui)));
+    let (word, other) = other.map_or(("", String::new()), |(word, of)| (word, ui.size(of)));
     vec![
         Line::from("  ") + named(what, ui),
         count.into(),
-        Label::Tokens.of(size(kept, ui)),
+        Label::Tokens.of(ui.size(kept)),
         Label::Dim.of("of"),
-        Label::Dim.of(size(length, ui)),
+        Label::Dim.of(ui.size(length)),
         Label::Dim.of(word),
         Label::Tokens.of(other),
     ]

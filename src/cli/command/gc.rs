@@ -58,10 +58,7 @@ fn kept(text: &str) -> Result<Kept, String> {
         "it is a number of sessions, a number of days such as 90d, both (100,90d), or all"
             .to_owned()
     };
-    match text {
-        "all" => Ok(Kept(None)),
-        text => text.parse().map(|rule| Kept(Some(rule))).map_err(wrong),
-    }
+    Retention::read(text).map(Kept).map_err(wrong)
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -130,9 +127,10 @@ fn tell(done: &Collected, [took, forgot]: [&str; 2], lets_go: bool, app: &mut Ap
         ));
     }
     if done.is_nothing() {
-        match lets_go {
-            true => app.ui.hint(retained::LATER),
-            false => app.ui.status("Nothing to delete"),
+        if lets_go {
+            app.ui.hint(retained::LATER);
+        } else {
+            app.ui.status("Nothing to delete");
         }
         return Ok(());
     }

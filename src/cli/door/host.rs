@@ -90,7 +90,8 @@ impl Worker {
 
     /// Says which program this works for, before the repository is opened.
     pub fn serves(&mut self, client: &str) {
-        self.app.get_mut().env.worker.serves(client);
+        let own = &mut self.app.get_mut().env.worker.client;
+        own.get_or_insert_with(|| client.to_owned());
     }
 
     /// The repository, opened once. One that was taken away is missed by the method that asks for it.

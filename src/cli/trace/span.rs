@@ -95,7 +95,7 @@ fn cut(text: &str) -> Value {
 /// A command has ended.
 pub fn command(span: Measured, failure: Option<&Failure>, app: &mut App) {
     add(app, "command", |app| {
-        let branch = app.globals.on_branch();
+        let branch = app.globals.on.as_deref();
         let mut facts = span.facts(branch, app);
         facts.insert("exit".to_owned(), json!(failure.map_or(0, Failure::number)));
         let is_error = |failure: &&Failure| failure.number() > 0;

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use tokio_postgres::Row;
 
@@ -217,12 +218,7 @@ impl Ahead {
         hashes: &[CommitHash],
         read: impl Fn(&Row) -> Result<T>,
     ) -> Option<Result<Vec<Option<T>>>> {
-        let (rows, at) = (self.commits.borrow(), self.by_commit.borrow());
-        let found: Option<Vec<&Row>> = hashes
-            .iter()
-            .map(|hash| Some(&rows[*at.get(hash)?]))
-            .collect();
-        Some(found?.into_iter().map(|row| read(row).map(Some)).collect())
+        self.at(&self.by_commit, hashes, read)
     }
 
     /// Rows of commits that append these contents, for all of them or for none.
@@ -231,11 +227,18 @@ impl Ahead {
         hashes: &[ContentHash],
         read: impl Fn(&Row) -> Result<T>,
     ) -> Option<Result<Vec<Option<T>>>> {
-        let (rows, at) = (self.commits.borrow(), self.by_content.borrow());
-        let found: Option<Vec<&Row>> = hashes
-            .iter()
-            .map(|hash| Some(&rows[*at.get(hash)?]))
-            .collect();
+        self.at(&self.by_content, hashes, read)
+    }
+
+    fn at<K: Eq + Hash, T>(
+        &self,
+        places: &RefCell<HashMap<K, usize>>,
+        keys: &[K],
+        read: impl Fn(&Row) -> Result<T>,
+    ) -> Option<Result<Vec<Option<T>>>> {
+        let (rows, at) = (self.commits.borrow(), places.borrow());
+        let found = keys.iter().map(|key| Some(&rows[*at.get(key)?]));
+        let found: Option<Vec<&Row>> = found.collect();
         Some(found?.into_iter().map(|row| read(row).map(Some)).collect())
     }
 

@@ -1,5 +1,7 @@
 //! How the file stands.
 
+use rusqlite::types::FromSql;
+
 use super::{Sqlite, engine, room, session::Session};
 use crate::error::{Error, Result};
 use crate::store::{FileHealth, Health, HealthOf, Refs, Store};
@@ -13,27 +15,25 @@ pub(super) fn health(store: &Sqlite) -> Result<Health> {
         Err(Error::ReadOnly) => None,
         Err(error) => return Err(error),
     };
-    let text = |pragma: &str| -> Result<String> {
-        let read = |row: &rusqlite::Row<'_>| row.get(0);
-        let value = store.connection.pragma_query_value(None, pragma, read);
-        value.map_err(engine)
-    };
-    let number = |pragma: &str| -> Result<i64> {
-        let read = |row: &rusqlite::Row<'_>| row.get(0);
-        let value = store.connection.pragma_query_value(None, pragma, read);
-        value.map_err(engine)
-    };
     let session = Session::read(store)?;
     Ok(Health {
         engine: format!("SQLite {}", rusqlite::version()),
-        format: u32::try_from(number("user_version")?).unwrap_or(0),
+        format: u32::try_from(pragma::<i64>(store, "user_version")?).unwrap_or(0),
         room: room::room(store, &session)?,
         upkeep: session.upkeep()?,
         owes_scrub: store.owes_scrub.get(),
         place: HealthOf::File(FileHealth {
-            journal_mode: text("journal_mode")?,
-            synchronous: number("synchronous")?.cast_unsigned(),
+            journal_mode: pragma(store, "journal_mode")?,
+            synchronous: pragma::<i64>(store, "synchronous")?.cast_unsigned(),
             is_being_written,
         }),
     })
+}
+
+/// What SQLite says of one of its settings.
+fn pragma<T: FromSql>(store: &Sqlite, name: &str) -> Result<T> {
+    let value = store
+        .connection
+        .pragma_query_value(None, name, |row| row.get(0));
+    value.map_err(engine)
 }
