@@ -42,14 +42,17 @@ struct Read {
 impl Shelf {
     /// The sessions that tools have left on this machine, newest first.
     pub fn files(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
-        let mut files = locked(&self.files);
-        if let Some((since, files)) = &*files
-            && since.elapsed() < LISTED
-        {
-            return Ok(Arc::clone(files));
+        let files = locked(&self.files).clone();
+        match files {
+            Some((since, files)) if since.elapsed() < LISTED => Ok(files),
+            _ => self.files_now(app),
         }
+    }
+
+    /// The same, looked for now.
+    pub fn files_now(&self, app: &App) -> Result<Arc<Vec<SessionFile>>> {
         let found = Arc::new(app.tool_dirs()?.sessions());
-        *files = Some((Instant::now(), Arc::clone(&found)));
+        *locked(&self.files) = Some((Instant::now(), Arc::clone(&found)));
         Ok(found)
     }
 

@@ -250,8 +250,11 @@ impl Site {
 
     /// The file of a session that tools have left.
     fn file(&self, id: &str, app: &App) -> Result<PathBuf> {
-        let files = self.files(app)?;
-        let found = called(id, files.to_vec());
+        let mut found = called(id, self.files(app)?.to_vec());
+        if found.is_empty() {
+            // It may have been made since.
+            found = called(id, self.0.shelf.files_now(app)?.to_vec());
+        }
         match found.as_slice() {
             [one] => Ok(one.path.clone()),
             [] => Err(Failure::refused(format!("there is no conversation '{id}'"))),

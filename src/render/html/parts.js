@@ -145,8 +145,15 @@
       shown.textContent = `step ${range.value} of ${range.max}, ${words} tokens`;
       range.setAttribute('aria-valuetext', shown.textContent);
     };
-    range.addEventListener('input', say);
-    range.addEventListener('change', () => form.requestSubmit());
+    // By keys it goes step by step: it is sent when nobody has pressed one for a while, or by Enter.
+    let byKey = false, due;
+    range.addEventListener('pointerdown', () => { byKey = false; });
+    range.addEventListener('keydown', () => { byKey = true; });
+    range.addEventListener('input', () => { clearTimeout(due); say(); });
+    range.addEventListener('change', () => {
+      clearTimeout(due);
+      due = setTimeout(() => form.requestSubmit(), byKey ? 800 : 0);
+    });
     say();
   };
   const form = document.querySelector('form.moment');
