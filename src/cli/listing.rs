@@ -56,17 +56,34 @@ const NUMBERS: [usize; 3] = [1, 5, 6];
 /// What the columns are called.
 const HEADING: [&str; 7] = ["commit", "no.", "time", "what", "who", "tokens", "context"];
 
+/// How far a list is that is drawn page by page.
+#[derive(Default)]
+pub struct Drawn {
+    columns: table::Columns,
+    /// Whether a hide was among them.
+    words: bool,
+    day: Option<String>,
+    is_begun: bool,
+}
+
 impl Listing<'_> {
-    /// Draws the rows, in their order: each as it is asked for.
-    pub fn lines<'a>(&'a self, rows: &'a [LogRow]) -> impl Iterator<Item = Line> + 'a {
+    /// Draws the rows, in their order.
+    pub fn lines(&self, rows: &[LogRow]) -> Vec<Line> {
+        self.page(rows, &mut Drawn::default())
+    }
+
+    /// Draws the next rows: columns are at least as wide as before.
+    pub fn page(&self, rows: &[LogRow], drawn: &mut Drawn) -> Vec<Line> {
         let roomy = self.width_cols.is_none_or(|width| width >= ROOMY);
         // Where a hide says "tokens", the other numbers leave room for the word.
-        let words = roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
+        drawn.words |= roomy && rows.iter().any(|row| !is_message(&row.commit.operation));
+        let words = drawn.words;
         let mut cells: Vec<Vec<Line>> = rows
             .iter()
             .map(|row| self.cells(row, roomy, words))
             .collect();
-        if self.heading {
+        let has_heading = self.heading && !std::mem::replace(&mut drawn.is_begun, true);
+        if has_heading {
             let is_used = |at: &usize| cells.iter().any(|row| !row[*at].is_empty());
             let name = |(at, name): (usize, &str)| {
                 if is_used(&at) {
@@ -78,25 +95,23 @@ impl Listing<'_> {
             let heading = HEADING.into_iter().enumerate().map(name).collect();
             cells.insert(0, heading);
         }
-        let mut heads = table::lines(cells, &NUMBERS);
-        let heading = self.heading.then(|| heads.next()).flatten();
-        let heading = heading.map(|head| {
+        let mut lines = Vec::with_capacity(cells.len());
+        let mut heads = drawn.columns.lines(cells, &NUMBERS);
+        if let Some(head) = heads.next().filter(|_| has_heading) {
             let mut line = Line::indent(self.indent) + head + "  ";
             line.fit(Label::Dim.of("message"), self.width_cols);
-            line
-        });
-        let mut day = None;
-        let lines = heads.zip(rows).flat_map(move |(head, row)| {
-            let begun = row.commit.time.filter(|_| self.heading);
-            let begun = begun.map(|time| self.calendar.day(time));
-            let is_new = begun.is_some() && begun != day;
-            if is_new {
-                day.clone_from(&begun);
+            lines.push(line);
+        }
+        for (head, row) in heads.zip(rows) {
+            let time = row.commit.time.filter(|_| self.heading);
+            let day = time.map(|time| self.calendar.day(time));
+            if let Some(day) = day.filter(|day| drawn.day.as_ref() != Some(day)) {
+                lines.push(Label::Strong.of(day.as_str()));
+                drawn.day = Some(day);
             }
-            let begun = begun.filter(|_| is_new).map(|day| Label::Strong.of(day));
-            begun.into_iter().chain([self.finish(head, row)])
-        });
-        heading.into_iter().chain(lines)
+            lines.push(self.finish(head, row));
+        }
+        lines
     }
 
     /// Adds refs and preview, within the terminal's width.

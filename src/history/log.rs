@@ -1,6 +1,7 @@
 //! The commits of a path, newest first, each with what it did to the context and its tokens.
 
 mod graph;
+mod pages;
 mod sift;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use crate::model::{
 };
 use crate::store::{CommitRow, CountKey, ListedCommit, View};
 
+pub use pages::LogPages;
 pub(crate) use sift::wanted;
 use sift::{Matching, matching};
 
@@ -59,9 +61,6 @@ pub struct LogOptions {
     /// Say of each message which number it has in the context at the tip.
     pub numbers: bool,
 }
-
-/// Of how many commits it is asked which refs point at them, before all refs are read.
-const FEW: usize = 1_000;
 
 /// One commit of a log.
 #[derive(Clone, Debug)]
@@ -126,20 +125,19 @@ impl Repo {
     ///
     /// [`Error::Store`](crate::Error::Store) and [`Error::Damaged`](crate::Error::Damaged).
     pub fn log(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
-        let mut rows = self.undecorated(tip, options)?;
-        let mut refs = decorations(&*self.store.read()?, &rows)?;
-        for row in &mut rows {
-            row.refs = refs.remove(&row.hash).unwrap_or_default();
-        }
-        Ok(rows)
+        let pages: Result<Vec<Vec<LogRow>>> = self.log_pages(tip, options).collect();
+        Ok(pages?.into_iter().flatten().collect())
     }
 
-    /// The same without the refs that point at them.
+    /// The same in one page, without the refs that point at them; and whether what the context comes to was known.
+    /// What is not known is kept, and where this `keeps`, what is.
     pub(super) fn undecorated(
         &self,
         tip: &CommitHash,
         options: &LogOptions,
-    ) -> Result<Vec<LogRow>> {
+        numbering: &mut Numbering,
+        keeps: bool,
+    ) -> Result<(Vec<LogRow>, bool)> {
         let mut view = self.store.read()?;
         let listed = listed(&*view, tip, options)?;
         let encoding = options.encoding;
@@ -151,26 +149,31 @@ impl Repo {
             view = self.store.read()?;
             kept = totals::kept(&*view, &listed, &new, encoding)?;
         }
-        let (rows, read, sums) = match kept {
+        let is_known = kept.is_some();
+        let keeps = keeps || !is_known;
+        let purge = if keeps { view.last_purge()? } else { None };
+        let (rows, read, sums, many) = match kept {
             Some(sums) => {
                 let (rows, read) = headlines(&*view, listed, options.parts)?;
-                (rows, read, sums)
+                drop(view);
+                let many = rows.len();
+                (rows, read, sums, many)
             }
             None => {
-                let purge = view.last_purge()?;
                 let (base, rows, read) = read(&*view, listed, options.parts)?;
                 drop(view);
                 let sums = self.sums(&base, &read, options.encoding)?;
-                if base.entries.len() + read.len() > WORTH_KEEPING {
-                    let totals = worth_keeping(&rows, &sums);
-                    totals::keep(&*self.store, purge, options.encoding, totals.into_iter());
-                }
+                let many = base.entries.len() + read.len();
                 let read = read.into_iter().map(|read| read.headline).collect();
-                (rows, read, sums)
+                (rows, read, sums, many)
             }
         };
+        if keeps && many > WORTH_KEEPING {
+            let totals = worth_keeping(&rows, &sums);
+            totals::keep(&*self.store, purge, encoding, totals.into_iter());
+        }
         let numbers = if options.numbers {
-            numbers(&*self.store.read()?, tip, &rows, &sums, &read)?
+            numbering.of(&*self.store.read()?, &rows, &sums, &read)?
         } else {
             vec![None; rows.len()]
         };
@@ -192,7 +195,7 @@ impl Repo {
                 commit: row.commit,
             }
         });
-        Ok(listed.collect())
+        Ok((listed.collect(), is_known))
     }
 
     /// What the commits come to where nothing is kept: counts what has no count yet.
@@ -414,54 +417,51 @@ fn speak(
     Ok(listed.into_iter().map(|one| one.row).collect())
 }
 
-/// Which number the message of each row, newest first, has in the context at `tip`; sums and
-/// headlines are of the same rows, oldest first.
+/// Which number the message of each row has in the context at a tip, rows newest first.
 ///
 /// While nothing but appends lies behind, a message that was appended has the last number that there
 /// was then, and the context need not be read.
-fn numbers(
-    view: &dyn View,
-    tip: &CommitHash,
-    rows: &[CommitRow],
-    sums: &[Sums],
-    headlines: &[Headline],
-) -> Result<Vec<Option<usize>>> {
-    let (mut next, mut places) = (Some(*tip), None);
-    let facts = sums.iter().zip(headlines).rev();
-    let number = |(row, (sums, headline)): (&CommitRow, (&Sums, &Headline))| {
-        let is_append = row.appended().is_some();
-        let is_plain = is_append && next == Some(row.hash);
-        next = row.commit.parent.filter(|_| is_plain);
-        let Some(entry) = headline.entry else {
-            return Ok(None);
-        };
-        if is_plain {
-            return Ok(Some(sums.at.messages as usize));
-        }
-        let places = match &mut places {
-            Some(places) => places,
-            none => none.insert(load::context(view, tip)?.positions()),
-        };
-        Ok(places.get(&entry).map(|at| at + 1))
-    };
-    rows.iter().zip(facts).map(number).collect()
+pub(super) struct Numbering {
+    tip: CommitHash,
+    /// The row that nothing but appends lies behind, if it comes next.
+    next: Option<CommitHash>,
+    places: Option<HashMap<EntryId, usize>>,
 }
 
-/// The refs by the commit that they point at; HEAD first.
-fn decorations(view: &dyn View, rows: &[LogRow]) -> Result<HashMap<CommitHash, Vec<RefName>>> {
-    let mut names: HashMap<CommitHash, Vec<RefName>> = HashMap::new();
-    let head = crate::history::repo::head(view, &crate::history::On::Head)?;
-    if let Some(commit) = head.commit() {
-        names.entry(commit).or_default().push(RefName::head());
+impl Numbering {
+    pub(super) fn at(tip: CommitHash) -> Self {
+        Self {
+            tip,
+            next: Some(tip),
+            places: None,
+        }
     }
-    let few: Vec<CommitHash> = rows.iter().take(FEW + 1).map(|row| row.hash).collect();
-    let all = if few.len() > FEW {
-        load::tips(view, "refs/")?
-    } else {
-        view.names_of(&few)?
-    };
-    for (name, commit) in all {
-        names.entry(commit).or_default().push(name);
+
+    /// Those of the next rows; sums and headlines are of the same, oldest first.
+    fn of(
+        &mut self,
+        view: &dyn View,
+        rows: &[CommitRow],
+        sums: &[Sums],
+        headlines: &[Headline],
+    ) -> Result<Vec<Option<usize>>> {
+        let facts = sums.iter().zip(headlines).rev();
+        let number = |(row, (sums, headline)): (&CommitRow, (&Sums, &Headline))| {
+            let is_append = row.appended().is_some();
+            let is_plain = is_append && self.next == Some(row.hash);
+            self.next = row.commit.parent.filter(|_| is_plain);
+            let Some(entry) = headline.entry else {
+                return Ok(None);
+            };
+            if is_plain {
+                return Ok(Some(sums.at.messages as usize));
+            }
+            let places = match &mut self.places {
+                Some(places) => places,
+                none => none.insert(load::context(view, &self.tip)?.positions()),
+            };
+            Ok(places.get(&entry).map(|at| at + 1))
+        };
+        rows.iter().zip(facts).map(number).collect()
     }
-    Ok(names)
 }

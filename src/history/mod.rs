@@ -105,7 +105,7 @@ pub use fsck::Fsck;
 pub use gc::{Collected, Expire, GcStep};
 pub use identity::{AUTHOR_NAME, Identity};
 pub use load::Stored;
-pub use log::{LogOptions, LogRow};
+pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};
 pub use moved::Moved;
 pub use moves::{Checkout, Reset, ResetMode, Target};

@@ -9,7 +9,7 @@ use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::config::Config;
 use crate::history::counts::{Counts, key_of};
-use crate::history::log::{LogOptions, LogRow};
+use crate::history::log::{LogOptions, LogRow, Numbering};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
@@ -126,7 +126,10 @@ impl Repo {
         };
         Ok(Status {
             recent: match &tip {
-                Some(tip) => self.undecorated(tip, &options)?,
+                Some(tip) => {
+                    let numbering = &mut Numbering::at(*tip);
+                    self.undecorated(tip, &options, numbering, false)?.0
+                }
                 None => Vec::new(),
             },
             total: summary.total.count(),

@@ -17,7 +17,7 @@ const LONG: usize = 1_000;
 /// a column that is empty in every row is left out.
 pub fn lines(rows: Vec<Vec<Line>>, right: &[usize]) -> Box<dyn Iterator<Item = Line>> {
     if rows.len() > LONG {
-        Box::new(aligned(rows, right.to_vec()))
+        Box::new(Columns::default().lines(rows, right))
     } else {
         Box::new(drawn(&rows, right).into_iter())
     }
@@ -62,26 +62,43 @@ fn drawn(rows: &[Vec<Line>], right: &[usize]) -> Vec<Line> {
     labelled.collect()
 }
 
-/// The same without the library.
-fn aligned(rows: Vec<Vec<Line>>, right: Vec<usize>) -> impl Iterator<Item = Line> {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |at: usize| rows.iter().map(|row| row[at].width_cols()).max();
-    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
-    let last = widths.iter().rposition(|width| *width > 0);
-    rows.into_iter().map(move |row| {
-        let mut line = Line::new();
-        for (at, cell) in row.into_iter().enumerate() {
-            line += if right.contains(&at) {
-                cell.right(widths[at])
-            } else {
-                cell.left(widths[at])
-            };
-            if widths[at] > 0 && last != Some(at) {
-                line += Line::indent(GAP.into());
+/// The columns of a table that comes page by page, laid out without the library. They only get wider: what is wider than
+/// all before it moves the rest of its page.
+#[derive(Debug, Default)]
+pub struct Columns {
+    widths: Vec<usize>,
+}
+
+impl Columns {
+    /// The next rows as lines, each as it is asked for; see [`lines`].
+    pub fn lines(
+        &mut self,
+        rows: Vec<Vec<Line>>,
+        right: &[usize],
+    ) -> impl Iterator<Item = Line> + use<> {
+        for row in &rows {
+            self.widths.resize(row.len(), 0);
+            for (widest, cell) in self.widths.iter_mut().zip(row) {
+                *widest = cell.width_cols().max(*widest);
             }
         }
-        line
-    })
+        let (widths, right) = (self.widths.clone(), right.to_vec());
+        let last = widths.iter().rposition(|width| *width > 0);
+        rows.into_iter().map(move |row| {
+            let mut line = Line::new();
+            for (at, cell) in row.into_iter().enumerate() {
+                line += if right.contains(&at) {
+                    cell.right(widths[at])
+                } else {
+                    cell.left(widths[at])
+                };
+                if widths[at] > 0 && last != Some(at) {
+                    line += Line::indent(GAP.into());
+                }
+            }
+            line
+        })
+    }
 }
 
 /// A table with a last column that is not lined up: it is cut to what is left of `width_cols`,
@@ -173,7 +190,7 @@ mod tests {
                 }
             }
             // A long table looks like a short one.
-            let long: Vec<Line> = aligned(cells.clone(), right.clone()).collect();
+            let long: Vec<Line> = Columns::default().lines(cells.clone(), &right).collect();
             proptest::prop_assert_eq!(drawn(&cells, &right), long);
         }
     }

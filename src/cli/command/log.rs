@@ -1,8 +1,9 @@
 //! `tract log`: the commits of a path, newest first.
 
 use std::io::Write;
+use std::iter;
 
-use tract::hash::ContentHash;
+use tract::hash::{CommitHash, ContentHash};
 use tract::history::{FileEditOptions, LogOptions, LogRow, Pattern, Repo};
 use tract::model::{Head, Operation, Role};
 use tract::render::calendar::Edge;
@@ -10,6 +11,7 @@ use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 
 use crate::cli::conversation::OUTPUT_LINES;
+use crate::cli::listing::Drawn;
 use crate::cli::{
     App, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, moment, sent,
 };
@@ -191,49 +193,84 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         parts: args.verbose || args.patch,
         numbers: true,
     };
-    let mut rows = if args.graph {
-        repo.log_graph(&tip, &options)?
+    // What is turned around or drawn with lines is known whole before it is shown.
+    let pages: Pages<'_> = if args.graph {
+        Box::new(iter::once(repo.log_graph(&tip, &options)))
+    } else if args.reverse {
+        Box::new(iter::once(repo.log(&tip, &options)))
     } else {
-        repo.log(&tip, &options)?
+        Box::new(repo.log_pages(&tip, &options))
     };
-    let before = rows.last().and_then(|oldest| oldest.commit.parent);
-    let more = rows.len() == options.limit && before.is_some_and(|before| Some(before) != until);
-    if args.reverse {
-        rows.reverse();
-    }
-    if rows.is_empty() {
+    let drawing = Drawing {
+        args,
+        head: &head,
+        template,
+        repo: &repo,
+    };
+    let (listed, before) = drawing.draw(pages, app)?;
+    if listed == 0 {
         app.ui.status("No such commits");
     }
-    if let Some(template) = template {
-        let end = if args.zero { '\0' } else { '\n' };
-        for row in &rows {
-            write!(app.ui.out(), "{}{end}", template.fill(row))?;
-        }
-    } else if args.verbose || args.patch {
-        let verbose = Verbose {
-            head: &head,
-            calendar: &calendar,
-            texts: args.patch.then_some(&repo),
-        };
-        verbose.rows(&rows, &mut app.ui)?;
-    } else if args.graph {
-        graph(&head, &rows, app)?;
-    } else {
-        let listing = Listing {
-            head: &head,
-            calendar,
-            width_cols: app.ui.width_cols(),
-            running: true,
-            heading: app.ui.is_terminal() && !rows.is_empty(),
-            indent: 0,
-        };
-        app.ui.print_all(listing.lines(&rows))?;
-    }
     // A list that nobody limited is not the whole: a program could not tell either.
+    let more = listed == options.limit && before.is_some_and(|before| Some(before) != until);
     if more && limit.is_none() {
         app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
+}
+
+/// Rows to list, some at a time.
+type Pages<'a> = Box<dyn Iterator<Item = tract::Result<Vec<LogRow>>> + 'a>;
+
+/// How rows are shown.
+struct Drawing<'a> {
+    args: &'a Args,
+    head: &'a Head,
+    template: Option<Template>,
+    repo: &'a Repo,
+}
+
+impl Drawing<'_> {
+    /// Shows the rows page by page. Gives how many there were, and what comes before the oldest.
+    fn draw(&self, pages: Pages<'_>, app: &mut App) -> Result<(usize, Option<CommitHash>)> {
+        let args = self.args;
+        let listing = Listing {
+            head: self.head,
+            calendar: app.calendar(),
+            width_cols: app.ui.width_cols(),
+            running: true,
+            heading: app.ui.is_terminal(),
+            indent: 0,
+        };
+        let verbose = Verbose {
+            head: self.head,
+            calendar: &listing.calendar,
+            texts: args.patch.then_some(self.repo),
+        };
+        let mut drawn = Drawn::default();
+        let (mut listed, mut before) = (0, None);
+        for rows in pages {
+            let mut rows = rows?;
+            before = rows.last().and_then(|oldest| oldest.commit.parent);
+            if args.reverse {
+                rows.reverse();
+            }
+            if let Some(template) = &self.template {
+                let end = if args.zero { '\0' } else { '\n' };
+                for row in &rows {
+                    write!(app.ui.out(), "{}{end}", template.fill(row))?;
+                }
+            } else if args.verbose || args.patch {
+                verbose.rows(&rows, listed > 0, &mut app.ui)?;
+            } else if args.graph {
+                graph(self.head, &rows, app)?;
+            } else {
+                app.ui.print_all(listing.page(&rows, &mut drawn))?;
+            }
+            listed += rows.len();
+        }
+        Ok((listed, before))
+    }
 }
 
 /// The rows behind lines that say where branches parted and met.
@@ -249,7 +286,7 @@ fn graph(head: &Head, rows: &[LogRow], app: &mut App) -> Result<()> {
         heading: false,
         indent: 0,
     };
-    for (line, beside) in listing.lines(rows).zip(beside) {
+    for (line, beside) in listing.lines(rows).into_iter().zip(beside) {
         app.ui
             .print_all(beside.before.into_iter().map(|it| Label::Dim.of(it)))?;
         app.ui.print(Label::Dim.of(beside.own).left(room) + line)?;
@@ -296,7 +333,8 @@ struct Verbose<'a> {
 }
 
 impl Verbose<'_> {
-    fn rows(&self, rows: &[LogRow], ui: &mut Ui) -> Result<()> {
+    /// `goes_on`: there are others above them.
+    fn rows(&self, rows: &[LogRow], goes_on: bool, ui: &mut Ui) -> Result<()> {
         for (index, some) in rows.chunks(TEXTS).enumerate() {
             let says = |row: &LogRow| match row.commit.operation {
                 Operation::Annotate { .. } => None,
@@ -310,7 +348,7 @@ impl Verbose<'_> {
                 None => Vec::new().into_iter(),
             };
             for (place, row) in some.iter().enumerate() {
-                if index + place > 0 {
+                if goes_on || index + place > 0 {
                     ui.print("")?;
                 }
                 let text = says(row).and_then(|_| texts.next());
