@@ -97,7 +97,7 @@ impl Listing<'_> {
         }
         let mut lines = Vec::with_capacity(cells.len());
         let mut heads = drawn.columns.lines(cells, &NUMBERS);
-        if let Some(head) = heads.next().filter(|_| has_heading) {
+        if has_heading && let Some(head) = heads.next() {
             let mut line = Line::indent(self.indent) + head + "  ";
             line.fit(Label::Dim.of("message"), self.width_cols);
             lines.push(line);

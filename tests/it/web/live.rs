@@ -47,6 +47,18 @@ fn append(file: &Path, text: &str) {
     file.write_all(text.as_bytes()).expect("written");
 }
 
+#[test]
+fn a_session_that_was_just_made_is_found_by_its_address() {
+    let sandbox = Sandbox::new();
+    let served = Served::of(&sandbox, &[]);
+    let address = format!("s/claude-code/{ID}/");
+    // The files that there are have been listed a moment ago.
+    assert_eq!(served.get(&address).status, 404);
+    left(&sandbox, 2);
+    let page = served.get(&address);
+    assert!(page.body.contains("words 2"), "{}", page.body);
+}
+
 /// A browser that listens.
 struct Listener(BufReader<TcpStream>);
 
