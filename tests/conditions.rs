@@ -22,7 +22,7 @@ pub fn share() -> (u32, u32) {
 
 /// The configuration of a law that takes `full` cases to be trusted.
 ///
-/// `cargo test` tries a sixteenth of them, `.ci/run` an eighth, `.ci/long` all. The cases differ from run to
+/// `cargo test` and `.ci/run` try a sixteenth of them, `.ci/long` all. The cases differ from run to
 /// run, unless `PROPTEST_RNG_SEED` holds a number. What a law finds is kept in a file beside the law, and
 /// tried first.
 pub fn laws(full: u32) -> Config {
