@@ -14,6 +14,9 @@ use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
 /// How many appends may stand between a commit and the total that is kept before it.
 const GAP: u64 = 256;
 
+/// How far apart totals are kept near the end of a path.
+const NEAR: u64 = 16;
+
 /// From how many commits on it is quicker to begin at a checkpoint than to go on.
 const LEAP: u64 = 256;
 
@@ -170,8 +173,8 @@ fn since(
 }
 
 /// Counts what was appended since the newest total that is kept on the path to a commit, so that
-/// [`kept`] and [`at_commit`] are enough again: with totals on the way, where that is far. Counts nothing where something else came since, or
-/// where no total is near the root of a long path: the context is to be summed up there. No view may be open.
+/// [`kept`] and [`at_commit`] are enough again: with totals on the way, where that is far. Counts nothing where something else came
+/// since: the context is to be summed up there. No view may be open.
 pub(crate) fn catch_up(
     store: &dyn Store,
     commit: &CommitHash,
@@ -184,8 +187,7 @@ pub(crate) fn catch_up(
     };
     let (first, mut total) = match view.newest_total(commit, encoding)? {
         Some((depth, total)) => (depth + 1, total),
-        None if row.depth < GAP => (0, Total::default()),
-        None => return Ok(Counts::default()),
+        None => (0, Total::default()),
     };
     let Some(keys) = appended_since(&*view, commit, first)? else {
         return Ok(Counts::default());
@@ -195,8 +197,10 @@ pub(crate) fn catch_up(
     if keys.len() as u64 > GAP {
         let counted = keys.iter().zip(first..).map(|((commit, key), depth)| {
             total.extend(counts.find(key));
-            let is_last = depth == row.depth;
-            (is_last || depth % GAP == 0).then_some((*commit, total))
+            // What is looked at next begins close to the end.
+            let ahead = row.depth - depth;
+            let each = if ahead < GAP { NEAR } else { GAP };
+            (ahead == 0 || depth % each == 0).then_some((*commit, total))
         });
         let totals: Vec<(CommitHash, Total)> = counted.flatten().collect();
         keep(store, purge, encoding, totals.into_iter());
