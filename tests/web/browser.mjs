@@ -139,7 +139,13 @@ async function live() {
   figure("a record on a live page, median and most of 12", `${waits[6]} and ${waits[11]} ms`);
   const order = () => page.evaluate(() => [...document.querySelectorAll("main .b")].map((node) => `${node.className.split(" ")[1]} ${node.textContent.slice(0, 80)}`));
   const grownOrder = await order();
+  // Facts, curve and prompts follow.
+  await page.waitForTimeout(2500);
+  const around = () => page.evaluate(() => [...document.querySelectorAll("header .facts, header .chart, nav#prompts li")].map((node) => node.textContent.trim()).join("|"));
+  const grownAround = await around();
+  check(grownAround.includes("News number 11"), "the list of prompts grows");
   await page.reload();
+  check(grownAround === await around(), "facts, curve and prompts of a page that has grown are those that are read anew");
   check(JSON.stringify(grownOrder) === JSON.stringify(await order()), "a page that has grown is the page that is read anew");
   await picture(page, "live");
   const before = run("reflog");

@@ -55,6 +55,37 @@
     return true;
   };
 
+  // What stands around the conversation follows a little later, for it is read from the whole page as it is now.
+  const AROUND_MS = 2000;
+  let due = false;
+  const around = async () => {
+    await wait(AROUND_MS);
+    due = false;
+    const part = main.querySelector('.live')?.closest('.part');
+    try {
+      const answer = await fetch(part?.dataset.address || location.href.split('#')[0], { credentials: 'omit' });
+      if (!answer.ok) return;
+      const now = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      for (const what of ['header > ul.facts', 'header > .chart']) {
+        const [old, fresh] = [document, now].map((of) => of.querySelector(what));
+        if (old && fresh) old.replaceWith(document.importNode(fresh, true));
+      }
+      const [range, fresh] = [document, now].map((of) => of.querySelector('form.moment input[type=range]'));
+      if (range && fresh) {
+        const isAtEnd = range.value === range.max;
+        range.max = fresh.max;
+        range.dataset.tokens = fresh.dataset.tokens;
+        if (isAtEnd) range.value = fresh.max;
+        range.dispatchEvent(new Event('input'));
+      }
+      const list = document.querySelector('nav#prompts ol');
+      const known = new Set([...document.querySelectorAll('nav#prompts a')].map((link) => link.hash));
+      const came = [...now.querySelectorAll('nav#prompts li')].filter((item) => !known.has(item.querySelector('a')?.hash));
+      if (list) list.append(...came.map((item) => document.importNode(item, true)));
+      document.dispatchEvent(new CustomEvent('tract-change'));
+    } catch { /* it stays as it was */ }
+  };
+
   const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
   let source = null, box = null, have = '';
   const change = (work) => {
@@ -62,6 +93,10 @@
     const grown = work();
     document.dispatchEvent(new CustomEvent('tract-change'));
     if (!grown) return anew();
+    if (!due) {
+      due = true;
+      around();
+    }
     if (follows) root.scrollTop = root.scrollHeight;
     else { fresh += 1; say('↓ more'); }
   };

@@ -135,9 +135,8 @@
   addEventListener('hashchange', follow);
   follow();
 
-  // Where one is, in the list of prompts.
+  // Where one is, in the list of prompts; it grows with the page.
   const links = new Map();
-  for (const link of document.querySelectorAll('nav a')) links.set(link.hash.slice(1), link);
   let here = null;
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -147,8 +146,14 @@
       if (here) here.classList.add('here');
     }
   }, { rootMargin: '-10% 0px -75% 0px' });
-  for (const name of links.keys()) {
-    const target = get(name);
-    if (target) seen.observe(target);
-  }
+  const list = () => {
+    for (const link of document.querySelectorAll('nav a')) {
+      const name = link.hash.slice(1), target = links.get(name) !== link && get(name);
+      if (!target) continue;
+      links.set(name, link);
+      seen.observe(target);
+    }
+  };
+  document.addEventListener('tract-change', list);
+  list();
 })();

@@ -67,6 +67,7 @@
         shells.push(part);
       }
       tell(rel, prompts);
+      document.dispatchEvent(new CustomEvent('tract-change'));
       watch.observe(part);
       put(rel, more[rel]);
       // Where the browser does not hold what is read in its place, we do.
@@ -137,8 +138,8 @@
   const curve = document.querySelector('.curve > a');
   const bind = (form) => {
     const range = form.querySelector('input[type=range]'), shown = form.querySelector('output');
-    const tokens = (range.dataset.tokens || '').split(' ').map(Number);
     const say = () => {
+      const tokens = (range.dataset.tokens || '').split(' ').map(Number);
       const at = Math.floor((range.value - 1) * tokens.length / range.max);
       const size = tokens[Math.min(at, tokens.length - 1)];
       const words = size >= 1000 ? `${(size / 1000).toFixed(1)}k` : `${size}`;
