@@ -73,9 +73,13 @@ impl Link {
             match address.connect(runtime.map_err(Error::store)?) {
                 Ok(driver) => break driver,
                 Err(NotConnected::Silent(waited)) => return Err(address.silent(waited)),
-                Err(NotConnected::Refused(error)) if is_full(&error) => {
+                Err(NotConnected::Refused(error)) if is_full(&error) || is_starting(&error) => {
                     if from.elapsed() + pause > wait {
-                        return Err(full(address.to_string(), from));
+                        return Err(if is_full(&error) {
+                            full(address.to_string(), from)
+                        } else {
+                            address.refused(&error)
+                        });
                     }
                     thread::sleep(pause);
                     pause = ASK_AGAIN.min(pause * 2);
@@ -182,6 +186,11 @@ fn is_full(error: &tokio_postgres::Error) -> bool {
         ]
         .iter()
         .any(|words| says(error, words))
+}
+
+/// Whether the server has begun to start, or to end, and may be there soon.
+fn is_starting(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::CANNOT_CONNECT_NOW)
 }
 
 /// It stayed so since then.

@@ -4,8 +4,9 @@ mod certificates;
 mod server;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
-use self::server::{Answer, seeming, with_tls};
+use self::server::{Answer, seeming, starting, with_tls};
 use crate::cluster;
 use crate::sandbox::Sandbox;
 
@@ -345,6 +346,22 @@ fn a_schema_that_one_may_not_use_is_no_damage() {
     error: [SERVER]: permission denied for table refs
     hint: the schema's owner may allow it: GRANT USAGE ON SCHEMA, GRANT SELECT ON ALL TABLES IN SCHEMA
     ");
+}
+
+#[test]
+fn a_server_that_starts_up_is_waited_for() {
+    let sandbox = Sandbox::empty();
+    let (port, asked) = starting();
+    let address = format!(
+        "postgres://tract:x@127.0.0.1:{port}/tract?sslmode=disable&connect_timeout=1&schema=a"
+    );
+    let said = told(&sandbox, &address, &[]);
+    assert!(
+        said.contains("the database system is starting up"),
+        "{said}"
+    );
+    assert!(said.contains("exit code: 1"), "{said}");
+    assert!(asked.load(Ordering::Relaxed) > 2, "{said}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rustls::ServerConfig;
@@ -126,6 +127,31 @@ pub fn seeming(answer: Answer) -> u16 {
         }
     });
     port
+}
+
+/// The port of what is starting up for as long as the tests run, and how often it was asked.
+pub fn starting() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            count.fetch_add(1, Ordering::Relaxed);
+            let _ = is_starting(&mut client);
+        }
+    });
+    (port, asked)
+}
+
+fn is_starting(client: &mut TcpStream) -> std::io::Result<()> {
+    let mut length = [0; 4];
+    client.read_exact(&mut length)?;
+    let mut rest = vec![0; u32::from_be_bytes(length) as usize - 4];
+    client.read_exact(&mut rest)?;
+    let fields = "SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0";
+    let length = u32::try_from(fields.len() + 4).expect("short");
+    client.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat())
 }
 
 fn answer_to(mut client: TcpStream, tls: Option<Arc<ServerConfig>>) -> std::io::Result<()> {
