@@ -36,7 +36,7 @@ pub(super) const PLACE: usize = 21;
 pub(super) const PROVIDERS: usize = 24;
 
 /// The names by which a tip is looked for, and the path to the first of them that has one.
-const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
+pub(super) const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
          SELECT n, 0, asked.name FROM unnest($1) WITH ORDINALITY AS asked (name, n)
          UNION ALL
          SELECT at, hops + 1, r.symbolic FROM chain JOIN refs AS r ON r.name = chain.name
@@ -205,6 +205,11 @@ impl Ahead {
     /// What a ref holds, if that was foreseen.
     pub(super) fn reference(&self, name: &RefName) -> Option<Option<RefValue>> {
         self.refs.borrow().get(name).cloned()
+    }
+
+    /// What somebody was told of it.
+    pub(super) fn saw_reference(&self, name: &RefName, value: Option<&RefValue>) {
+        self.refs.borrow_mut().insert(name.clone(), value.cloned());
     }
 
     /// It is moved.

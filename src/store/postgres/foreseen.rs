@@ -45,15 +45,15 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The same of [`of_writer`](super::ahead::of_writer).
-    pub(super) fn took_writer(&self, told: Vec<Told>) -> Result<()> {
+    /// The same of [`of_writer`](super::ahead::of_writer); whether nobody else goes on behind the tip in its lineage.
+    pub(super) fn took_writer(&self, told: Vec<Told>, is_ours: bool) -> Result<()> {
         let mut told = told.into_iter();
         self.ahead.saw_refs(&rows(told.next()))?;
         self.took_path(&rows(told.next()))?;
         if let Some(row) = rows(told.next()).first() {
             let (hash, place): (CommitHash, Place) = (get(row, 3)?, place(row, 0)?);
             self.known.saw(hash, place);
-            if !get::<bool>(row, 4)? {
+            if is_ours && !get::<bool>(row, 4)? {
                 self.known.ends_at(place.lineage, place.depth);
             }
             self.known.saw_checkpoint(hash, get(row, 5)?);

@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use super::ahead::{LISTED, PROVIDERS};
 use super::columns::{damaged, get, keys};
 use super::session::{CONTENTS, Session, place_of};
+use super::turn::Turn;
 use super::waiting::{Append, Content};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
@@ -70,7 +71,7 @@ impl Session<'_> {
         shown: Shown,
         (encoding, body): (i64, &[u8]),
     ) -> Result<bool> {
-        let id = self.next_id("contents");
+        let id = self.next_id("contents")?;
         if self.known.is_first(hash) {
             self.known.saw_content(*hash, id);
             self.put(|waiting| {
@@ -337,7 +338,7 @@ impl ObjectsMut for Session<'_> {
         if let (Some(parent), Some(before), Some(appended)) = (parent, &commit.parent, appended)
             && self.known.end(parent.lineage) == Some(parent.depth)
         {
-            let id = self.next_id("commits");
+            let id = self.next_id("commits")?;
             let lineage = parent.lineage;
             self.known.saw(hash, Place { id, lineage, depth });
             self.known.ends_at(lineage, depth);
@@ -355,14 +356,17 @@ impl ObjectsMut for Session<'_> {
             })?;
             return Ok(true);
         }
-        let (id, fresh) = (self.next_id("commits"), self.next_id("lineages"));
-        // A second child begins a lineage of its own.
+        let (id, fresh) = (self.next_id("commits")?, self.next_id("lineages")?);
+        // A second child begins a lineage of its own, and so does one beside which another may come.
+        let goes_on = parent.is_some_and(|parent| {
+            self.turn == Turn::Alone || self.known.end(parent.lineage) == Some(parent.depth)
+        });
         let found = self.first(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
                  INSERT INTO lineages (id, parent, fork_depth) SELECT $8, $3, $4
-                 WHERE NOT EXISTS (SELECT 1 FROM here) AND ($3 IS NULL OR EXISTS (
+                 WHERE NOT EXISTS (SELECT 1 FROM here) AND (NOT $10 OR EXISTS (
                      SELECT 1 FROM commits WHERE lineage = $3 AND depth = $5))
                  RETURNING id
              ), put AS (
@@ -382,6 +386,7 @@ impl ObjectsMut for Session<'_> {
                 &appended,
                 &fresh,
                 &commit.canonical(),
+                &goes_on,
             ],
             |row| rows::place(row, 0),
         )?;

@@ -2,6 +2,7 @@
 
 use super::columns::{Parameter, damaged, get, keys};
 use super::session::Session;
+use super::turn::Turn;
 use super::usual::{LAST_PURGE, UPKEEP};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -52,9 +53,11 @@ impl Refs for Session<'_> {
         }
         let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
-        Ok(self
-            .first(sql, &[name], |row| rows::value(row, 0))?
-            .flatten())
+        let found = self.first(sql, &[name], |row| rows::value(row, 0))?.flatten();
+        if self.turn == Turn::OnBranch {
+            self.ahead.saw_reference(name, found.as_ref());
+        }
+        Ok(found)
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
@@ -145,13 +148,19 @@ impl RefsMut for Session<'_> {
         by: Option<&Author>,
         how: Opening,
     ) -> Result<Option<u64>> {
+        if self.turn != Turn::Alone {
+            // Its number is the last that it is given, so that nothing comes between it and the end.
+            self.coming.replace(Some((time, what.to_owned(), by.cloned())));
+            self.came_with.take();
+            return Ok(None);
+        }
         let (reversal, is_coming) = match how {
             Opening::Now(reversal) => (reversal, false),
             Opening::WithFirstMove => (Reversal::None, true),
         };
         let (undoes, redoes) = reversal.columns();
         self.drop_idle_operation()?;
-        let id = self.next_id("operations");
+        let id = self.next_id("operations")?;
         let made = "INSERT INTO operations (id, time, what, undoes, redoes)
              VALUES ($1, $2, $3, $4, $5)";
         let of: [&dyn Parameter; 5] = [&id, &time.0, &what, &undoes, &redoes];
@@ -172,6 +181,9 @@ impl RefsMut for Session<'_> {
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        if self.turn != Turn::Alone {
+            return self.move_beside(name, new);
+        }
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
@@ -180,7 +192,7 @@ impl RefsMut for Session<'_> {
         let was = self.ahead.reference(name);
         self.ahead.forget_reference(name);
         let (target, symbolic) = self.held(new)?;
-        let id = self.next_id("reflog");
+        let id = self.next_id("reflog")?;
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.
         let sql = "WITH was AS (
                  SELECT target, symbolic FROM (VALUES (1)) AS one LEFT JOIN refs ON name = $2
@@ -262,7 +274,7 @@ impl RefsMut for Session<'_> {
         let ours = self.must_place(&adopted.ours)?.id;
         self.execute(
             "INSERT INTO adopted (id, session, theirs, ours) VALUES ($1, $2, $3, $4)",
-            &[&self.next_id("adopted"), session, &theirs, &ours],
+            &[&self.next_id("adopted")?, session, &theirs, &ours],
         )
     }
 }

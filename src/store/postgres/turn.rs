@@ -1,0 +1,189 @@
+//! Beside whom somebody writes: the locks that a transaction takes, and where its rows get their numbers.
+//!
+//! Whoever writes alone has the schema's lock. Whoever commits on a branch shares it, and has the branch's: others commit on
+//! other branches meanwhile. What two of them write by the same name, a unique index finds; the second is overtaken then, and
+//! does it again. Numbers are given under the schema's lock, whoever holds it: so all that is below one that somebody sees who is
+//! alone has come, or never will.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+
+use super::ahead::TIP;
+use super::columns::{damaged, keys};
+use super::driver::Asked;
+use super::link::asked;
+use super::trace::OWN_LOCK;
+use crate::error::{Error, Result};
+use crate::model::RefName;
+
+/// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
+pub(super) const LOCK: i32 = 0x5452_4354;
+
+/// The tables whose rows get their numbers here.
+const NUMBERED: [&str; 6] = [
+    "contents",
+    "commits",
+    "lineages",
+    "operations",
+    "reflog",
+    "adopted",
+];
+
+/// Those of them that have a sequence, first those whose numbers are reserved.
+const SHARED: [&str; 5] = ["contents", "commits", "lineages", "operations", "reflog"];
+
+/// How many numbers are asked for at once, at least and at most.
+const FEW: usize = 8;
+const MANY: usize = 1_024;
+
+/// Beside whom a transaction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nobody: what it has read stays so until its end.
+    Alone,
+    /// Those who commit on other branches than its own.
+    OnBranch,
+    /// Whoever does not write alone. It writes nothing but what follows from the rest.
+    Aside,
+}
+
+impl Turn {
+    /// What takes the schema's lock, and waits for it or not.
+    fn lock(self, waits: bool) -> String {
+        let tries = if waits { "" } else { "try_" };
+        let shares = if self == Self::Alone { "" } else { "_shared" };
+        format!("pg_{tries}advisory_xact_lock{shares}")
+    }
+
+    /// What begins a transaction in a schema: the lock, then its token and its number, then those of rows, for about so many
+    /// messages. Each statement sees what was committed before it began, so the last one sees all that whoever was alone
+    /// before has written.
+    pub(super) fn begins(self, schema: i32, waits: bool, messages: usize) -> String {
+        let numbers: Vec<String> = match self {
+            Self::Alone => NUMBERED
+                .iter()
+                .map(|table| format!("(SELECT max(id) FROM {table})"))
+                .collect(),
+            Self::OnBranch => [("contents", messages), ("commits", messages.max(1)), ("lineages", 1)]
+                .iter()
+                .map(|(table, many)| format!("numbers('{table}', {})", (*many).min(MANY)))
+                .collect(),
+            Self::Aside => Vec::new(),
+        };
+        let lock = self.lock(waits);
+        let all: String = numbers.iter().map(|one| format!(", {one}")).collect();
+        format!(
+            "SELECT {lock}({LOCK}, {schema});
+             SELECT token, (numbers('transactions', 1))[1], {OWN_LOCK}{all}
+             FROM (SELECT gen_random_uuid() AS token OFFSET 0) AS own"
+        )
+    }
+}
+
+/// How the lock of a branch is known, by its name.
+const BRANCH: &str = "('x' || encode(substr(sha256(name), 1, 4), 'hex'))::bit(32)::int";
+
+/// Takes the lock of the branch to which the first of some names leads that leads to one, and tells which that is.
+pub(super) fn lock_branch(names: &[RefName], schema: i32) -> Result<Asked> {
+    let sql = format!(
+        "{TIP}, branch AS (
+             SELECT name FROM chain WHERE substr(name, 1, 5) = 'refs/'
+                 AND NOT EXISTS (SELECT 1 FROM refs AS r WHERE r.name = chain.name AND r.symbolic IS NOT NULL)
+             ORDER BY at, hops LIMIT 1
+         ) SELECT name, pg_advisory_xact_lock({schema}, {BRANCH}) FROM branch"
+    );
+    asked(sql, &[&keys(names)])
+}
+
+/// The same of one branch.
+pub(super) fn lock_name(name: &RefName, schema: i32) -> Result<Asked> {
+    let sql = format!("SELECT pg_advisory_xact_lock({schema}, {BRANCH}) FROM (SELECT $1::bytea AS name) AS one");
+    asked(sql, &[name])
+}
+
+/// Asks to be the one who goes on behind the tip in its lineage: nobody is waited for, for whoever is second begins another.
+pub(super) fn claim_tip(names: &[RefName], schema: i32) -> Result<Asked> {
+    let sql = format!("{TIP} SELECT pg_try_advisory_xact_lock(({schema}::bigint << 32) # id) FROM tip");
+    asked(sql, &[&keys(names)])
+}
+
+/// The numbers of rows that are still to be put.
+#[derive(Default)]
+pub(super) struct Numbers {
+    /// The greatest given in each table, and in the beginning, where nobody else gives any.
+    last: RefCell<HashMap<&'static str, (i64, i64)>>,
+    /// Those that were reserved.
+    reserved: RefCell<HashMap<&'static str, VecDeque<i64>>>,
+}
+
+impl Numbers {
+    /// Takes in what was told at the beginning.
+    pub(super) fn took(&self, turn: Turn, told: &[Option<String>]) {
+        let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
+        match turn {
+            Turn::Alone => {
+                let greatest = told.iter().map(|text| number(text).unwrap_or(0));
+                let last = NUMBERED.into_iter().zip(greatest);
+                self.last.replace(last.map(|(table, id)| (table, (id, id))).collect());
+            }
+            Turn::OnBranch => {
+                let of = told.iter().map(|text| list(text.as_deref().unwrap_or_default()));
+                self.reserved.replace(SHARED.into_iter().zip(of).collect());
+            }
+            Turn::Aside => {}
+        }
+    }
+
+    /// The next one of a table; none where it has to be asked for.
+    pub(super) fn next(&self, turn: Turn, table: &'static str) -> Option<i64> {
+        if turn == Turn::Alone {
+            let mut last = self.last.borrow_mut();
+            let (id, _) = last.entry(table).or_default();
+            *id += 1;
+            return Some(*id);
+        }
+        self.reserved.borrow_mut().get_mut(table)?.pop_front()
+    }
+
+    /// The last one was not used, and nobody has seen it.
+    pub(super) fn give_back(&self, table: &'static str) {
+        if let Some((id, _)) = self.last.borrow_mut().get_mut(table) {
+            *id -= 1;
+        }
+    }
+
+    /// What asks for more of a table.
+    pub(super) fn more(&self, turn: Turn, table: &'static str) -> Result<String> {
+        if turn != Turn::OnBranch || !SHARED.contains(&table) {
+            return Err(Error::store("no row is put here that needs a number"));
+        }
+        let mut reserved = self.reserved.borrow_mut();
+        let row = reserved.entry(table).or_default();
+        // So that many are asked for less often.
+        let many = (row.capacity() * 2).clamp(FEW, MANY);
+        Ok(format!("SELECT numbers('{table}', {many})"))
+    }
+
+    pub(super) fn took_more(&self, table: &'static str, told: &str) -> Result<i64> {
+        let mut all = list(told);
+        let first = all.pop_front();
+        self.reserved.borrow_mut().insert(table, all);
+        first.ok_or_else(|| damaged("no number is left"))
+    }
+
+    /// What says how far the numbers went that were given without asking.
+    pub(super) fn gave(&self) -> String {
+        let last = self.last.borrow();
+        let gave = SHARED.iter().filter_map(|table| {
+            let (id, _) = last.get(table).filter(|(id, before)| id > before)?;
+            Some(format!("SELECT numbered('{table}', {id}); "))
+        });
+        gave.collect()
+    }
+}
+
+/// An array of numbers as a server writes it.
+fn list(text: &str) -> VecDeque<i64> {
+    let all = text.trim_matches(['{', '}']).split(',');
+    all.filter_map(|one| one.parse().ok()).collect()
+}
