@@ -42,6 +42,8 @@ mod verify;
 mod waiting;
 mod words;
 
+#[cfg(test)]
+mod beside;
 #[cfg(all(test, unix))]
 mod crashes;
 #[cfg(all(test, unix))]

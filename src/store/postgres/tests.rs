@@ -25,14 +25,14 @@ macro_rules! address {
     };
 }
 
-fn create(address: &str) -> Postgres {
+pub(super) fn create(address: &str) -> Postgres {
     let (store, is_new) = Postgres::create(address).expect("a repository");
     assert!(is_new);
     store
 }
 
 /// A connection of nobody's, to the schema of an address.
-fn client(address: &str) -> Client {
+pub(super) fn client(address: &str) -> Client {
     let address = parse(address);
     let mut client = address.client();
     let path = format!("SET search_path = {}", address.quoted_schema());
@@ -44,14 +44,14 @@ fn parse(address: &str) -> Address {
     Address::parse(address, &Servers::default()).expect("an address")
 }
 
-fn put(store: &Postgres, text: &str) -> Result<ContentHash> {
+pub(super) fn put(store: &Postgres, text: &str) -> Result<ContentHash> {
     let tx = store.write()?;
     let hash = tx.keep(&Message::text(Role::User, text))?;
     tx.commit()?;
     Ok(hash)
 }
 
-fn is_here(store: &Postgres, hash: &ContentHash) -> bool {
+pub(super) fn is_here(store: &Postgres, hash: &ContentHash) -> bool {
     let found = store.read().and_then(|view| view.content(hash));
     found.expect("it reads").is_some()
 }
@@ -365,6 +365,17 @@ fn a_body_that_is_another_ones_is_refused() {
     assert!(matches!(checks[..], [Fault::Content { .. }]), "{checks:?}");
 }
 
+/// What a check finds.
+pub(super) fn faults(store: &Postgres) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let tell = &mut |_, fault: Option<Fault>| {
+        faults.extend(fault);
+        Ok(())
+    };
+    store.verify(tell).expect("checked");
+    faults
+}
+
 #[test]
 fn what_can_be_made_again_is() {
     let address = address!();
@@ -375,16 +386,6 @@ fn what_can_be_made_again_is() {
     tx.commit().expect("done");
     let change = "UPDATE contents SET preview = 'x', calls = 7; UPDATE search SET terms = '{1}'";
     client(&address).batch_execute(change).expect("changed");
-    let faults = |store: &Postgres| {
-        let mut faults = Vec::new();
-        store
-            .verify(&mut |_, fault| {
-                faults.extend(fault);
-                Ok(())
-            })
-            .expect("checked");
-        faults
-    };
     let found = faults(&store);
     assert_eq!(found.len(), 6, "{found:?}");
     assert!(found.iter().all(Fault::mends));
