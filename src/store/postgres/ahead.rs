@@ -148,18 +148,6 @@ fn commits_asked(names: &[RefName]) -> Result<Asked> {
     asked(sql, &[&keys(names), &COMMITS, &encoding])
 }
 
-/// Where the path's tip stands, whether anything stands behind it, and how deep its newest checkpoint is.
-fn end_asked(names: &[RefName]) -> Result<Asked> {
-    let sql = format!(
-        "{TIP} SELECT c.id, c.lineage, c.depth, c.hash,
-             EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
-                 OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
-             (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last)
-         FROM commits AS c WHERE id = (SELECT id FROM tip)"
-    );
-    asked(sql, &[&keys(names)])
-}
-
 /// What a context comes to at the tip.
 fn sum_asked(table: &Table, names: &[RefName]) -> Result<Asked> {
     let encoding = encoding_number(Encoding::default()).to_string();
@@ -192,14 +180,32 @@ pub(super) fn of_view(names: &[RefName]) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// What a transaction foresees that goes on from the tip.
-pub(super) fn of_writer(names: &[RefName]) -> Result<Vec<Asked>> {
-    Ok(vec![
-        refs_asked(names)?,
-        path_asked(names)?,
-        end_asked(names)?,
-    ])
+/// What a transaction foresees that goes on from the tip: what the names hold; the path to the tip; where that stands, whether
+/// anything stands behind it, how deep its newest checkpoint is, and whether nobody else `claims` to go on there. The kind of a
+/// row is its first column.
+pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
+    let sql = format!(
+        "{TIP}
+         SELECT {REF}::bigint, 0 AS at, target, commits.hash, r.symbolic, chain.name,
+             NULL::bigint, NULL::bigint, NULL::bigint, NULL::bool, NULL::bool
+         FROM chain LEFT JOIN refs AS r ON r.name = chain.name LEFT JOIN commits ON commits.id = r.target
+         UNION ALL
+         SELECT {PART}, at, NULL, NULL, NULL, NULL, lineage, last, NULL, NULL, NULL FROM path
+         UNION ALL
+         SELECT {END}, 0, c.id, c.hash, NULL, NULL, c.lineage, c.depth,
+             (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last),
+             EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
+                 OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
+             {claims}
+         FROM commits AS c WHERE id = (SELECT id FROM tip) ORDER BY 1, 2"
+    );
+    asked(sql, &[&keys(names)])
 }
+
+/// The kinds of its rows: what a name holds, a part of the path, and its end.
+pub(super) const REF: i64 = 0;
+pub(super) const PART: i64 = 1;
+pub(super) const END: i64 = 2;
 
 impl Ahead {
     /// What a ref holds, if that was foreseen.

@@ -356,17 +356,20 @@ impl ObjectsMut for Session<'_> {
             })?;
             return Ok(true);
         }
-        let (id, fresh) = (self.next_id("commits")?, self.next_id("lineages")?);
+        let id = self.next_id("commits")?;
         // A second child begins a lineage of its own, and so does one beside which another may come.
-        let goes_on = parent.is_some_and(|parent| {
-            self.turn == Turn::Alone || self.known.end(parent.lineage) == Some(parent.depth)
-        });
+        let ends = parent.filter(|parent| self.known.end(parent.lineage) == Some(parent.depth));
+        let goes_on = ends.is_some() || (parent.is_some() && self.turn == Turn::Alone);
+        let fresh = match ends {
+            Some(_) => 0,
+            None => self.next_id("lineages")?,
+        };
         let found = self.first(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
                  INSERT INTO lineages (id, parent, fork_depth) SELECT $8, $3, $4
-                 WHERE NOT EXISTS (SELECT 1 FROM here) AND (NOT $10 OR EXISTS (
+                 WHERE $8 > 0 AND NOT EXISTS (SELECT 1 FROM here) AND (NOT $10 OR EXISTS (
                      SELECT 1 FROM commits WHERE lineage = $3 AND depth = $5))
                  RETURNING id
              ), put AS (

@@ -115,23 +115,23 @@ impl<'a> Session<'a> {
         let begin = store.address.begin("READ COMMITTED", wait.unwrap_or(LOCKED));
         let begins = turn.begins(store.schema, wait.is_some(), foreseen.len());
         let mut all = vec![Asked::Text(format!("{begin}; {begins}"))];
-        let names = store.names();
-        if turn == Turn::OnBranch {
-            all.push(turn::lock_branch(&names, store.schema)?);
-            all.push(turn::claim_tip(&names, store.schema)?);
+        let on = store.on.borrow().clone().filter(|_| turn == Turn::OnBranch);
+        let names = on.clone().map_or_else(|| store.names(), |on| vec![on]);
+        match (turn, &on) {
+            (Turn::OnBranch, Some(on)) => all.push(turn::lock_name(on, store.schema)?),
+            (Turn::OnBranch, None) => all.push(turn::lock_branch(&names, store.schema)?),
+            _ => {}
         }
-        let before = all.len();
-        all.extend(ahead::of_writer(&names)?);
+        all.push(ahead::of_writer(&names, &turn::claim(turn, store.schema))?);
         let newest = asked(LAST_PURGE, &[])?;
         let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
         all.extend([newest, looked]);
         let from = Instant::now();
         let wait = wait.unwrap_or_default();
-        let (link, mut told) = store.enter_transaction(true, wait, |link| {
+        let (link, told) = store.enter_transaction(true, wait, |link| {
             link.shares.set(turn != Turn::Alone);
             link.exchange(&all)
         })?;
-        let mut foretold = told.split_off(before).into_iter();
         let mut told = told.into_iter();
         let begun = texts(told.next());
         let own = begun.last().map_or(&[][..], Vec::as_slice);
@@ -156,22 +156,20 @@ impl<'a> Session<'a> {
         session.numbers.took(turn, own.get(3..).unwrap_or_default());
         if turn == Turn::OnBranch {
             let locked = rows(told.next());
-            session.branch.replace(locked.first().map(|row| get(row, 0)).transpose()?);
+            let branch = locked.first().map(|row| get(row, 0)).transpose()?;
+            session.branch.replace(branch);
             // Contents that others put meanwhile are not among those whose words are gathered here.
             session.gathering.replace(Gathering::Off);
         }
-        let is_claimed = rows(told.next()).first().map(|row| get::<bool>(row, 0)).transpose()?;
-        let mut foretold: Vec<Told> = foretold.by_ref().collect();
-        let looked = rows(foretold.pop());
-        for row in &looked {
+        session.took_writer(&rows(told.next()))?;
+        let newest = rows(told.next());
+        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
+        session.last_purge.set(Some(newest));
+        for row in &rows(told.next()) {
             session.known.saw_content(get(row, 0)?, get(row, 1)?);
         }
         let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
         session.known.saw_none(foreseen.into_iter().filter(is_new));
-        let newest = rows(foretold.pop());
-        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
-        session.last_purge.set(Some(newest));
-        session.took_writer(foretold, turn == Turn::Alone || is_claimed == Some(true))?;
         Ok(session)
     }
 

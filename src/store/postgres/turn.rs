@@ -64,7 +64,7 @@ impl Turn {
                 .iter()
                 .map(|table| format!("(SELECT max(id) FROM {table})"))
                 .collect(),
-            Self::OnBranch => [("contents", messages), ("commits", messages.max(1)), ("lineages", 1)]
+            Self::OnBranch => [("contents", messages), ("commits", messages.max(1))]
                 .iter()
                 .map(|(table, many)| format!("numbers('{table}', {})", (*many).min(MANY)))
                 .collect(),
@@ -97,14 +97,17 @@ pub(super) fn lock_branch(names: &[RefName], schema: i32) -> Result<Asked> {
 
 /// The same of one branch.
 pub(super) fn lock_name(name: &RefName, schema: i32) -> Result<Asked> {
-    let sql = format!("SELECT pg_advisory_xact_lock({schema}, {BRANCH}) FROM (SELECT $1::bytea AS name) AS one");
+    let sql = format!("SELECT name, pg_advisory_xact_lock({schema}, {BRANCH}) FROM (SELECT $1::bytea AS name) AS one");
     asked(sql, &[name])
 }
 
-/// Asks to be the one who goes on behind the tip in its lineage: nobody is waited for, for whoever is second begins another.
-pub(super) fn claim_tip(names: &[RefName], schema: i32) -> Result<Asked> {
-    let sql = format!("{TIP} SELECT pg_try_advisory_xact_lock(({schema}::bigint << 32) # id) FROM tip");
-    asked(sql, &[&keys(names)])
+/// What tells whether one may go on behind the tip `c` in its lineage: nobody is waited for, for whoever is second begins
+/// another.
+pub(super) fn claim(turn: Turn, schema: i32) -> String {
+    match turn {
+        Turn::OnBranch => format!("pg_try_advisory_xact_lock(({schema}::bigint << 32) # c.id)"),
+        Turn::Alone | Turn::Aside => "true".to_owned(),
+    }
 }
 
 /// The numbers of rows that are still to be put.
