@@ -217,7 +217,9 @@ impl Method for CommitParams {
         let after = after.transpose()?;
         let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
         // Nobody looks for what these follow who has no question about it.
-        let is_served = messages.iter().any(|it| it.model.is_some() || it.tier.is_some());
+        let is_served = messages
+            .iter()
+            .any(|it| it.model.is_some() || it.tier.is_some());
         let tip = match after {
             None if is_served => at.repo.head(&at.on)?.commit(),
             None | Some(Expect::Nothing) => None,

@@ -56,7 +56,8 @@ fn take(repo: &Repo, step: &Step, what: &str) -> Result<(), Error> {
         }
         Step::Branch(name, from) => {
             let from = branch(*from);
-            repo.create_branch(call, &branch(*name), from.short()).map(drop)
+            repo.create_branch(call, &branch(*name), from.short())
+                .map(drop)
         }
         Step::Reset(n) => {
             let on = on(*n);

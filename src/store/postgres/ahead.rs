@@ -4,7 +4,7 @@
 //! Nothing depends on it: what was not foreseen is asked for when it is wanted. Deliberately absent: what a
 //! command needs; it is the same for all.
 
-use std::cell::RefCell;
+use std::cell::{Cell as Held, RefCell};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -22,6 +22,7 @@ use crate::store::columns::{Cell, Columns};
 use crate::store::lineage::{Place, Stretch};
 use crate::store::refs::Seat;
 use crate::store::rows::{USAGE, value};
+use crate::store::sources::Records;
 use crate::store::tables::{CONFIG, SUMMARIES, TOTALS, Table, UNREAD};
 
 /// How many commits are foreseen.
@@ -76,6 +77,10 @@ pub(super) struct Ahead {
     by_commit: RefCell<HashMap<CommitHash, usize>>,
     by_content: RefCell<HashMap<ContentHash, usize>>,
     by_place: RefCell<HashMap<(i64, i64), usize>>,
+    /// The records behind commits.
+    records: RefCell<HashMap<CommitHash, Records>>,
+    /// Whether more was asked for along with a question.
+    pub(super) has_asked_more: Held<bool>,
 }
 
 /// The columns of a row from one on.
@@ -126,7 +131,7 @@ fn path_asked(names: &[RefName]) -> Result<Asked> {
     asked(sql, &[&keys(names)])
 }
 
-/// The newest commits on it.
+/// The newest commits on it, and the first.
 fn commits_asked(names: &[RefName]) -> Result<Asked> {
     let sql = format!(
         "{TIP}, part AS (
@@ -137,8 +142,11 @@ fn commits_asked(names: &[RefName]) -> Result<Asked> {
              tokens, estimated, uses,
              c.hash, c.depth, contents.hash, role, calls + results, uses, tokens, estimated,
              c.content IS NULL, c.id, c.lineage, c.depth, {USAGE}
-         FROM part JOIN commits AS c ON c.lineage = part.lineage
-             AND c.depth BETWEEN greatest(first, tip - $2 + 1) AND last
+         FROM part CROSS JOIN LATERAL (
+             SELECT * FROM commits WHERE lineage = part.lineage AND depth BETWEEN greatest(first, tip - $2 + 1) AND last
+             UNION ALL
+             SELECT * FROM commits WHERE lineage = part.lineage AND depth = 0 AND first = 0 AND tip >= $2
+         ) AS c
          LEFT JOIN contents ON contents.id = c.content
          LEFT JOIN counts ON counts.content = c.content AND encoding = $3 AND mask = ''::bytea
          LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = c.content
@@ -305,6 +313,26 @@ impl Ahead {
         if let Some(content) = content {
             self.by_content.borrow_mut().insert(content, at);
         }
+    }
+
+    /// The commits that were foreseen.
+    pub(super) fn foreseen_commits(&self) -> Vec<CommitHash> {
+        let mut all: Vec<CommitHash> = self.by_commit.borrow().keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    pub(super) fn saw_records(&self, found: impl Iterator<Item = (CommitHash, Records)>) {
+        self.records.borrow_mut().extend(found);
+    }
+
+    /// The records behind all of these commits, or none.
+    pub(super) fn records(&self, commits: &[CommitHash]) -> Option<Vec<Records>> {
+        let records = self.records.borrow();
+        commits
+            .iter()
+            .map(|commit| records.get(commit).cloned())
+            .collect()
     }
 
     /// These are the rows.

@@ -95,7 +95,10 @@ fn who_commits_waits_for_whoever_has_the_same_branch_and_for_nobody_else() {
     let tx = store.write().expect("the lock");
     let beside = other.begin_on(Some(&named("b")), &mut Vec::new).map(drop);
     assert!(matches!(beside, Err(Error::Busy { .. })), "{beside:?}");
-    assert!(matches!(other.write_if_free().map(drop), Err(Error::Busy { .. })));
+    assert!(matches!(
+        other.write_if_free().map(drop),
+        Err(Error::Busy { .. })
+    ));
     drop(tx);
     assert_eq!(faults(&store), []);
 }
@@ -128,7 +131,10 @@ fn as_many_commit_at_once_as_there_are_branches() {
     assert_eq!(faults(&store), []);
     // Each made one lineage of its own at most, and one of them needed none.
     let lineages = "SELECT count(*) FROM lineages";
-    let lineages: i64 = client(&address).query_one(lineages, &[]).expect("asked").get(0);
+    let lineages: i64 = client(&address)
+        .query_one(lineages, &[])
+        .expect("asked")
+        .get(0);
     assert_eq!(lineages, names.len() as i64);
 }
 
@@ -198,9 +204,13 @@ fn a_ref_that_is_elsewhere_by_now_is_not_moved() {
     let tx = store.begin_on(Some(&named("a")), &mut || vec![message.hash()]);
     let tx = tx.expect("a turn");
     tx.begin_moves(Millis(0), "commit").expect("open");
-    assert_eq!(tx.reference(&named("a")).expect("read"), Some(RefValue::Commit(base)));
+    assert_eq!(
+        tx.reference(&named("a")).expect("read"),
+        Some(RefValue::Commit(base))
+    );
     // Whatever has come past the locks.
-    let moved = "UPDATE refs SET target = (SELECT target FROM refs WHERE name = $2) WHERE name = $1";
+    let moved =
+        "UPDATE refs SET target = (SELECT target FROM refs WHERE name = $2) WHERE name = $1";
     let names = [named("a"), named("b")];
     let [a, b] = names.each_ref().map(|name| name.as_str().as_bytes());
     client(&address).execute(moved, &[&a, &b]).expect("moved");
@@ -232,7 +242,10 @@ fn whatever_becomes_visible_is_another_version() {
             other.version().expect("a number")
         },
     ];
-    assert!(versions.is_sorted_by(|one, next| one < next), "{versions:?}");
+    assert!(
+        versions.is_sorted_by(|one, next| one < next),
+        "{versions:?}"
+    );
     let operations = store.read().and_then(|view| view.operations(None, 9));
     let operations = operations.expect("a log");
     assert!(operations.is_sorted_by(|one, next| one.id > next.id));
@@ -249,7 +262,9 @@ fn what_became_of_one_is_found_out_while_others_are_at_it() {
     let other = Postgres::open(&address).expect("opens");
     let (held, _) = begun(&store, "a", "held");
     let turn = Some(BUSY_TIMEOUT);
-    let lost = Session::write(&other, turn, Turn::OnBranch).expect("a turn").trace();
+    let lost = Session::write(&other, turn, Turn::OnBranch)
+        .expect("a turn")
+        .trace();
     assert_eq!(other.is_made(&lost), Some(false));
     let tx = Session::write(&other, turn, Turn::Aside).expect("a turn");
     let made = tx.trace();
@@ -301,5 +316,8 @@ fn an_older_program_writes_no_more() {
     let older = "UPDATE tract_repository SET writes = writes + 1";
     let refused = client(&address).batch_execute(older).expect_err("refused");
     let refused = refused.as_db_error().expect("the server's").message();
-    assert!(refused.contains("a_newer_tract_is_needed_to_write"), "{refused}");
+    assert!(
+        refused.contains("a_newer_tract_is_needed_to_write"),
+        "{refused}"
+    );
 }

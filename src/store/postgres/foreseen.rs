@@ -62,7 +62,8 @@ impl Session<'_> {
             }
             let (id, hash): (i64, CommitHash) = (get(row, 2)?, get(row, 3)?);
             self.known.saw(hash, Place { id, lineage, depth });
-            self.known.saw_path(hash, &Arc::new(std::mem::take(&mut path)));
+            self.known
+                .saw_path(hash, &Arc::new(std::mem::take(&mut path)));
             self.known.saw_checkpoint(hash, get(row, 8)?);
             let (is_followed, is_claimed): (bool, bool) = (get(row, 9)?, get(row, 10)?);
             if is_claimed && !is_followed {

@@ -96,6 +96,14 @@ impl Known {
         Some(Arc::new(path))
     }
 
+    /// The last path that was asked for.
+    pub(super) fn last_path(&self) -> Option<Path> {
+        self.path
+            .borrow()
+            .as_ref()
+            .map(|(_, path)| Arc::clone(path))
+    }
+
     pub(super) fn saw_path(&self, tip: CommitHash, path: &Path) {
         self.path.replace(Some((tip, Arc::clone(path))));
     }

@@ -167,10 +167,10 @@ impl Link {
             // All statements are this folder's own: one that makes no sense to the server meets tables
             // that are not ours.
             Some(
-                &SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN | &SqlState::UNDEFINED_FUNCTION,
-            ) => {
-                Error::Damaged { detail: detail() }
-            }
+                &SqlState::UNDEFINED_TABLE
+                | &SqlState::UNDEFINED_COLUMN
+                | &SqlState::UNDEFINED_FUNCTION,
+            ) => Error::Damaged { detail: detail() },
             _ if of_class("XX") => Error::Damaged { detail: detail() },
             _ => Error::store(detail()),
         }

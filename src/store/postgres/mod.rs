@@ -10,6 +10,7 @@
 mod address;
 mod ahead;
 mod answers;
+mod bodies;
 mod columns;
 mod derived;
 mod driver;
@@ -19,6 +20,7 @@ mod known;
 mod link;
 mod mend;
 mod moving;
+mod numbers;
 mod objects;
 mod parameters;
 mod passwords;
@@ -40,7 +42,9 @@ mod turn;
 mod usual;
 mod verify;
 mod waiting;
+mod whole;
 mod words;
+mod writing;
 
 #[cfg(test)]
 mod beside;
@@ -342,7 +346,11 @@ impl Store for Postgres {
         self.pay_scrub();
         self.on.replace(branch.cloned());
         self.foreseen.replace(contents());
-        Ok(Box::new(Session::write(self, Some(self.wait), Turn::OnBranch)?))
+        Ok(Box::new(Session::write(
+            self,
+            Some(self.wait),
+            Turn::OnBranch,
+        )?))
     }
 
     fn hold(&self, holds: bool) {

@@ -49,7 +49,11 @@ impl Session<'_> {
         let coming = self.coming.take();
         match coming {
             Some((time, what, by)) => {
-                let Author { name: who, client, run } = by.clone().unwrap_or_default();
+                let Author {
+                    name: who,
+                    client,
+                    run,
+                } = by.clone().unwrap_or_default();
                 let by = match by {
                     Some(_) => ", whose AS (
                          INSERT INTO authors (operation, name, client, run) SELECT operation, $8, $9, $10 FROM made)",
@@ -63,7 +67,12 @@ impl Session<'_> {
                 );
                 let who: [&dyn Parameter; 3] = [&who, &client, &run];
                 let of: [&dyn Parameter; 2] = [&time.0, &what];
-                let all = [&values[..], &of[..], if by.is_empty() { &[] } else { &who[..] }].concat();
+                let all = [
+                    &values[..],
+                    &of[..],
+                    if by.is_empty() { &[] } else { &who[..] },
+                ]
+                .concat();
                 self.execute(&sql, &all)?;
                 self.came_with.replace(Some(name.clone()));
             }

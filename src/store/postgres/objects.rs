@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::ahead::{LISTED, PROVIDERS};
 use super::columns::{damaged, get, keys};
-use super::session::{CONTENTS, Session, place_of};
+use super::session::{CONTENTS, Session};
 use super::turn::Turn;
 use super::waiting::{Append, Content};
 use crate::error::Result;
@@ -16,23 +16,10 @@ use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::columns::missing;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::packing::{RAW, ZSTD, pack, unpack_into};
+use crate::store::packing::{RAW, ZSTD, pack};
 use crate::store::rows::{self, Shown, USAGE};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
-
-/// How many bytes of bodies, packed, are asked for at once.
-const BODIES_BYTES: i64 = 4 << 20;
-/// How many of them at most.
-const BODIES: usize = 4_096;
-/// Contents that were asked for: places among them, and where their bodies are.
-struct Wanted {
-    at: usize,
-    hash: ContentHash,
-    id: i64,
-    size_bytes: u64,
-    packed_bytes: i64,
-}
 
 impl Session<'_> {
     /// The rows of contents, of which all must be here.
@@ -166,51 +153,7 @@ impl Objects for Session<'_> {
         hashes: &[ContentHash],
         visit: &mut dyn FnMut(usize, &str) -> Result<()>,
     ) -> Result<()> {
-        // They come in batches, and none is under way while one is told.
-        if hashes.is_empty() {
-            return Ok(());
-        }
-        let mut wanted = self.all(
-            "SELECT n, hash, contents.id, size_bytes, coalesce(length(body), 0)::bigint
-             FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN contents ON hash = key
-             LEFT JOIN bodies ON content = contents.id ORDER BY n",
-            &[&keys(hashes)],
-            |row| {
-                Ok(Wanted {
-                    at: place_of(row)?,
-                    hash: get(row, 1)?,
-                    id: get(row, 2)?,
-                    size_bytes: row.unsigned(3)?,
-                    packed_bytes: get(row, 4)?,
-                })
-            },
-        )?;
-        let mut buffer = Vec::new();
-        while !wanted.is_empty() {
-            let mut bytes = 0;
-            let fits = wanted.iter().take(BODIES).take_while(|one| {
-                let fits = bytes < BODIES_BYTES;
-                bytes += one.packed_bytes;
-                fits
-            });
-            let some = fits.count();
-            let some: Vec<Wanted> = wanted.drain(..some).collect();
-            let ids: Vec<i64> = some.iter().map(|one| one.id).collect();
-            let sql = "SELECT content, encoding, body FROM bodies WHERE content = ANY ($1)";
-            let rows = self.query(sql, &[&ids])?;
-            let bodies = rows.iter().map(|row| Ok((get::<i64>(row, 0)?, row)));
-            let bodies: HashMap<i64, &Row> = bodies.collect::<Result<_>>()?;
-            for one in some {
-                let hash = &one.hash;
-                let row = bodies.get(&one.id);
-                let row =
-                    row.ok_or_else(|| damaged(format!("content {hash}: its body is missing")))?;
-                let (encoding, stored) = (row.number(1)?, row.bytes(2)?);
-                let body = unpack_into(&mut buffer, encoding, stored, one.size_bytes)?;
-                visit(one.at, rows::canonical(hash, body)?)?;
-            }
-        }
-        Ok(())
+        self.each_packed(hashes, visit)
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {

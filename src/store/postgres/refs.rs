@@ -1,5 +1,7 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
+use tokio_postgres::Row;
+
 use super::columns::{Parameter, damaged, get, keys};
 use super::session::Session;
 use super::turn::Turn;
@@ -16,6 +18,14 @@ use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     Upkeep, rows,
 };
+
+/// All refs, by name.
+pub(super) const REFS: &str = "SELECT target, hash, symbolic, name
+     FROM refs LEFT JOIN commits ON commits.id = target ORDER BY name";
+
+/// All that was taken over of sessions, oldest first.
+pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS a
+     JOIN commits AS t ON t.id = a.theirs JOIN commits AS o ON o.id = a.ours ORDER BY a.id";
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
@@ -51,9 +61,21 @@ impl Refs for Session<'_> {
         if let Some(held) = self.ahead.reference(name) {
             return Ok(held);
         }
+        if let Some(all) = self.all_told(REFS)? {
+            let is_it = |row: &&Row| {
+                row.bytes(3)
+                    .is_ok_and(|kept| kept == name.as_str().as_bytes())
+            };
+            return all
+                .iter()
+                .find(is_it)
+                .map_or(Ok(None), |row| rows::value(row, 0));
+        }
         let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
-        let found = self.first(sql, &[name], |row| rows::value(row, 0))?.flatten();
+        let found = self
+            .first(sql, &[name], |row| rows::value(row, 0))?
+            .flatten();
         if self.turn == Turn::OnBranch {
             self.ahead.saw_reference(name, found.as_ref());
         }
@@ -61,16 +83,36 @@ impl Refs for Session<'_> {
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        let read = |row: &Row| {
+            let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
+            Ok((seen(self.seat(), get(row, 3)?), value))
+        };
+        if let Some(all) = self.all_told(REFS)? {
+            let begins = |row: &&Row| {
+                row.bytes(3)
+                    .is_ok_and(|name| name.starts_with(prefix.as_bytes()))
+            };
+            return all.iter().filter(begins).map(read).collect();
+        }
         let sql = "SELECT target, hash, symbolic, name
              FROM refs LEFT JOIN commits ON commits.id = target
              WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
-        self.all(sql, &[&prefix], |row| {
-            let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
-            Ok((seen(self.seat(), get(row, 3)?), value))
-        })
+        self.all(sql, &[&prefix], read)
     }
 
     fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>> {
+        if let Some(all) = self.all_told(REFS)? {
+            let mut found = Vec::new();
+            for row in all.iter() {
+                let (name, hash): (RefName, Option<CommitHash>) = (get(row, 3)?, get(row, 1)?);
+                found.extend(
+                    hash.filter(|hash| commits.contains(hash))
+                        .map(|hash| (name, hash)),
+                );
+            }
+            found.retain(|(name, _)| name.as_str().starts_with("refs/"));
+            return Ok(found);
+        }
         let sql = "SELECT name, hash FROM refs JOIN commits ON commits.id = target
              WHERE hash = ANY ($1) AND substr(name, 1, 5) = 'refs/' ORDER BY name";
         self.all(sql, &[&keys(commits)], |row| {
@@ -112,6 +154,13 @@ impl Refs for Session<'_> {
     }
 
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        if let Some(all) = self.all_told(ADOPTED)? {
+            let is_of = |row: &&Row| {
+                row.bytes(2)
+                    .is_ok_and(|of| of == session.as_str().as_bytes())
+            };
+            return all.iter().filter(is_of).map(rows::adopted).collect();
+        }
         let sql = "SELECT t.hash, o.hash FROM adopted AS a JOIN commits AS t ON t.id = a.theirs
              JOIN commits AS o ON o.id = a.ours WHERE session = $1 ORDER BY a.id";
         self.all(sql, &[session], rows::adopted)
@@ -150,7 +199,8 @@ impl RefsMut for Session<'_> {
     ) -> Result<Option<u64>> {
         if self.turn != Turn::Alone {
             // Its number is the last that it is given, so that nothing comes between it and the end.
-            self.coming.replace(Some((time, what.to_owned(), by.cloned())));
+            self.coming
+                .replace(Some((time, what.to_owned(), by.cloned())));
             self.came_with.take();
             return Ok(None);
         }

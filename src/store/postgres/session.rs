@@ -6,7 +6,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
@@ -14,16 +13,15 @@ use super::Postgres;
 use super::address::{Address, LOCKED};
 use super::ahead::{self, Ahead};
 use super::answers::{Answer, Answers};
-use super::columns::{Key, Parameter, damaged, get, keys};
+use super::columns::{Key, Parameter, keys};
 use super::driver::{Asked, Told};
 use super::known::Known;
-use super::link::{Link, asked, busy, rows, texts};
+use super::link::{Link, asked, rows, texts};
+use super::numbers::Numbers;
 use super::trace::Trace;
-use super::turn::{self, Numbers, Turn};
-use super::usual::LAST_PURGE;
+use super::turn::Turn;
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
-use crate::hash::ContentHash;
 use crate::model::{Author, Millis, RefName};
 use crate::store::Tx;
 use crate::store::columns::Columns;
@@ -55,7 +53,7 @@ pub(super) type Coming = (Millis, String, Option<Author>);
 pub(super) struct Session<'a> {
     pub(super) store: &'a Postgres,
     /// None: nothing was asked yet.
-    link: OnceCell<Link>,
+    pub(super) link: OnceCell<Link>,
     /// What its commit will leave behind; none of a view.
     trace: Option<Trace>,
     is_over: Cell<bool>,
@@ -77,7 +75,7 @@ pub(super) struct Session<'a> {
     pub(super) coming: RefCell<Option<Coming>>,
     pub(super) came_with: RefCell<Option<RefName>>,
     /// The numbers of rows.
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
     /// What is known of objects.
     pub(super) known: Known,
     /// What a view was told.
@@ -108,71 +106,6 @@ impl<'a> Session<'a> {
         Ok(view)
     }
 
-    /// A write transaction in its turn; where there is a wait, so long for others.
-    pub(super) fn write(store: &'a Postgres, wait: Option<Duration>, turn: Turn) -> Result<Self> {
-        store.let_go();
-        let foreseen = store.foreseen.take();
-        let begin = store.address.begin("READ COMMITTED", wait.unwrap_or(LOCKED));
-        let begins = turn.begins(store.schema, wait.is_some(), foreseen.len());
-        let mut all = vec![Asked::Text(format!("{begin}; {begins}"))];
-        let on = store.on.borrow().clone().filter(|_| turn == Turn::OnBranch);
-        let names = on.clone().map_or_else(|| store.names(), |on| vec![on]);
-        match (turn, &on) {
-            (Turn::OnBranch, Some(on)) => all.push(turn::lock_name(on, store.schema)?),
-            (Turn::OnBranch, None) => all.push(turn::lock_branch(&names, store.schema)?),
-            _ => {}
-        }
-        all.push(ahead::of_writer(&names, &turn::claim(turn, store.schema))?);
-        let newest = asked(LAST_PURGE, &[])?;
-        let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
-        all.extend([newest, looked]);
-        let from = Instant::now();
-        let wait = wait.unwrap_or_default();
-        let (link, told) = store.enter_transaction(true, wait, |link| {
-            link.shares.set(turn != Turn::Alone);
-            link.exchange(&all)
-        })?;
-        let mut told = told.into_iter();
-        let begun = texts(told.next());
-        let own = begun.last().map_or(&[][..], Vec::as_slice);
-        let trace = match own {
-            [Some(token), Some(number), ..] => number.parse().ok().map(|number| Trace {
-                number,
-                token: token.clone(),
-            }),
-            _ => None,
-        };
-        let is_known = trace.is_some();
-        let session = Self::new(store, trace, turn);
-        let _ = session.link.set(link);
-        if !is_known {
-            return Err(damaged("a transaction without a number"));
-        }
-        let is_refused = |row: &Vec<Option<String>>| row.as_slice() == [Some("f".to_owned())];
-        if begun.first().is_some_and(is_refused) {
-            return Err(busy(from));
-        }
-        store.ledger.begin();
-        session.numbers.took(turn, own.get(3..).unwrap_or_default());
-        if turn == Turn::OnBranch {
-            let locked = rows(told.next());
-            let branch = locked.first().map(|row| get(row, 0)).transpose()?;
-            session.branch.replace(branch);
-            // Contents that others put meanwhile are not among those whose words are gathered here.
-            session.gathering.replace(Gathering::Off);
-        }
-        session.took_writer(&rows(told.next()))?;
-        let newest = rows(told.next());
-        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
-        session.last_purge.set(Some(newest));
-        for row in &rows(told.next()) {
-            session.known.saw_content(get(row, 0)?, get(row, 1)?);
-        }
-        let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
-        session.known.saw_none(foreseen.into_iter().filter(is_new));
-        Ok(session)
-    }
-
     /// One that was begun on a link, with what was foreseen then.
     pub(super) fn begun(store: &'a Postgres, link: Link, foreseen: Vec<Told>) -> Result<Self> {
         let view = Self::new(store, None, Turn::Alone);
@@ -185,7 +118,7 @@ impl<'a> Session<'a> {
         self.answers.keep(asked, &Arc::new(rows));
     }
 
-    fn new(store: &'a Postgres, trace: Option<Trace>, turn: Turn) -> Self {
+    pub(super) fn new(store: &'a Postgres, trace: Option<Trace>, turn: Turn) -> Self {
         Self {
             store,
             link: OnceCell::new(),
@@ -250,7 +183,11 @@ impl<'a> Session<'a> {
             return Ok(id);
         }
         let more = Asked::Text(self.numbers.more(self.turn, table)?);
-        let told = texts(self.exchange(vec![more])?.pop()).into_iter().flatten().flatten().next();
+        let told = texts(self.exchange(vec![more])?.pop())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next();
         self.numbers.took_more(table, &told.unwrap_or_default())
     }
 
@@ -286,6 +223,11 @@ impl<'a> Session<'a> {
         self.ask(asked(sql, parameters)?)
     }
 
+    /// Whether it is no view.
+    pub(super) fn is_writing(&self) -> bool {
+        self.trace.is_some()
+    }
+
     /// What a view was told already.
     pub(super) fn told(&self, asked: &Asked) -> Option<Answer> {
         self.answers.to(asked)
@@ -300,7 +242,19 @@ impl<'a> Session<'a> {
         if let Some(answer) = self.answers.to(&asked) {
             return Ok(answer);
         }
-        let answer = Arc::new(rows(self.exchange(vec![asked.clone()])?.pop()));
+        let mut all = vec![asked.clone()];
+        let is_more = self.store.is_held.get()
+            && self.link.get().is_some()
+            && !self.ahead.has_asked_more.replace(true);
+        if is_more {
+            all.extend(self.along()?);
+        }
+        let mut told = self.exchange(all)?;
+        let along = told.split_off(1);
+        if is_more {
+            self.took_along(along)?;
+        }
+        let answer = Arc::new(rows(told.pop()));
         self.answers.keep(asked, &answer);
         Ok(answer)
     }
