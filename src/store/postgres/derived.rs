@@ -218,8 +218,7 @@ pub(super) const COUNTS: &str = "SELECT n, tokens, estimated
          WHERE content = one.id AND encoding = $3 AND mask = masked LIMIT 1
      ) AS found";
 
-pub(super) const NEWEST: &str =
-    "SELECT hash, found.depth, data FROM unnest($1, $2) AS part (lineage, last)
+const NEWEST: &str = "SELECT hash, found.depth, data FROM unnest($1, $2) AS part (lineage, last)
      CROSS JOIN LATERAL (
          SELECT commit_id, c.depth, data FROM checkpoints AS c
          WHERE c.lineage = part.lineage AND c.depth <= last AND c.depth < $3

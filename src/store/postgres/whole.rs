@@ -9,7 +9,6 @@ use std::sync::Arc;
 use tokio_postgres::Row;
 
 use super::columns::keys;
-use super::derived::NEWEST;
 use super::driver::{Asked, Told};
 use super::link::{asked, rows};
 use super::path::CHANGES;
@@ -48,7 +47,6 @@ impl Session<'_> {
         if let Some(path) = self.known.last_path() {
             let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
             all.push(asked(CHANGES, &[&lineages, &lasts])?);
-            all.push(asked(NEWEST, &[&lineages, &lasts, &i64::MAX])?);
         }
         Ok(all)
     }
