@@ -8,12 +8,13 @@
                                                          puts each table where a page has a place for it
 
 Needs a build with the engine (`cargo build --release --locked --features postgres`), and PostgreSQL's programs with
-pgbench. Python's standard library alone. The server is one of its own, on a socket below --work, as `initdb` makes it:
-no setting is changed, so fsync is on. It is gone when this ends.
+pgbench. Python's standard library alone. The server is one of its own, on a socket below --work, as `initdb` makes it, but
+that it takes more connections: fsync is on. It is gone when this ends.
 
 writers  so many processes at once, each so many commits: one process a commit, to a branch each and to one branch, there
          also with --expect; one process for ten commits (`--batch`); one process for all (`record`). What was acknowledged
          is held against what is there, every refusal against the commit that was first, and `fsck` has to be content.
+         Then many that stay (`tract api`), on fewer branches, so that some share one.
          Beside it bare rows of as many bytes as a commit's, one transaction each, from as many connections.
 fleet    agents that commit, fork, truncate, undo, compile and log over virtual days. A model says what each branch holds;
          every compile and log is held against it while others write, and all branches at the end.
@@ -53,6 +54,8 @@ WORDS = (
     "the file of a test that reads every line and says which of them is wrong before the next "
     "commit is made so we look at this module and what the function returns when there is no value"
 ).split()
+# Enough for all that stay.
+CONNECTIONS = 250
 # After so many there is nothing new to see.
 MOST_WRONG = 20
 wrong = []
@@ -133,7 +136,7 @@ class Server:
     def start(self):
         with open(self.folder / "log", "ab") as log:
             self.child = subprocess.Popen([*self.runs_as, self.programs / "postgres", "-D", self.folder / "data",
-                                           "-k", self.folder, "-h", ""], cwd="/", env=PLAIN, stdin=subprocess.DEVNULL,
+                                           "-k", self.folder, "-h", "", "-c", f"max_connections={CONNECTIONS}"], cwd="/", env=PLAIN, stdin=subprocess.DEVNULL,
                                           stdout=log, stderr=log, start_new_session=True)
         lock = self.folder / "data/postmaster.pid"
         until = time.monotonic() + 120
@@ -254,6 +257,13 @@ while [ $i -lt $COUNT ]; do
     echo "{\\"type\\":\\"user\\",\\"message\\":{\\"role\\":\\"user\\",\\"content\\":\\"$WRITER.$i $TEXT\\"},\\"parent_tool_use_id\\":null,\\"session_id\\":\\"w$WRITER\\",\\"uuid\\":\\"00000000-0000-4000-8000-$(printf %012d $i)\\"}"
     i=$((i + 1))
 done | "$TRACT" record -q --format claude-stream --as "$BRANCH" 2>&1 >/dev/null; echo "exit $?" """,
+    "api": """
+i=0
+while [ $i -lt $COUNT ]; do
+    echo "{\\"id\\":$i,\\"method\\":\\"commit\\",\\"params\\":{\\"role\\":\\"user\\",\\"text\\":\\"$WRITER.$i $TEXT\\"}}"
+    i=$((i + 1))
+done >"$SAID"
+[ "$("$TRACT" --on "$BRANCH" api <"$SAID" | grep -c '"result"')" = "$COUNT" ]; echo "exit $?" """,
     "start": """
 i=0
 while [ $i -lt $COUNT ]; do
@@ -294,7 +304,8 @@ def write(repository, loop, branches, writers, count, folder):
     started = time.monotonic()
     for at in range(writers):
         writer = Writer(folder, at)
-        env = {**repository.env, "TRACT": repository.tract, "BRANCH": branches(at), "WRITER": str(at), "COUNT": str(count), "TEXT": TEXT}
+        env = {**repository.env, "TRACT": repository.tract, "BRANCH": branches(at), "WRITER": str(at), "COUNT": str(count), "TEXT": TEXT,
+               "SAID": str(writer.out) + ".in"}
         with open(writer.out, "w") as out:
             children.append(subprocess.Popen(["sh", "-c", LOOP[loop]], env=env, stdin=subprocess.DEVNULL, stdout=out))
         told.append(writer)
@@ -327,7 +338,7 @@ def judged(repository, name, loop, branches, told, count):
     here.pop("first", None)
     # What one attempt brings.
     parts = {"batch": lambda at: [f"{at}.{part}" for part in range(10)],
-             "record": lambda at: [f"{at.split('.')[0]}.{part}" for part in range(count)]}.get(loop, lambda at: [at])
+             **dict.fromkeys(("record", "api"), lambda at: [f"{at.split('.')[0]}.{part}" for part in range(count)])}.get(loop, lambda at: [at])
     done = {part for at, *_, code, _ in attempts if code == 0 for part in parts(at)}
     lost, unasked = done - here.keys(), here.keys() - done
     hold(not lost, f"{name}: {len(lost)} of {len(done)} acknowledged commits are not there: {sorted(lost)[:3]}")
@@ -415,22 +426,25 @@ def bare_file(folder, size, writers, count):
 def many_writers(both, asked, server):
     writers, count = asked.writers, asked.commits
     folder = both.folder / "said"
-    own, one = (lambda at: f"w{at}"), (lambda at: "one")
+    own, one, few = (lambda at: f"w{at}"), (lambda at: "one"), (lambda at: f"f{at % writers}")
     ways = [
         ("a process a commit, a branch each", "commit", own, count),
         ("a process a commit, one branch", "commit", one, count),
         ("the same with --expect", "expect", one, count),
         ("a process for ten, a branch each", "batch", own, max(1, count // 10)),
         ("a process for all, a branch each", "record", own, count),
+        (f"{writers} that stay, a branch each", "api", own, count),
+        (f"{asked.staying} that stay, {writers} branches", "api", few, max(1, count // 5)),
     ]
     measured, size, mistaken = [], None, []
     for name, loop, branches, turns in ways:
+        many = asked.staying if branches is few else writers
         for engine in ENGINES:
             repository = both.made(engine, loop)
             if loop == "expect":
                 repository.must("--on", "one", "commit", "-q", "-r", "user", "-m", "first of all")
-            spent, told = write(repository, loop, branches, writers, turns, folder)
-            there, done, lost, others, codes = judged(repository, f"{name}, {engine}", loop, {branches(at) for at in range(writers)}, told, turns)
+            spent, told = write(repository, loop, branches, many, turns, folder)
+            there, done, lost, others, codes = judged(repository, f"{name}, {engine}", loop, {branches(at) for at in range(many)}, told, turns)
             whole = repository.sound(f"{name}, {engine}")
             if loop == "commit" and size is None and engine == "PostgreSQL":
                 size = bytes_a_commit(server, repository)
@@ -442,6 +456,7 @@ def many_writers(both, asked, server):
     starts = writers * max(1, count // 5) / spent
     bare = {"SQLite": bare_file(both.folder, size, writers, count), "PostgreSQL": bare_server(server, both.folder, size, writers, count, False)}
     connecting = bare_server(server, both.folder, size, writers, count, True)
+    staying = bare_server(server, both.folder, size, asked.staying, max(1, count // 5), False)
     rows = []
     for name, engine, there, done, codes, lost, whole, rate in measured:
         rows.append((name, engine, thousands(there), thousands(done), codes, thousands(lost), "clean" if whole else "**damage**",
@@ -449,7 +464,7 @@ def many_writers(both, asked, server):
     text = table(("how", "engine", "there", "acknowledged", "exit codes", "lost", "fsck", "commits/s", "of bare rows", "with a connection each"), rows)
     text += (f"\n{writers} writers at once, {count:,} commits each (`--expect`: attempts). Bare rows of {size} bytes, as many as a commit's have, one "
              f"transaction each, {writers} connections: {bare['PostgreSQL']:,.0f}/s on the server, {connecting:,.0f}/s with a connection for each row, "
-             f"{bare['SQLite']:,.0f}/s in an SQLite file. `tract --version` alone: {starts:,.0f}/s.\n")
+             f"{staying:,.0f}/s from {asked.staying}, {bare['SQLite']:,.0f}/s in an SQLite file. `tract --version` alone: {starts:,.0f}/s.\n")
     if mistaken:
         text += f"\nTold the hash of a later commit, another's, instead of their own: {'; '.join(mistaken)}.\n"
     return text
@@ -998,6 +1013,7 @@ def main():
     parser.add_argument("--only", default="", help="groups, with commas: " + ", ".join(GROUPS) + " (without growth)")
     parser.add_argument("--writers", type=int, default=32, help="how many write at once (32)")
     parser.add_argument("--commits", type=int, default=500, help="how often each of them commits (500)")
+    parser.add_argument("--staying", type=int, default=150, help="how many stay at once on as many branches as there are writers (150)")
     parser.add_argument("--agents", type=int, default=1_000, help="how many agents there are (1,000)")
     parser.add_argument("--pool", type=int, default=24, help="how many of them act at once (24)")
     parser.add_argument("--fleet-operations", type=int, default=5_000, help="what all of them do (5,000)")
@@ -1013,6 +1029,7 @@ def main():
     asked.growth = [int(size) for size in asked.growth.split(",") if size]
     if asked.quick:
         asked.writers, asked.commits, asked.agents, asked.pool, asked.fleet_operations = 4, 10, 12, 4, 150
+        asked.staying = 10
         asked.growth, asked.runs = asked.growth or [2_000], 1
     tract = str(Path(asked.tract).resolve())
     if not os.access(tract, os.X_OK):

@@ -216,11 +216,16 @@ impl Method for CommitParams {
         let after = self.after.as_deref().map(|rev| expected(at, rev));
         let after = after.transpose()?;
         let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
+        // Nobody looks for what these follow who has no question about it.
+        let is_served = messages
+            .iter()
+            .any(|it| it.model.is_some() || it.tier.is_some());
         let tip = match after {
-            None => at.repo.head(&at.on)?.commit(),
-            Some(Expect::Nothing) => None,
+            None if is_served => at.repo.head(&at.on)?.commit(),
+            None | Some(Expect::Nothing) => None,
             Some(Expect::At(commit)) => Some(commit),
         };
+        let config = at.repo.config()?;
         let served = served_settings(at.repo, &messages, self.settings.contains_key("model"), tip)?;
         let drafts = messages.into_iter().map(|it| Draft::append(it.message));
         let mut drafts: Vec<Draft> = drafts.collect();
@@ -243,7 +248,7 @@ impl Method for CommitParams {
         }
         let options = CommitOptions {
             expect,
-            counter: Some(Counter::of(at.encoding()?)),
+            counter: Some(Counter::of(config.encoding()?)),
             usages: &usages,
         };
         let call = at.call("commit …");
@@ -254,7 +259,7 @@ impl Method for CommitParams {
                 budget: None,
             });
         }
-        let Some(budget) = at.repo.config()?.budget()? else {
+        let Some(budget) = config.budget()? else {
             let commits = at.repo.commit(call, &drafts, &options)?;
             return Ok(CommitAnswer {
                 commits: commits.iter().map(MadeCommit::of).collect(),

@@ -13,6 +13,9 @@ use crate::model::{
 };
 use crate::store::{Tx, View};
 
+/// How often the same is done at most where others put the same at the same moment.
+const ATTEMPTS: u32 = 50;
+
 /// Where the caller expects the branch to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
@@ -99,24 +102,41 @@ impl Repo {
     }
 
     /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
-    /// `chain` is what is known of the path to the branch's tip.
+    /// `chain` is what is known of the path to the branch's tip. Both are asked once more where others have put the same at
+    /// the same moment.
     pub(super) fn make<'a, T>(
         &self,
         call: Call<'_>,
         drafts: &[Draft],
         options: &CommitOptions<'_>,
-        chain: impl FnOnce(Option<CommitHash>) -> Chain<'a>,
-        then: impl FnOnce(&mut Making<'_>) -> Result<T>,
+        chain: impl Fn(Option<CommitHash>) -> Chain<'a>,
+        then: impl Fn(&mut Making<'_>) -> Result<T>,
+    ) -> Result<(Vec<Committed>, T)> {
+        let mut attempt = 1;
+        loop {
+            match self.try_to_make(call, drafts, options, &chain, &then) {
+                Err(Error::Overtaken { .. }) if attempt < ATTEMPTS => attempt += 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn try_to_make<'a, T>(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        chain: &impl Fn(Option<CommitHash>) -> Chain<'a>,
+        then: &impl Fn(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
         let named = match call.on {
             On::Branch(branch) => Some(branch),
             On::Head => None,
         };
-        self.store.foresee(named, &mut || {
+        let tx = self.store.begin_on(named, &mut || {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
             messages.map(Sealed::hash).collect()
-        });
-        let tx = self.store.write()?;
+        })?;
         let (branch, tip) = attached(&*tx, call.on)?;
         if tip.is_none() {
             // The first commit makes the branch.
@@ -126,7 +146,7 @@ impl Repo {
             expect.hold(&branch, tip)?;
         }
         let by = doer(&*tx, drafts);
-        tx.begin_operation_by(call.now, call.what, by.as_ref())?;
+        tx.begin_moves_by(call.now, call.what, by.as_ref())?;
         let mut making = Making {
             tx: &*tx,
             chain: chain(tip).signed_by(self.signature()),

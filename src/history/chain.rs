@@ -44,6 +44,7 @@ pub(crate) struct Chain<'a> {
 }
 
 /// A commit that is not made yet, and the context at it.
+#[derive(Clone)]
 pub(crate) struct Foreseen {
     commit: CommitHash,
     context: Context,

@@ -36,6 +36,13 @@ impl Guarded {
     }
 }
 
+impl Guarded {
+    /// What was done itself may go on.
+    fn is_guarded(&self) -> bool {
+        self.operations.load(Ordering::Relaxed) == self.before
+    }
+}
+
 impl Store for Guarded {
     fn read(&self) -> Result<Box<dyn View + '_>> {
         self.store.read()
@@ -45,17 +52,24 @@ impl Store for Guarded {
         self.store.hold(holds);
     }
 
-    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
-        self.store.foresee(branch, contents);
-    }
-
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {
         let tx = self.store.begin(waits)?;
-        // What was done itself may go on.
-        if self.operations.load(Ordering::Relaxed) == self.before {
+        if self.is_guarded() {
             (self.condition)(&*tx)?;
         }
         Ok(tx)
+    }
+
+    /// What is to hold may be about any branch, so nobody else writes as long as it is.
+    fn begin_on(
+        &self,
+        branch: Option<&RefName>,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        if self.is_guarded() {
+            return self.begin(true);
+        }
+        self.store.begin_on(branch, contents)
     }
 
     fn press(&self) -> fn(&[u8]) -> Option<Vec<u8>> {

@@ -97,21 +97,33 @@ pub trait Store: Send {
         let _ = holds;
     }
 
-    /// Says of which branch the next commits are asked for, where it is not HEAD's, and which contents the next
-    /// transaction may put. `contents` is asked by an engine for which it is quicker to find out together with what it
-    /// asks first.
-    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
-        let _ = (branch, contents);
-    }
-
-    /// The one write transaction. Nothing of it is visible, or remains, unless it is committed;
-    /// dropping it takes everything back.
+    /// The one write transaction: nobody else writes while it is open. Nothing of it is visible, or remains, unless it is
+    /// committed; dropping it takes everything back. One that does not wait may write nothing but what follows from the
+    /// rest, and others may write beside it.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Busy`] when another process holds the lock: at once, or for longer than the wait if
     /// this `waits`.
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>>;
+
+    /// A transaction that puts commits on one branch, the one where HEAD is unless it is named, and takes out nothing: an
+    /// engine that can lets others do the same on other branches meanwhile. An operation comes with the first move under
+    /// it there ([`Opening::WithFirstMove`]). `contents` are those that it may put; an engine asks for them for which it is
+    /// quicker to find out together with what it asks first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::begin`]. What it does then, and its commit, may end with [`Error::Overtaken`] where somebody else has put
+    /// the same at the same moment: nothing remains, and done once more it finds what they have put.
+    fn begin_on(
+        &self,
+        branch: Option<&RefName>,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        let _ = (branch, contents);
+        self.begin(true)
+    }
 
     /// The same with a wait.
     ///

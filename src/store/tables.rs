@@ -221,7 +221,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 37] = [
+pub(super) static TABLES: [&Table; 38] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -349,6 +349,9 @@ pub(super) static TABLES: [&Table; 37] = [
         .unsealed()
         .only(Only::Servers),
     &Table::of("transactions", &["number", "token"], RoomOf::Derived)
+        .unsealed()
+        .only(Only::Servers),
+    &Table::of("turns", &["id", "writes"], RoomOf::Derived)
         .unsealed()
         .only(Only::Servers),
     &UNREAD,

@@ -1,5 +1,7 @@
 //! The laws of a repository. With `TRACT_TEST_ENGINE=postgres` it is a schema on a server of the tests' own.
 
+#[cfg(feature = "postgres")]
+mod beside;
 mod collections;
 pub(super) mod commands;
 mod merges;

@@ -120,7 +120,13 @@ impl Repo {
                 ..CommitOptions::default()
             };
             let keep = |making: &mut Making<'_>| scene.keep_total(making.tx);
-            match self.make(call, &drafts, &how, |_| scene.chain_to(foreseen), keep) {
+            match self.make(
+                call,
+                &drafts,
+                &how,
+                |_| scene.chain_to(foreseen.clone()),
+                keep,
+            ) {
                 Err(Error::RefMoved { .. }) if attempt < ATTEMPTS => attempt += 1,
                 done => {
                     (surgery.commits, ()) = done?;

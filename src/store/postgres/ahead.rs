@@ -4,7 +4,7 @@
 //! Nothing depends on it: what was not foreseen is asked for when it is wanted. Deliberately absent: what a
 //! command needs; it is the same for all.
 
-use std::cell::RefCell;
+use std::cell::{Cell as Held, RefCell};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -22,6 +22,7 @@ use crate::store::columns::{Cell, Columns};
 use crate::store::lineage::{Place, Stretch};
 use crate::store::refs::Seat;
 use crate::store::rows::{USAGE, value};
+use crate::store::sources::Records;
 use crate::store::tables::{CONFIG, SUMMARIES, TOTALS, Table, UNREAD};
 
 /// How many commits are foreseen.
@@ -36,7 +37,7 @@ pub(super) const PLACE: usize = 21;
 pub(super) const PROVIDERS: usize = 24;
 
 /// The names by which a tip is looked for, and the path to the first of them that has one.
-const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
+pub(super) const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
          SELECT n, 0, asked.name FROM unnest($1) WITH ORDINALITY AS asked (name, n)
          UNION ALL
          SELECT at, hops + 1, r.symbolic FROM chain JOIN refs AS r ON r.name = chain.name
@@ -76,6 +77,10 @@ pub(super) struct Ahead {
     by_commit: RefCell<HashMap<CommitHash, usize>>,
     by_content: RefCell<HashMap<ContentHash, usize>>,
     by_place: RefCell<HashMap<(i64, i64), usize>>,
+    /// The records behind commits.
+    records: RefCell<HashMap<CommitHash, Records>>,
+    /// Whether more was asked for along with a question.
+    pub(super) has_asked_more: Held<bool>,
 }
 
 /// The columns of a row from one on.
@@ -126,7 +131,7 @@ fn path_asked(names: &[RefName]) -> Result<Asked> {
     asked(sql, &[&keys(names)])
 }
 
-/// The newest commits on it.
+/// The newest commits on it, and the first.
 fn commits_asked(names: &[RefName]) -> Result<Asked> {
     let sql = format!(
         "{TIP}, part AS (
@@ -137,8 +142,11 @@ fn commits_asked(names: &[RefName]) -> Result<Asked> {
              tokens, estimated, uses,
              c.hash, c.depth, contents.hash, role, calls + results, uses, tokens, estimated,
              c.content IS NULL, c.id, c.lineage, c.depth, {USAGE}
-         FROM part JOIN commits AS c ON c.lineage = part.lineage
-             AND c.depth BETWEEN greatest(first, tip - $2 + 1) AND last
+         FROM part CROSS JOIN LATERAL (
+             SELECT * FROM commits WHERE lineage = part.lineage AND depth BETWEEN greatest(first, tip - $2 + 1) AND last
+             UNION ALL
+             SELECT * FROM commits WHERE lineage = part.lineage AND depth = 0 AND first = 0 AND tip >= $2
+         ) AS c
          LEFT JOIN contents ON contents.id = c.content
          LEFT JOIN counts ON counts.content = c.content AND encoding = $3 AND mask = ''::bytea
          LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = c.content
@@ -146,18 +154,6 @@ fn commits_asked(names: &[RefName]) -> Result<Asked> {
     );
     let encoding = encoding_number(Encoding::default());
     asked(sql, &[&keys(names), &COMMITS, &encoding])
-}
-
-/// Where the path's tip stands, whether anything stands behind it, and how deep its newest checkpoint is.
-fn end_asked(names: &[RefName]) -> Result<Asked> {
-    let sql = format!(
-        "{TIP} SELECT c.id, c.lineage, c.depth, c.hash,
-             EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
-                 OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
-             (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last)
-         FROM commits AS c WHERE id = (SELECT id FROM tip)"
-    );
-    asked(sql, &[&keys(names)])
 }
 
 /// What a context comes to at the tip.
@@ -192,19 +188,42 @@ pub(super) fn of_view(names: &[RefName]) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// What a transaction foresees that goes on from the tip.
-pub(super) fn of_writer(names: &[RefName]) -> Result<Vec<Asked>> {
-    Ok(vec![
-        refs_asked(names)?,
-        path_asked(names)?,
-        end_asked(names)?,
-    ])
+/// What a transaction foresees that goes on from the tip: what the names hold; the path to the tip; where that stands, whether
+/// anything stands behind it, how deep its newest checkpoint is, and whether nobody else `claims` to go on there. The kind of a
+/// row is its first column.
+pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
+    let sql = format!(
+        "{TIP}
+         SELECT {REF}::bigint, 0 AS at, target, commits.hash, r.symbolic, chain.name,
+             NULL::bigint, NULL::bigint, NULL::bigint, NULL::bool, NULL::bool
+         FROM chain LEFT JOIN refs AS r ON r.name = chain.name LEFT JOIN commits ON commits.id = r.target
+         UNION ALL
+         SELECT {PART}, at, NULL, NULL, NULL, NULL, lineage, last, NULL, NULL, NULL FROM path
+         UNION ALL
+         SELECT {END}, 0, c.id, c.hash, NULL, NULL, c.lineage, c.depth,
+             (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last),
+             EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
+                 OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
+             {claims}
+         FROM commits AS c WHERE id = (SELECT id FROM tip) ORDER BY 1, 2"
+    );
+    asked(sql, &[&keys(names)])
 }
+
+/// The kinds of its rows: what a name holds, a part of the path, and its end.
+pub(super) const REF: i64 = 0;
+pub(super) const PART: i64 = 1;
+pub(super) const END: i64 = 2;
 
 impl Ahead {
     /// What a ref holds, if that was foreseen.
     pub(super) fn reference(&self, name: &RefName) -> Option<Option<RefValue>> {
         self.refs.borrow().get(name).cloned()
+    }
+
+    /// What somebody was told of it.
+    pub(super) fn saw_reference(&self, name: &RefName, value: Option<&RefValue>) {
+        self.refs.borrow_mut().insert(name.clone(), value.cloned());
     }
 
     /// It is moved.
@@ -294,6 +313,26 @@ impl Ahead {
         if let Some(content) = content {
             self.by_content.borrow_mut().insert(content, at);
         }
+    }
+
+    /// The commits that were foreseen.
+    pub(super) fn foreseen_commits(&self) -> Vec<CommitHash> {
+        let mut all: Vec<CommitHash> = self.by_commit.borrow().keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    pub(super) fn saw_records(&self, found: impl Iterator<Item = (CommitHash, Records)>) {
+        self.records.borrow_mut().extend(found);
+    }
+
+    /// The records behind all of these commits, or none.
+    pub(super) fn records(&self, commits: &[CommitHash]) -> Option<Vec<Records>> {
+        let records = self.records.borrow();
+        commits
+            .iter()
+            .map(|commit| records.get(commit).cloned())
+            .collect()
     }
 
     /// These are the rows.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Row;
 
-use super::ahead::{APPENDED, LISTED, PLACE, SUMS, usual};
+use super::ahead::{APPENDED, LISTED, PART, PLACE, REF, SUMS, usual};
 use super::columns::get;
 use super::driver::Told;
 use super::link::{asked, rows};
@@ -15,7 +15,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::model::Encoding;
 use crate::store::codec::encoding_number;
 use crate::store::lineage::Place;
-use crate::store::rows::place;
+use crate::store::rows::{place, value};
 
 impl Session<'_> {
     /// Takes in what a view has foreseen, in the order of [`of_view`](super::ahead::of_view).
@@ -46,17 +46,29 @@ impl Session<'_> {
     }
 
     /// The same of [`of_writer`](super::ahead::of_writer).
-    pub(super) fn took_writer(&self, told: Vec<Told>) -> Result<()> {
-        let mut told = told.into_iter();
-        self.ahead.saw_refs(&rows(told.next()))?;
-        self.took_path(&rows(told.next()))?;
-        if let Some(row) = rows(told.next()).first() {
-            let (hash, place): (CommitHash, Place) = (get(row, 3)?, place(row, 0)?);
-            self.known.saw(hash, place);
-            if !get::<bool>(row, 4)? {
-                self.known.ends_at(place.lineage, place.depth);
+    pub(super) fn took_writer(&self, rows: &[Row]) -> Result<()> {
+        let mut path = Vec::new();
+        for row in rows {
+            let kind: i64 = get(row, 0)?;
+            if kind == REF {
+                let held = value(row, 2)?;
+                self.ahead.saw_reference(&get(row, 5)?, held.as_ref());
+                continue;
             }
-            self.known.saw_checkpoint(hash, get(row, 5)?);
+            let (lineage, depth): (i64, i64) = (get(row, 6)?, get(row, 7)?);
+            if kind == PART {
+                path.push((lineage, depth));
+                continue;
+            }
+            let (id, hash): (i64, CommitHash) = (get(row, 2)?, get(row, 3)?);
+            self.known.saw(hash, Place { id, lineage, depth });
+            self.known
+                .saw_path(hash, &Arc::new(std::mem::take(&mut path)));
+            self.known.saw_checkpoint(hash, get(row, 8)?);
+            let (is_followed, is_claimed): (bool, bool) = (get(row, 9)?, get(row, 10)?);
+            if is_claimed && !is_followed {
+                self.known.ends_at(lineage, depth);
+            }
         }
         Ok(())
     }

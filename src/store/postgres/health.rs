@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use super::link::Link;
-use super::session::{LOCK, Session};
+use super::session::Session;
+use super::turn::LOCK;
 use super::{Postgres, room, schema};
 use crate::error::{Error, Result, ServerTrouble};
 use crate::model::Millis;
@@ -163,6 +164,7 @@ fn waits(store: &Postgres, link: &Link) -> Result<Option<Vec<LockWait>>> {
     let sql = format!(
         "SELECT w.pid, a.usename, a.application_name,
              CASE WHEN w.locktype = 'advisory' AND w.classid = {LOCK} AND w.objid = {schema} THEN 'the repository'
+                  WHEN w.locktype = 'advisory' AND w.classid = {schema} AND w.objsubid = 2 THEN 'a branch'
                   WHEN c.relname IS NOT NULL THEN 'the table ' || c.relname ELSE 'a ' || w.locktype END,
              greatest(0, {}), array_to_string(pg_blocking_pids(w.pid), ' ')
          FROM pg_locks AS w LEFT JOIN pg_stat_activity AS a USING (pid) LEFT JOIN pg_class AS c ON c.oid = w.relation

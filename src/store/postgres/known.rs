@@ -1,5 +1,6 @@
-//! What a session knows of objects: it has put them itself, or has looked for them. Nobody else writes while a
-//! transaction is open, and a view is a snapshot, so it stays so until something is taken out.
+//! What a session knows of objects: it has put them itself, or has looked for them. Nobody takes anything out while a
+//! transaction is open, and a view is a snapshot, so what is there stays there. What is not may be put by somebody who commits
+//! beside a transaction, which a unique index finds then.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -56,7 +57,7 @@ impl Known {
         self.contents.borrow().get(hash).copied()
     }
 
-    /// What is not here, and is for nobody else to put while this one writes.
+    /// What is not here, as far as is known.
     pub(super) fn saw_none(&self, contents: impl IntoIterator<Item = ContentHash>) {
         let mut absent = self.absent.borrow_mut();
         if absent.len() >= NAMES {
@@ -93,6 +94,14 @@ impl Known {
         let mut path = path[at..].to_vec();
         path[0].1 = place.depth;
         Some(Arc::new(path))
+    }
+
+    /// The last path that was asked for.
+    pub(super) fn last_path(&self) -> Option<Path> {
+        self.path
+            .borrow()
+            .as_ref()
+            .map(|(_, path)| Arc::clone(path))
     }
 
     pub(super) fn saw_path(&self, tip: CommitHash, path: &Path) {

@@ -28,6 +28,8 @@ pub(super) struct Link {
     trips: Arc<AtomicU64>,
     /// Whether what is asked for is part of a transaction that writes.
     pub(super) writes: Cell<bool>,
+    /// Whether others may write beside that.
+    pub(super) shares: Cell<bool>,
 }
 
 /// A statement with its parameters, on its way to the server.
@@ -92,6 +94,7 @@ impl Link {
             address: address.to_string(),
             trips,
             writes: Cell::new(false),
+            shares: Cell::new(false),
         })
     }
 
@@ -151,6 +154,15 @@ impl Link {
                 },
             },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => busy(from),
+            // Somebody else has done the same, or holds what is needed here and waits for what is held here.
+            Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => {
+                Error::overtaken("the repository")
+            }
+            Some(&SqlState::UNIQUE_VIOLATION | &SqlState::NOT_NULL_VIOLATION)
+                if self.shares.get() =>
+            {
+                Error::overtaken("the repository")
+            }
             Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::ReadOnly,
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) if self.writes.get() => Error::ReadOnly,
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
@@ -158,9 +170,11 @@ impl Link {
             }
             // All statements are this folder's own: one that makes no sense to the server meets tables
             // that are not ours.
-            Some(&SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN) => {
-                Error::Damaged { detail: detail() }
-            }
+            Some(
+                &SqlState::UNDEFINED_TABLE
+                | &SqlState::UNDEFINED_COLUMN
+                | &SqlState::UNDEFINED_FUNCTION,
+            ) => Error::Damaged { detail: detail() },
             _ if of_class("XX") => Error::Damaged { detail: detail() },
             _ => Error::store(detail()),
         }

@@ -1,7 +1,8 @@
 //! The PostgreSQL engine: a schema is a repository.
 //!
 //! As durable as the server is set. Views are snapshots on connections of their own; whoever writes holds
-//! the schema's advisory lock, for no longer than a bounded wait of the others. Many keys go into one
+//! the schema's advisory lock, alone or beside those who commit on other branches, and waits for it no longer than is said.
+//! Many keys go into one
 //! statement, and none is prepared, so that a command of few questions takes few round trips. All that a
 //! transaction needs is said in it, so a pooler may give it any connection. Deliberately absent: knowledge
 //! of commands, any SQL outside this folder.
@@ -9,6 +10,7 @@
 mod address;
 mod ahead;
 mod answers;
+mod bodies;
 mod columns;
 mod derived;
 mod driver;
@@ -17,6 +19,8 @@ mod health;
 mod known;
 mod link;
 mod mend;
+mod moving;
+mod numbers;
 mod objects;
 mod parameters;
 mod passwords;
@@ -32,12 +36,18 @@ mod services;
 mod session;
 mod sources;
 mod tls;
+mod trace;
 mod trust;
+mod turn;
 mod usual;
 mod verify;
 mod waiting;
+mod whole;
 mod words;
+mod writing;
 
+#[cfg(test)]
+mod beside;
 #[cfg(all(test, unix))]
 mod crashes;
 #[cfg(all(test, unix))]
@@ -48,8 +58,7 @@ pub(crate) mod tests;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Checked, Fault, Health, Ledger, Look, Room, Seat, Servers, SetAside, Store, Tx, View};
 use crate::error::{Error, Result};
@@ -59,21 +68,18 @@ use address::Address;
 use driver::{Asked, Told};
 use link::Link;
 use schema::{Found, Within};
-use session::{LOCK, Moment, Session, Trace, begin_view};
+use session::{Moment, Session, begin_view};
+use turn::Turn;
 
 /// How long a writer waits for another one unless told otherwise.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long it is asked what became of a commit when the connection was lost.
-const ASKING: Duration = Duration::from_secs(10);
-/// How long whoever may still be at it is waited for before a look at what is there.
-const LOOK: Duration = Duration::from_secs(1);
 /// How many connections are kept open.
 const LINKS: usize = 4;
 
 /// A repository's schema.
 pub struct Postgres {
     address: Address,
-    /// The schema's number, by which its lock is known.
+    /// The schema's number, by which its locks are known.
     schema: i32,
     wait: Duration,
     /// Connections that nobody uses.
@@ -307,54 +313,6 @@ impl Postgres {
         Ok(told)
     }
 
-    /// Whether a transaction was committed whose connection was lost; none where the server cannot be
-    /// asked, or cannot tell.
-    fn is_made(&self, trace: &Trace) -> Option<bool> {
-        let from = Instant::now();
-        while from.elapsed() < ASKING {
-            let link = self.connect(Duration::ZERO);
-            if let Ok(Some(told)) = link.and_then(|link| self.look_for(trace, &link)) {
-                return told;
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-        None
-    }
-
-    /// Looks for what a transaction's commit has left. The outer none: not to be told yet, for whoever made
-    /// it may still be at it, or this server takes no writes; the inner one: not to be told any more.
-    fn look_for(&self, trace: &Trace, link: &Link) -> Result<Option<Option<bool>>> {
-        let Trace { number, token } = trace;
-        let look = format!(
-            "SELECT writes, pg_is_in_recovery(), (SELECT token FROM transactions WHERE number = {number})
-             FROM tract_repository"
-        );
-        let begin = self.address.begin("READ COMMITTED", LOOK);
-        let ask = |sql: &str| Ok(link.batch(sql)?.pop().unwrap_or_default());
-        let is_there = |row: &[Option<String>]| row.get(2).and_then(Option::as_ref) == Some(token);
-        if is_there(&ask(&format!("{begin}; {look}; COMMIT"))?) {
-            return Ok(Some(Some(true)));
-        }
-        // Whoever writes has the lock until its end: once it is ours, what is not there never will be.
-        let row = ask(&format!(
-            "{begin}; SELECT pg_advisory_xact_lock({LOCK}, {}); {look}; COMMIT",
-            self.schema
-        ))?;
-        if is_there(&row) {
-            return Ok(Some(Some(true)));
-        }
-        Ok(match &row[..] {
-            [Some(_), Some(recovers), _] if recovers == "t" => None,
-            // Its number is another one's, so it is lost.
-            [Some(_), _, Some(_)] => Some(Some(false)),
-            [Some(writes), ..] => {
-                let is_ahead = writes.parse().is_ok_and(|writes: i64| writes < *number);
-                Some(is_ahead.then_some(false))
-            }
-            _ => None,
-        })
-    }
-
     /// Does what a purge has left, without a wait: where someone else reads or writes, another one's turn
     /// comes.
     fn pay_scrub(&self) {
@@ -374,8 +332,25 @@ impl Store for Postgres {
         if waits {
             self.pay_scrub();
         }
+        self.foreseen.take();
+        let turn = if waits { Turn::Alone } else { Turn::Aside };
         let wait = waits.then_some(self.wait);
-        Ok(Box::new(Session::write(self, wait)?))
+        Ok(Box::new(Session::write(self, wait, turn)?))
+    }
+
+    fn begin_on(
+        &self,
+        branch: Option<&RefName>,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<Box<dyn Tx + '_>> {
+        self.pay_scrub();
+        self.on.replace(branch.cloned());
+        self.foreseen.replace(contents());
+        Ok(Box::new(Session::write(
+            self,
+            Some(self.wait),
+            Turn::OnBranch,
+        )?))
     }
 
     fn hold(&self, holds: bool) {
@@ -383,11 +358,6 @@ impl Store for Postgres {
         if !holds {
             self.let_go();
         }
-    }
-
-    fn foresee(&self, branch: Option<&RefName>, contents: &mut dyn FnMut() -> Vec<ContentHash>) {
-        self.on.replace(branch.cloned());
-        self.foreseen.replace(contents());
     }
 
     fn sit(&mut self, seat: Option<Seat>) {
@@ -415,12 +385,11 @@ impl Store for Postgres {
     }
 
     fn version(&self) -> Result<u64> {
-        let own = self.address.qualified("tract_repository");
-        let told = self.ask(&format!("SELECT writes FROM {own}"))?;
-        let writes = told.into_iter().flatten().flatten().next();
-        writes
-            .and_then(|writes| writes.parse().ok())
-            .ok_or_else(|| columns::damaged("the repository's own row is missing"))
+        let turns = self.address.qualified("turns");
+        let sum = format!("SELECT coalesce(sum(writes), 0)::bigint FROM {turns}");
+        let told = self.ask(&sum)?.into_iter().flatten().flatten().next();
+        told.and_then(|writes| writes.parse().ok())
+            .ok_or_else(|| columns::damaged("a sum without a number"))
     }
 
     fn verify(
@@ -439,14 +408,14 @@ impl Store for Postgres {
     }
 
     fn rebuild(&self) -> Result<Vec<SetAside>> {
-        let tx = Session::write(self, Some(self.wait))?;
+        let tx = Session::write(self, Some(self.wait), Turn::Alone)?;
         mend::rebuild(&tx)?;
         Box::new(tx).commit()?;
         Ok(Vec::new())
     }
 
     fn checked(&self, now: Millis) -> Result<()> {
-        let tx = Session::write(self, Some(self.wait))?;
+        let tx = Session::write(self, Some(self.wait), Turn::Alone)?;
         tx.execute("UPDATE tract_repository SET last_check = $1", &[&now.0])?;
         Box::new(tx).commit()
     }

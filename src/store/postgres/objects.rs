@@ -6,7 +6,8 @@ use tokio_postgres::Row;
 
 use super::ahead::{LISTED, PROVIDERS};
 use super::columns::{damaged, get, keys};
-use super::session::{CONTENTS, Session, place_of};
+use super::session::{CONTENTS, Session};
+use super::turn::Turn;
 use super::waiting::{Append, Content};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
@@ -15,23 +16,10 @@ use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::columns::missing;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::packing::{RAW, ZSTD, pack, unpack_into};
+use crate::store::packing::{RAW, ZSTD, pack};
 use crate::store::rows::{self, Shown, USAGE};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
-
-/// How many bytes of bodies, packed, are asked for at once.
-const BODIES_BYTES: i64 = 4 << 20;
-/// How many of them at most.
-const BODIES: usize = 4_096;
-/// Contents that were asked for: places among them, and where their bodies are.
-struct Wanted {
-    at: usize,
-    hash: ContentHash,
-    id: i64,
-    size_bytes: u64,
-    packed_bytes: i64,
-}
 
 impl Session<'_> {
     /// The rows of contents, of which all must be here.
@@ -70,7 +58,7 @@ impl Session<'_> {
         shown: Shown,
         (encoding, body): (i64, &[u8]),
     ) -> Result<bool> {
-        let id = self.next_id("contents");
+        let id = self.next_id("contents")?;
         if self.known.is_first(hash) {
             self.known.saw_content(*hash, id);
             self.put(|waiting| {
@@ -165,51 +153,7 @@ impl Objects for Session<'_> {
         hashes: &[ContentHash],
         visit: &mut dyn FnMut(usize, &str) -> Result<()>,
     ) -> Result<()> {
-        // They come in batches, and none is under way while one is told.
-        if hashes.is_empty() {
-            return Ok(());
-        }
-        let mut wanted = self.all(
-            "SELECT n, hash, contents.id, size_bytes, coalesce(length(body), 0)::bigint
-             FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN contents ON hash = key
-             LEFT JOIN bodies ON content = contents.id ORDER BY n",
-            &[&keys(hashes)],
-            |row| {
-                Ok(Wanted {
-                    at: place_of(row)?,
-                    hash: get(row, 1)?,
-                    id: get(row, 2)?,
-                    size_bytes: row.unsigned(3)?,
-                    packed_bytes: get(row, 4)?,
-                })
-            },
-        )?;
-        let mut buffer = Vec::new();
-        while !wanted.is_empty() {
-            let mut bytes = 0;
-            let fits = wanted.iter().take(BODIES).take_while(|one| {
-                let fits = bytes < BODIES_BYTES;
-                bytes += one.packed_bytes;
-                fits
-            });
-            let some = fits.count();
-            let some: Vec<Wanted> = wanted.drain(..some).collect();
-            let ids: Vec<i64> = some.iter().map(|one| one.id).collect();
-            let sql = "SELECT content, encoding, body FROM bodies WHERE content = ANY ($1)";
-            let rows = self.query(sql, &[&ids])?;
-            let bodies = rows.iter().map(|row| Ok((get::<i64>(row, 0)?, row)));
-            let bodies: HashMap<i64, &Row> = bodies.collect::<Result<_>>()?;
-            for one in some {
-                let hash = &one.hash;
-                let row = bodies.get(&one.id);
-                let row =
-                    row.ok_or_else(|| damaged(format!("content {hash}: its body is missing")))?;
-                let (encoding, stored) = (row.number(1)?, row.bytes(2)?);
-                let body = unpack_into(&mut buffer, encoding, stored, one.size_bytes)?;
-                visit(one.at, rows::canonical(hash, body)?)?;
-            }
-        }
-        Ok(())
+        self.each_packed(hashes, visit)
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
@@ -337,7 +281,7 @@ impl ObjectsMut for Session<'_> {
         if let (Some(parent), Some(before), Some(appended)) = (parent, &commit.parent, appended)
             && self.known.end(parent.lineage) == Some(parent.depth)
         {
-            let id = self.next_id("commits");
+            let id = self.next_id("commits")?;
             let lineage = parent.lineage;
             self.known.saw(hash, Place { id, lineage, depth });
             self.known.ends_at(lineage, depth);
@@ -355,14 +299,20 @@ impl ObjectsMut for Session<'_> {
             })?;
             return Ok(true);
         }
-        let (id, fresh) = (self.next_id("commits"), self.next_id("lineages"));
-        // A second child begins a lineage of its own.
+        let id = self.next_id("commits")?;
+        // A second child begins a lineage of its own, and so does one beside which another may come.
+        let ends = parent.filter(|parent| self.known.end(parent.lineage) == Some(parent.depth));
+        let goes_on = ends.is_some() || (parent.is_some() && self.turn == Turn::Alone);
+        let fresh = match ends {
+            Some(_) => 0,
+            None => self.next_id("lineages")?,
+        };
         let found = self.first(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
                  INSERT INTO lineages (id, parent, fork_depth) SELECT $8, $3, $4
-                 WHERE NOT EXISTS (SELECT 1 FROM here) AND ($3 IS NULL OR EXISTS (
+                 WHERE $8 > 0 AND NOT EXISTS (SELECT 1 FROM here) AND (NOT $10 OR EXISTS (
                      SELECT 1 FROM commits WHERE lineage = $3 AND depth = $5))
                  RETURNING id
              ), put AS (
@@ -382,6 +332,7 @@ impl ObjectsMut for Session<'_> {
                 &appended,
                 &fresh,
                 &commit.canonical(),
+                &goes_on,
             ],
             |row| rows::place(row, 0),
         )?;

@@ -137,11 +137,7 @@ impl Lineages for Session<'_> {
 
     fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
         let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
-        let sql = "SELECT hash, commits.depth, canonical
-             FROM unnest($1, $2) AS part (lineage, last) JOIN commits
-             ON commits.lineage = part.lineage AND commits.depth <= last AND content IS NULL
-             ORDER BY commits.depth";
-        self.all(sql, &[&lineages, &lasts], |row| rows::commit(row, 0))
+        self.all(CHANGES, &[&lineages, &lasts], |row| rows::commit(row, 0))
     }
 
     fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
@@ -223,6 +219,12 @@ impl Lineages for Session<'_> {
         self.scan(&sql, parts, more, &mut read)
     }
 }
+
+/// What on a path appends nothing.
+pub(super) const CHANGES: &str = "SELECT hash, commits.depth, canonical
+     FROM unnest($1, $2) AS part (lineage, last) JOIN commits
+     ON commits.lineage = part.lineage AND commits.depth <= last AND content IS NULL
+     ORDER BY commits.depth";
 
 /// The commits of some parts.
 const PARTS: &str = "unnest($1, $2, $3) AS part (lineage, first, last)

@@ -1,5 +1,6 @@
 //! What this engine promises where a pooler stands between: one that gives each transaction another server.
 
+use std::thread;
 use std::time::Instant;
 
 use postgres::Client;

@@ -1,7 +1,10 @@
 //! Names: refs, the log of their moves, what is remembered beside them, and the configuration.
 
+use tokio_postgres::Row;
+
 use super::columns::{Parameter, damaged, get, keys};
 use super::session::Session;
+use super::turn::Turn;
 use super::usual::{LAST_PURGE, UPKEEP};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -15,6 +18,14 @@ use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     Upkeep, rows,
 };
+
+/// All refs, by name.
+pub(super) const REFS: &str = "SELECT target, hash, symbolic, name
+     FROM refs LEFT JOIN commits ON commits.id = target ORDER BY name";
+
+/// All that was taken over of sessions, oldest first.
+pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS a
+     JOIN commits AS t ON t.id = a.theirs JOIN commits AS o ON o.id = a.ours ORDER BY a.id";
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
@@ -50,24 +61,58 @@ impl Refs for Session<'_> {
         if let Some(held) = self.ahead.reference(name) {
             return Ok(held);
         }
+        if let Some(all) = self.all_told(REFS)? {
+            let is_it = |row: &&Row| {
+                row.bytes(3)
+                    .is_ok_and(|kept| kept == name.as_str().as_bytes())
+            };
+            return all
+                .iter()
+                .find(is_it)
+                .map_or(Ok(None), |row| rows::value(row, 0));
+        }
         let sql = "SELECT target, hash, symbolic
              FROM refs LEFT JOIN commits ON commits.id = target WHERE name = $1";
-        Ok(self
+        let found = self
             .first(sql, &[name], |row| rows::value(row, 0))?
-            .flatten())
+            .flatten();
+        if self.turn == Turn::OnBranch {
+            self.ahead.saw_reference(name, found.as_ref());
+        }
+        Ok(found)
     }
 
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>> {
+        let read = |row: &Row| {
+            let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
+            Ok((seen(self.seat(), get(row, 3)?), value))
+        };
+        if let Some(all) = self.all_told(REFS)? {
+            let begins = |row: &&Row| {
+                row.bytes(3)
+                    .is_ok_and(|name| name.starts_with(prefix.as_bytes()))
+            };
+            return all.iter().filter(begins).map(read).collect();
+        }
         let sql = "SELECT target, hash, symbolic, name
              FROM refs LEFT JOIN commits ON commits.id = target
              WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
-        self.all(sql, &[&prefix], |row| {
-            let value = rows::value(row, 0)?.ok_or_else(|| damaged("a ref holds nothing"))?;
-            Ok((seen(self.seat(), get(row, 3)?), value))
-        })
+        self.all(sql, &[&prefix], read)
     }
 
     fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>> {
+        if let Some(all) = self.all_told(REFS)? {
+            let mut found = Vec::new();
+            for row in all.iter() {
+                let (name, hash): (RefName, Option<CommitHash>) = (get(row, 3)?, get(row, 1)?);
+                found.extend(
+                    hash.filter(|hash| commits.contains(hash))
+                        .map(|hash| (name, hash)),
+                );
+            }
+            found.retain(|(name, _)| name.as_str().starts_with("refs/"));
+            return Ok(found);
+        }
         let sql = "SELECT name, hash FROM refs JOIN commits ON commits.id = target
              WHERE hash = ANY ($1) AND substr(name, 1, 5) = 'refs/' ORDER BY name";
         self.all(sql, &[&keys(commits)], |row| {
@@ -109,6 +154,13 @@ impl Refs for Session<'_> {
     }
 
     fn adopted(&self, session: &RefName) -> Result<Vec<AdoptedRow>> {
+        if let Some(all) = self.all_told(ADOPTED)? {
+            let is_of = |row: &&Row| {
+                row.bytes(2)
+                    .is_ok_and(|of| of == session.as_str().as_bytes())
+            };
+            return all.iter().filter(is_of).map(rows::adopted).collect();
+        }
         let sql = "SELECT t.hash, o.hash FROM adopted AS a JOIN commits AS t ON t.id = a.theirs
              JOIN commits AS o ON o.id = a.ours WHERE session = $1 ORDER BY a.id";
         self.all(sql, &[session], rows::adopted)
@@ -145,13 +197,20 @@ impl RefsMut for Session<'_> {
         by: Option<&Author>,
         how: Opening,
     ) -> Result<Option<u64>> {
+        if self.turn != Turn::Alone {
+            // Its number is the last that it is given, so that nothing comes between it and the end.
+            self.coming
+                .replace(Some((time, what.to_owned(), by.cloned())));
+            self.came_with.take();
+            return Ok(None);
+        }
         let (reversal, is_coming) = match how {
             Opening::Now(reversal) => (reversal, false),
             Opening::WithFirstMove => (Reversal::None, true),
         };
         let (undoes, redoes) = reversal.columns();
         self.drop_idle_operation()?;
-        let id = self.next_id("operations");
+        let id = self.next_id("operations")?;
         let made = "INSERT INTO operations (id, time, what, undoes, redoes)
              VALUES ($1, $2, $3, $4, $5)";
         let of: [&dyn Parameter; 5] = [&id, &time.0, &what, &undoes, &redoes];
@@ -172,6 +231,9 @@ impl RefsMut for Session<'_> {
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {
+        if self.turn != Turn::Alone {
+            return self.move_beside(name, new);
+        }
         let Some(operation) = self.operation.get() else {
             return Err(Error::store("no operation is open to log the move under"));
         };
@@ -180,7 +242,7 @@ impl RefsMut for Session<'_> {
         let was = self.ahead.reference(name);
         self.ahead.forget_reference(name);
         let (target, symbolic) = self.held(new)?;
-        let id = self.next_id("reflog");
+        let id = self.next_id("reflog")?;
         // One statement sees the ref as it was, moves it, and logs the move, if it is one.
         let sql = "WITH was AS (
                  SELECT target, symbolic FROM (VALUES (1)) AS one LEFT JOIN refs ON name = $2
@@ -262,7 +324,7 @@ impl RefsMut for Session<'_> {
         let ours = self.must_place(&adopted.ours)?.id;
         self.execute(
             "INSERT INTO adopted (id, session, theirs, ours) VALUES ($1, $2, $3, $4)",
-            &[&self.next_id("adopted"), session, &theirs, &ours],
+            &[&self.next_id("adopted")?, session, &theirs, &ours],
         )
     }
 }

@@ -8,7 +8,7 @@ use super::address::{Address, LOCKED};
 use super::columns::{damaged, get};
 use super::driver::{Asked, Told};
 use super::link::{Link, asked, rows, texts};
-use super::session::LOCK;
+use super::turn::LOCK;
 use crate::error::{Error, Result};
 
 /// All tables, as [`UPGRADED`] has them.
@@ -18,11 +18,12 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 4] = [
+const ADDED: [&str; 5] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
     include_str!("../../../migrations/postgres/0005_authors.sql"),
     include_str!("../../../migrations/postgres/0006_forks.sql"),
+    include_str!("../../../migrations/postgres/0007_numbers.sql"),
 ];
 
 /// The format that this program reads and writes.

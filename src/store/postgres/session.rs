@@ -1,13 +1,11 @@
 //! A view or a transaction: one type for both, since a transaction reads as a view does.
 //!
 //! A view is a snapshot on a connection of its own. Whoever writes holds the schema's advisory lock until
-//! the transaction ends, so that what it has seen once stays so, and rows get their numbers here.
+//! the transaction ends, alone or beside others (`turn.rs`).
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
@@ -15,44 +13,21 @@ use super::Postgres;
 use super::address::{Address, LOCKED};
 use super::ahead::{self, Ahead};
 use super::answers::{Answer, Answers};
-use super::columns::{Key, Parameter, damaged, get, keys};
+use super::columns::{Key, Parameter, keys};
 use super::driver::{Asked, Told};
 use super::known::Known;
-use super::link::{Link, asked, busy, rows, texts};
-use super::usual::LAST_PURGE;
+use super::link::{Link, asked, rows, texts};
+use super::numbers::Numbers;
+use super::trace::Trace;
+use super::turn::Turn;
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
-use crate::hash::ContentHash;
+use crate::model::{Author, Millis, RefName};
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
 use crate::store::tables::Table;
 use crate::store::words::Gathering;
-
-/// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
-pub(super) const LOCK: i32 = 0x5452_4354;
-/// The tables whose rows get their numbers here.
-const NUMBERED: [&str; 6] = [
-    "contents",
-    "commits",
-    "lineages",
-    "operations",
-    "reflog",
-    "adopted",
-];
-
-/// How many transactions' traces are kept.
-const TRACES: i64 = 20_000;
-
-/// What a transaction writes of itself as it is committed. Where the connection is lost just then, the trace is
-/// looked for. Its number alone proves nothing: a server that has crashed, and a replica that takes its
-/// place, gives the numbers of what it has lost to others.
-#[derive(Clone, Debug)]
-pub(super) struct Trace {
-    pub(super) number: i64,
-    /// A random one, made by the server.
-    pub(super) token: String,
-}
 
 /// Those of some contents that are here.
 pub(super) const CONTENTS: &str = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
@@ -71,11 +46,14 @@ pub(super) struct Moment {
     last_purge: Option<Option<u64>>,
 }
 
+/// An operation that comes with the first move under it: its time, what it is, and who does it.
+pub(super) type Coming = (Millis, String, Option<Author>);
+
 /// What reads, and maybe writes, until it is dropped.
 pub(super) struct Session<'a> {
     pub(super) store: &'a Postgres,
     /// None: nothing was asked yet.
-    link: OnceCell<Link>,
+    pub(super) link: OnceCell<Link>,
     /// What its commit will leave behind; none of a view.
     trace: Option<Trace>,
     is_over: Cell<bool>,
@@ -89,8 +67,15 @@ pub(super) struct Session<'a> {
     pub(super) last_purge: Cell<Option<Option<u64>>>,
     /// The last block of a source that was unpacked: spans come in order.
     pub(super) block: RefCell<Option<Block>>,
-    /// The greatest number given in each table.
-    ids: RefCell<HashMap<&'static str, i64>>,
+    /// Beside whom it writes.
+    pub(super) turn: Turn,
+    /// The branch whose lock it has.
+    pub(super) branch: RefCell<Option<RefName>>,
+    /// An operation that comes with the first move under it, and of one that has come the ref that it moved first.
+    pub(super) coming: RefCell<Option<Coming>>,
+    pub(super) came_with: RefCell<Option<RefName>>,
+    /// The numbers of rows.
+    pub(super) numbers: Numbers,
     /// What is known of objects.
     pub(super) known: Known,
     /// What a view was told.
@@ -110,7 +95,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// A view. It begins with what it is asked first.
     pub(super) fn read(store: &'a Postgres) -> Result<Self> {
-        let mut view = Self::new(store, None);
+        let mut view = Self::new(store, None, Turn::Alone);
         if let Some(moment) = store.moment.take() {
             let _ = view.link.set(moment.link);
             view.known = moment.known;
@@ -121,77 +106,9 @@ impl<'a> Session<'a> {
         Ok(view)
     }
 
-    /// The one write transaction; where there is a wait, so long for others.
-    pub(super) fn write(store: &'a Postgres, wait: Option<Duration>) -> Result<Self> {
-        let greatest = NUMBERED.map(|table| format!("(SELECT max(id) FROM {table})"));
-        let schema = store.schema;
-        let lock = match wait {
-            Some(_) => "pg_advisory_xact_lock",
-            None => "pg_try_advisory_xact_lock",
-        };
-        // Each statement sees what was committed before it began, so the last one sees all that whoever
-        // held the lock before has written.
-        let sql = format!(
-            "{}; SELECT {lock}({LOCK}, {schema});
-             SELECT writes + 1, gen_random_uuid(), {} FROM tract_repository",
-            store
-                .address
-                .begin("READ COMMITTED", wait.unwrap_or(LOCKED)),
-            greatest.join(", ")
-        );
-        store.let_go();
-        let mut all = vec![Asked::Text(sql)];
-        all.extend(ahead::of_writer(&store.names())?);
-        let newest = asked(LAST_PURGE, &[])?;
-        let foreseen = store.foreseen.take();
-        let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
-        all.extend([newest, looked]);
-        let from = Instant::now();
-        let wait = wait.unwrap_or_default();
-        let (link, told) = store.enter_transaction(true, wait, |link| link.exchange(&all))?;
-        let mut foretold = told.into_iter();
-        let told = texts(foretold.next());
-        let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
-        let numbers = told.last().map_or(&[][..], Vec::as_slice);
-        let trace = match numbers {
-            [count, Some(token), ..] => number(count).map(|number| Trace {
-                number,
-                token: token.clone(),
-            }),
-            _ => None,
-        };
-        let is_known = trace.is_some();
-        let session = Self::new(store, trace);
-        let _ = session.link.set(link);
-        if !is_known {
-            return Err(damaged("the repository's own row is missing"));
-        }
-        let is_refused = |row: &Vec<Option<String>>| row.as_slice() == [Some("f".to_owned())];
-        if told.first().is_some_and(is_refused) {
-            return Err(busy(from));
-        }
-        store.ledger.begin();
-        let greatest = numbers[2..].iter().map(|text| number(text).unwrap_or(0));
-        let mut foretold: Vec<Told> = foretold.collect();
-        let looked = rows(foretold.pop());
-        for row in &looked {
-            session.known.saw_content(get(row, 0)?, get(row, 1)?);
-        }
-        let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
-        session.known.saw_none(foreseen.into_iter().filter(is_new));
-        let newest = rows(foretold.pop());
-        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
-        session.last_purge.set(Some(newest));
-        session.took_writer(foretold)?;
-        session
-            .ids
-            .replace(NUMBERED.into_iter().zip(greatest).collect());
-        Ok(session)
-    }
-
     /// One that was begun on a link, with what was foreseen then.
     pub(super) fn begun(store: &'a Postgres, link: Link, foreseen: Vec<Told>) -> Result<Self> {
-        let view = Self::new(store, None);
+        let view = Self::new(store, None, Turn::Alone);
         let _ = view.link.set(link);
         view.took_view(foreseen)?;
         Ok(view)
@@ -201,7 +118,7 @@ impl<'a> Session<'a> {
         self.answers.keep(asked, &Arc::new(rows));
     }
 
-    fn new(store: &'a Postgres, trace: Option<Trace>) -> Self {
+    pub(super) fn new(store: &'a Postgres, trace: Option<Trace>, turn: Turn) -> Self {
         Self {
             store,
             link: OnceCell::new(),
@@ -212,7 +129,11 @@ impl<'a> Session<'a> {
             may_be_idle: Cell::new(false),
             last_purge: Cell::new(None),
             block: RefCell::default(),
-            ids: RefCell::default(),
+            turn,
+            branch: RefCell::default(),
+            coming: RefCell::default(),
+            came_with: RefCell::default(),
+            numbers: Numbers::default(),
             known: Known::default(),
             answers: Answers::default(),
             ahead: Ahead::default(),
@@ -257,11 +178,17 @@ impl<'a> Session<'a> {
     }
 
     /// The number of the next row of a table.
-    pub(super) fn next_id(&self, table: &'static str) -> i64 {
-        let mut ids = self.ids.borrow_mut();
-        let id = ids.entry(table).or_default();
-        *id += 1;
-        *id
+    pub(super) fn next_id(&self, table: &'static str) -> Result<i64> {
+        if let Some(id) = self.numbers.next(self.turn, table) {
+            return Ok(id);
+        }
+        let more = Asked::Text(self.numbers.more(self.turn, table)?);
+        let told = texts(self.exchange(vec![more])?.pop())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next();
+        self.numbers.took_more(table, &told.unwrap_or_default())
     }
 
     /// Takes the open operation back if it is to go where it has moved no ref, and has moved none.
@@ -280,9 +207,7 @@ impl<'a> Session<'a> {
              SELECT id FROM gone";
         if self.first(sql, &[&operation], |_| Ok(()))?.is_some() {
             // Their row has no gap, and nobody has seen this number.
-            if let Some(id) = self.ids.borrow_mut().get_mut("operations") {
-                *id -= 1;
-            }
+            self.numbers.give_back("operations");
             self.operation.set(None);
         }
         Ok(())
@@ -296,6 +221,11 @@ impl<'a> Session<'a> {
 
     pub(super) fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Answer> {
         self.ask(asked(sql, parameters)?)
+    }
+
+    /// Whether it is no view.
+    pub(super) fn is_writing(&self) -> bool {
+        self.trace.is_some()
     }
 
     /// What a view was told already.
@@ -312,7 +242,19 @@ impl<'a> Session<'a> {
         if let Some(answer) = self.answers.to(&asked) {
             return Ok(answer);
         }
-        let answer = Arc::new(rows(self.exchange(vec![asked.clone()])?.pop()));
+        let mut all = vec![asked.clone()];
+        let is_more = self.store.is_held.get()
+            && self.link.get().is_some()
+            && !self.ahead.has_asked_more.replace(true);
+        if is_more {
+            all.extend(self.along()?);
+        }
+        let mut told = self.exchange(all)?;
+        let along = told.split_off(1);
+        if is_more {
+            self.took_along(along)?;
+        }
+        let answer = Arc::new(rows(told.pop()));
         self.answers.keep(asked, &answer);
         Ok(answer)
     }
@@ -349,15 +291,23 @@ impl<'a> Session<'a> {
     /// What waits goes along with what is asked next.
     fn send(&self) -> Result<()> {
         self.known.sent();
-        let rows = self.waiting.take().asked()?;
+        let mut waiting = self.waiting.take();
+        if self.turn != Turn::Alone {
+            waiting.sort();
+        }
+        let rows = waiting.asked()?;
         self.later.borrow_mut().extend(rows);
         Ok(())
     }
 
     /// Runs a statement whose rows nobody asks for, with whatever is asked next. Should it fail, so does that.
     pub(super) fn execute(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<()> {
+        self.ask_later(asked(sql, parameters)?)
+    }
+
+    /// The same of a statement with its parameters.
+    pub(super) fn ask_later(&self, asked: Asked) -> Result<()> {
         self.send()?;
-        let asked = asked(sql, parameters)?;
         self.later.borrow_mut().push(asked);
         Ok(())
     }
@@ -419,14 +369,9 @@ impl Tx for Session<'_> {
         self.send()?;
         self.drop_idle_operation()?;
         let trace = self.trace.as_ref().expect("it writes");
-        let Trace { number, token } = trace;
         // If any of what goes before it fails, this is not done.
-        let done = self.exchange(vec![Asked::Text(format!(
-            "UPDATE tract_repository SET writes = {number};
-             INSERT INTO transactions (number, token) VALUES ({number}, '{token}');
-             DELETE FROM transactions WHERE number <= {number} - {TRACES};
-             COMMIT"
-        ))]);
+        let (gave, left) = (self.numbers.gave(), trace.left());
+        let done = self.exchange(vec![Asked::Text(format!("{gave}{left} COMMIT"))]);
         match done {
             Ok(_) => self.is_over.set(true),
             Err(Error::Disconnected { .. }) => {
@@ -443,7 +388,7 @@ impl Tx for Session<'_> {
             Err(error) => return Err(error),
         }
         self.store.ledger.commit();
-        if self.operation.get().is_some() {
+        if self.operation.get().is_some() || self.came_with.borrow().is_some() {
             self.store.operations.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())

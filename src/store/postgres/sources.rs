@@ -1,6 +1,10 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
+use tokio_postgres::Row;
+
 use super::columns::{damaged, get, keys};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::{Session, place_of};
 use super::usual::ANY;
 use crate::error::Result;
@@ -14,6 +18,31 @@ use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source
 use crate::store::{
     Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
+
+/// All sources, the newest first.
+const ALL: &str =
+    "SELECT id, session, format, size_bytes, fingerprint FROM sources ORDER BY id DESC";
+
+pub(super) fn all_sources() -> Result<Asked> {
+    asked(ALL, &[])
+}
+
+/// The records behind some commits.
+pub(super) const RECORDS: &str = "SELECT n, source, spans
+     FROM unnest($1) WITH ORDINALITY AS keys (key, n)
+     JOIN commits ON hash = key JOIN commit_records ON commit_id = id ORDER BY n, source DESC";
+
+/// Tells them, each with the place of its commit.
+pub(super) fn each_record(
+    rows: &[Row],
+    mut tell: impl FnMut(usize, (u64, Vec<Span>)),
+) -> Result<()> {
+    for row in rows {
+        let spans = unpack_spans(get(row, 2)?)?;
+        tell(place_of(row)?, (row.unsigned(1)?, spans));
+    }
+    Ok(())
+}
 
 impl Session<'_> {
     /// The last block that begins at or before `at`.
@@ -38,8 +67,24 @@ impl Sources for Session<'_> {
         let sql = |which: &str| {
             format!("SELECT id, session, format, size_bytes, fingerprint FROM sources {which}")
         };
+        let known = match of {
+            SourcesOf::Session(_) | SourcesOf::Number(_) => self.all_told(ALL)?,
+            SourcesOf::All | SourcesOf::Any => None,
+        };
+        if let Some(known) = known {
+            let mut known = known
+                .iter()
+                .map(rows::source)
+                .collect::<Result<Vec<SourceRow>>>()?;
+            known.retain(|row| match of {
+                SourcesOf::Session(session) => row.session == *session,
+                SourcesOf::Number(id) => row.id == id,
+                SourcesOf::All | SourcesOf::Any => true,
+            });
+            return Ok(known);
+        }
         match of {
-            SourcesOf::All => self.all(&sql("ORDER BY id DESC"), &[], rows::source),
+            SourcesOf::All => self.ask(all_sources()?)?.iter().map(rows::source).collect(),
             SourcesOf::Any => self.all(ANY, &[], rows::source),
             SourcesOf::Session(session) => {
                 let sql = sql("WHERE session = $1 ORDER BY id DESC");
@@ -77,13 +122,11 @@ impl Sources for Session<'_> {
         if commits.is_empty() {
             return Ok(found);
         }
-        let sql = "SELECT n, source, spans FROM unnest($1) WITH ORDINALITY AS keys (key, n)
-             JOIN commits ON hash = key JOIN commit_records ON commit_id = id
-             ORDER BY n, source DESC";
-        for row in self.query(sql, &[&keys(commits)])?.iter() {
-            let spans = unpack_spans(get(row, 2)?)?;
-            found[place_of(row)?].push((row.unsigned(1)?, spans));
+        if let Some(foreseen) = self.ahead.records(commits) {
+            return Ok(foreseen);
         }
+        let rows = self.query(RECORDS, &[&keys(commits)])?;
+        each_record(&rows, |at, record| found[at].push(record))?;
         Ok(found)
     }
 

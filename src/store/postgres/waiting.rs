@@ -56,6 +56,11 @@ impl Waiting {
         self.contents.push(content);
     }
 
+    /// Those that somebody else may put as well are put in one order by all, so that nobody waits in a circle.
+    pub(super) fn sort(&mut self) {
+        self.contents.sort_unstable_by_key(|content| content.hash);
+    }
+
     pub(super) fn are_many(&self) -> bool {
         let rows = [
             self.contents.len(),
