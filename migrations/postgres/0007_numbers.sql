@@ -22,16 +22,37 @@ SELECT setval('operations_numbers', coalesce(max(id), 0)) FROM operations;
 SELECT setval('reflog_numbers', coalesce(max(id), 0)) FROM reflog;
 SELECT setval('transactions_numbers', coalesce(max(number), 0)) FROM transactions;
 
--- The next numbers of a table. A function of the owner's: rights to tables are all that a writer needs.
+-- Whether whoever is logged on may write, of which a function of somebody else's cannot ask by itself.
+CREATE OR REPLACE FUNCTION refuse_readers() RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
+    AS $$
+BEGIN
+    IF NOT has_table_privilege(
+        CASE current_setting('role') WHEN 'none' THEN session_user::text ELSE current_setting('role') END, 'operations', 'INSERT'
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'permission denied for numbers';
+    END IF;
+END $$;
+
+-- The next numbers of a table, 1,024 at most. A function of the owner's: rights to tables are all that a writer needs.
 CREATE OR REPLACE FUNCTION numbers(of text, many bigint) RETURNS bigint[]
-    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
-    AS $$ SELECT ARRAY(SELECT nextval(quote_ident(of || '_numbers')::regclass) FROM generate_series(1, many)) $$;
+    LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+    AS $$
+BEGIN
+    PERFORM refuse_readers();
+    RETURN ARRAY(SELECT nextval(quote_ident(of || '_numbers')::regclass) FROM generate_series(1, least(many, 1024)));
+END $$;
 
 -- Numbers up to this one were given without asking.
 CREATE OR REPLACE FUNCTION numbered(of text, last bigint) RETURNS bigint
-    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
-    AS $$ SELECT setval(sequence, greatest(last, pg_sequence_last_value(sequence)))
-          FROM (SELECT quote_ident(of || '_numbers')::regclass AS sequence) AS one $$;
+    LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+    AS $$
+DECLARE
+    sequence regclass := quote_ident(of || '_numbers')::regclass;
+BEGIN
+    PERFORM refuse_readers();
+    RETURN setval(sequence, greatest(last, pg_sequence_last_value(sequence)));
+END $$;
 
 -- How many transactions were committed is the sum of these. Each counts in a row that nobody else is about to change.
 CREATE TABLE IF NOT EXISTS turns (

@@ -378,6 +378,16 @@ mod on_a_server {
                 "{said}"
             );
         }
+        // Nor do they take numbers from those who write.
+        for taken in ["numbers('commits', 9)", "numbered('commits', 9)"] {
+            sql(
+                &address,
+                &format!(
+                    "SET ROLE {reader}; DO $$ BEGIN PERFORM {schema}.{taken}; RAISE 'given';
+                     EXCEPTION WHEN insufficient_privilege THEN NULL; END $$"
+                ),
+            );
+        }
         // Who may write and does not own the tables erases what is read, and the owner's next command rewrites the files.
         let purge = ["purge", "--match", "three", "--force"];
         insta::assert_snapshot!(on(&writer, &purge), @r"
