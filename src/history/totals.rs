@@ -244,6 +244,28 @@ pub(crate) fn of_context(
     Ok((total, known.iter().all(Option::is_some)))
 }
 
+/// The total at a commit: as it is known, else summed up, and kept where that took a look at many. No view may be open.
+pub(crate) fn of_commit(repo: &Repo, commit: &CommitHash, encoding: Encoding) -> Result<Total> {
+    let known = |new: &Counts| at_commit(&*repo.store.read()?, commit, new, encoding);
+    if let Some(total) = known(&Counts::default())? {
+        return Ok(total);
+    }
+    if let Some(total) = known(&catch_up(&*repo.store, commit, encoding)?)? {
+        return Ok(total);
+    }
+    let purge = repo.store.read()?.last_purge()?;
+    let (total, is_known) = of_context(repo, commit, encoding)?;
+    if is_known {
+        keep(
+            &*repo.store,
+            purge,
+            encoding,
+            [(*commit, total)].into_iter(),
+        );
+    }
+    Ok(total)
+}
+
 /// How many messages are visible at a commit, where a total says so.
 pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option<usize>> {
     for encoding in Encoding::ALL {

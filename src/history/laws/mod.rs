@@ -2,6 +2,7 @@
 
 mod collections;
 pub(super) mod commands;
+mod diffs;
 mod merges;
 mod moves;
 mod people;
