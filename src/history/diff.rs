@@ -308,12 +308,22 @@ fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
     Ok(all.collect())
 }
 
-/// How long the request is of what a context begins with, as it was measured at a commit since which nothing but appends
-/// came.
+/// How long the request is of what a context begins with, as it was measured at a commit before whose context began with
+/// the same.
 fn written(view: &dyn View, outline: &Outline, encoding: Encoding) -> Result<Option<Written>> {
     let newest = view.newest_summary(&outline.tip, encoding)?;
-    let newest = newest.filter(|(depth, _)| outline.only_appends_since(*depth));
-    Ok(newest.and_then(|(_, summary)| summary.written))
+    let Some((depth, Some(written))) = newest.map(|(depth, summary)| (depth, summary.written))
+    else {
+        return Ok(None);
+    };
+    if outline.only_appends_since(depth) {
+        return Ok(Some(written));
+    }
+    let Some(there) = view.ancestor_at(&outline.tip, depth)? else {
+        return Ok(None);
+    };
+    let same = Outline::of(view, &there)?.visible_in_common(outline, depth + 1);
+    Ok(Some(written).filter(|written| written.messages <= same as u64))
 }
 
 /// A range in parts.

@@ -230,6 +230,16 @@ impl Outline {
         count
     }
 
+    /// The visible entries that were told one by one.
+    pub(crate) fn visible_ones(&self) -> Vec<&Entry> {
+        let visible = self.stretches.iter().filter(|one| one.fate.visible);
+        let ones = visible.filter_map(|stretch| match &stretch.what {
+            Stood::One(entry) => Some(&**entry),
+            Stood::From(_) => None,
+        });
+        ones.collect()
+    }
+
     /// How many visible entries stand before an entry; none if it isn't visible here.
     pub(crate) fn visible_before(&self, view: &dyn View, id: &EntryId) -> Result<Option<usize>> {
         let depth = view.commit(&id.commit)?.map(|row| row.depth);
@@ -238,10 +248,12 @@ impl Outline {
         for stretch in self.stretches.iter().filter(|one| one.fate.visible) {
             match (&stretch.what, depth) {
                 (Stood::One(entry), _) if entry.id == *id => return Ok(Some(before)),
-                (Stood::From(first), Some(depth)) if is_here && id.index.is_none() => {
-                    if (*first..first + stretch.len as u64).contains(&depth) {
-                        return Ok(Some(before + (depth - first) as usize));
-                    }
+                (Stood::From(first), Some(depth))
+                    if is_here
+                        && id.index.is_none()
+                        && (*first..first + stretch.len as u64).contains(&depth) =>
+                {
+                    return Ok(Some(before + (depth - first) as usize));
                 }
                 _ => {}
             }
@@ -257,7 +269,7 @@ impl Outline {
     }
 
     /// The depths of the appends that were told one by one.
-    fn depths(&self) -> HashMap<CommitHash, u64> {
+    pub(crate) fn depths(&self) -> HashMap<CommitHash, u64> {
         let appends = self.rows.iter().filter(|row| row.appended().is_some());
         appends.map(|row| (row.hash, row.depth)).collect()
     }

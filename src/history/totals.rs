@@ -8,6 +8,7 @@ use crate::history::change::Change;
 use crate::history::counts::{Counts, key, key_of};
 use crate::history::load;
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::model::{Encoding, Operation, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
 
@@ -253,8 +254,17 @@ pub(crate) fn of_commit(repo: &Repo, commit: &CommitHash, encoding: Encoding) ->
     if let Some(total) = known(&catch_up(&*repo.store, commit, encoding)?)? {
         return Ok(total);
     }
-    let purge = repo.store.read()?.last_purge()?;
-    let (total, is_known) = of_context(repo, commit, encoding)?;
+    let view = repo.store.read()?;
+    let purge = view.last_purge()?;
+    let counts = Outline::of(&*view, commit)?.counts(&*view, encoding)?;
+    drop(view);
+    let (total, is_known) = if counts.iter().all(Option::is_some) {
+        let mut total = Total::default();
+        total.extend(counts.into_iter().flatten());
+        (total, true)
+    } else {
+        of_context(repo, commit, encoding)?
+    };
     if is_known {
         keep(
             &*repo.store,
