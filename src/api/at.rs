@@ -167,6 +167,7 @@ impl<'a> At<'a> {
             encoding: self.encoding()?,
             dry_run,
             told: usize::MAX,
+            told_last: 0,
         })
     }
 

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, RawJson};
-use crate::compile::shared_prefix;
 use crate::diff::{Change, ContextDiff, DiffOptions, Kind, SettingChange};
 
 /// Which contexts.
@@ -122,11 +121,13 @@ impl Method for DiffParams {
             exact_ids: self.exact_ids,
             ..DiffOptions::default()
         };
-        let found = at
-            .repo
-            .diff(before.as_ref(), Some(&after), &options, at.encoding()?)?;
+        let encoding = at.encoding()?;
+        let found = match &before {
+            Some(before) => at.repo.diff_of_rest(before, &after, &options, encoding)?,
+            None => at.repo.diff(None, Some(&after), &options, encoding)?,
+        };
         let provider = at.provider(self.format.as_deref())?;
-        let same = shared_prefix(&found.before.messages, &found.after.messages, provider)?;
+        let same = at.repo.shared_prefix(&found, provider, encoding)?;
         Ok(DiffAnswer {
             before: before.map(|commit| commit.to_string()),
             after: after.to_string(),

@@ -12,23 +12,23 @@ use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
 
 use super::{App, Result, Ui, cache, trace};
 
-/// How many messages of a kind a dry run lists on a terminal.
-const LINES: usize = 20;
+/// How many messages of a kind a dry run lists, of the first and of the last.
+const ENDS: usize = 10;
 
 /// What other commands would reach, by their names.
 type Gentler = Vec<(&'static str, Surgery)>;
 
-/// How this command is to be carried out. Of what it touches only a dry run lists more than the first.
+/// How this command is to be carried out. Of what it touches only a dry run lists more than the first, and the log.
 pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> {
     Ok(SurgeryOptions {
         encoding: app.encoding(repo)?,
         dry_run,
-        told: match (dry_run, app.ui.is_terminal()) {
-            (false, _) if app.env.log.is_some() => usize::MAX,
-            (false, _) => 1,
-            (true, true) => LINES,
-            (true, false) => usize::MAX,
+        told: match dry_run {
+            false if app.env.log.is_some() => usize::MAX,
+            false => 1,
+            true => ENDS,
         },
+        told_last: if dry_run { ENDS } else { 0 },
     })
 }
 
@@ -125,8 +125,9 @@ pub fn foretell(
     let repo = app.repo()?;
     let ui = &mut app.ui;
     let how = List {
-        limit: if ui.is_terminal() { LINES } else { usize::MAX },
-        others: "to list all: … | less",
+        limit: ENDS,
+        last: ENDS,
+        others: "to list all: tract api",
         sum: true,
     };
     let lists = [
@@ -138,7 +139,8 @@ pub fn foretell(
         if !touched.is_empty() {
             let title = format!("{title} {}", plural(touched.len() as u64, "message"));
             ui.print(Label::Strong.of(title))?;
-            list(&repo, ui, touched.told(), touched.all(), &how)?;
+            let told = [touched.told(), touched.told_last()].concat();
+            list(&repo, ui, &told, touched.all(), &how)?;
         }
     }
     let (before, after) = (surgery.before, surgery.after);
@@ -234,8 +236,10 @@ pub fn kept(surgery: &Surgery) -> String {
 
 /// How messages are listed.
 pub struct List {
-    /// At most so many.
+    /// At most so many of the first.
     pub limit: usize,
+    /// At most so many of the last of the others.
+    pub last: usize,
     /// How one gets to see the others.
     pub others: &'static str,
     /// Whether a last line says how many there are, and their tokens.
@@ -244,7 +248,9 @@ pub struct List {
 
 /// The messages one to a line, a tool's result with its call.
 pub fn list(repo: &Repo, ui: &mut Ui, told: &[Touched], all: Total, list: &List) -> Result<()> {
-    let listed = &told[..told.len().min(list.limit)];
+    let (first, others) = told.split_at(told.len().min(list.limit));
+    let last = &others[others.len() - others.len().min(list.last)..];
+    let listed = [first, last].concat();
     let entries: Vec<EntryId> = listed.iter().map(|one| one.id).collect();
     let calls = repo.calls_of(&entries)?;
     let cells = |one: &Touched| {
@@ -257,10 +263,11 @@ pub fn list(repo: &Repo, ui: &mut Ui, told: &[Touched], all: Total, list: &List)
     let mut rows: Vec<Vec<Line>> = listed.iter().map(cells).collect();
     let mut rest = all;
     listed.iter().for_each(|one| rest.remove(one.tokens));
-    if rest.messages > 0 {
+    let gap = (rest.messages > 0).then_some(first.len());
+    if let Some(gap) = gap {
         let more = format!("{} more", grouped(rest.messages));
         let more = Label::Dim.of(more);
-        rows.push(vec!["  …".into(), more, tokens(rest.sum()).into()]);
+        rows.insert(gap, vec!["  …".into(), more, tokens(rest.sum()).into()]);
     }
     if list.sum && all.messages > 1 {
         let count = Label::Strong.of(plural(all.messages, "message"));
@@ -268,11 +275,12 @@ pub fn list(repo: &Repo, ui: &mut Ui, told: &[Touched], all: Total, list: &List)
     }
     let width = ui.width_cols();
     for (at, mut line) in table::lines(rows, &[2]).enumerate() {
-        if let Some(one) = listed.get(at) {
-            line = row::after(line + "  ", calls[at].as_deref(), &one.preview, width);
-        } else if at == listed.len() && rest.messages > 0 {
+        let which = at - usize::from(gap.is_some_and(|gap| gap < at));
+        if gap == Some(at) {
             line += "  ";
             line.fit(Label::Dim.of(list.others), width);
+        } else if let Some(one) = listed.get(which) {
+            line = row::after(line + "  ", calls[which].as_deref(), &one.preview, width);
         }
         ui.print(line)?;
     }

@@ -24,7 +24,7 @@ mod turn;
 mod wire_form;
 
 pub use notice::Notice;
-pub use prefix::{Prefix, shared_prefix};
+pub use prefix::{Beginning, Prefix, shared_prefix};
 pub use provider::Provider;
 pub use request::{Compiled, Compiling, RequestOptions, compile};
 pub use turn::takes_system_messages;

@@ -22,6 +22,7 @@ use crate::wire::{INTERRUPTED, Repairs, attached};
 
 /// A request in the making. What is settled is written at once: a message after which every call so far is
 /// answered cannot be changed by any later one, so what is held is at most one call with its results.
+#[derive(Clone)]
 pub(super) struct Writer<'a> {
     contents: &'a Contents,
     payload: String,
@@ -35,7 +36,7 @@ pub(super) struct Writer<'a> {
 }
 
 /// The calls that wait for a result, by their ids.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Open {
     calls: HashMap<String, usize>,
     count: usize,
@@ -82,6 +83,24 @@ impl<'a> Writer<'a> {
         if self.open.count == 0 {
             self.settle(repairs);
         }
+    }
+
+    /// Gives up what is written, and says how many bytes that was.
+    pub(super) fn give_up(&mut self) -> usize {
+        let size_bytes = self.payload.len();
+        self.payload.clear();
+        size_bytes
+    }
+
+    /// Goes on after so many messages and bytes.
+    pub(super) fn go_on(&mut self, messages: usize, size_bytes: usize) {
+        self.is_empty = size_bytes <= self.give_up();
+        self.settled = messages;
+    }
+
+    /// Whether nothing is held that is not written yet.
+    pub(super) fn is_settled(&self) -> bool {
+        self.held.is_empty() && self.call.is_none()
     }
 
     /// The next message by its canonical bytes.

@@ -1,9 +1,13 @@
 //! How much of a request is the same as another one's from its start: what a provider's prompt
 //! cache can still use.
 
-use crate::compile::{Provider, RequestOptions, compile};
+use std::borrow::Cow;
+
+use crate::compile::wire_form::Contents;
+use crate::compile::{Provider, RequestOptions, compile, openai};
 use crate::error::Result;
-use crate::model::{Message, Settings};
+use crate::model::{Message, Settings, Written};
+use crate::wire::Repairs;
 
 /// The beginning that two requests share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,19 +28,161 @@ pub struct Prefix {
 ///
 /// None that [`compile`] has without [`RequestOptions::strict`].
 pub fn shared_prefix(before: &[Message], after: &[Message], provider: Provider) -> Result<Prefix> {
+    Beginning::new(provider).shared(before, after)
+}
+
+/// Messages with which two contexts begin: told one by one, of what they make in OpenAI's form only the length is
+/// held.
+pub struct Beginning {
+    provider: Provider,
+    messages: usize,
+    making: Making,
+    settled: Option<Written>,
+}
+
+enum Making {
+    Written {
+        writer: openai::Writer<'static>,
+        /// How many bytes were written and given up.
+        size_bytes: usize,
+    },
+    Whole(Vec<Message>),
+}
+
+/// What a client wrote is not asked for.
+static NOTHING: Contents = Contents::new();
+
+impl Beginning {
+    /// No message yet.
+    pub fn new(provider: Provider) -> Self {
+        let making = match provider {
+            Provider::OpenAi => Making::Written {
+                writer: openai::Writer::new("", &NOTHING),
+                size_bytes: 0,
+            },
+            Provider::Responses | Provider::Anthropic | Provider::Text => Making::Whole(Vec::new()),
+        };
+        Self {
+            provider,
+            messages: 0,
+            making,
+            settled: None,
+        }
+    }
+
+    /// After messages of which it is known how long they are.
+    pub fn after(provider: Provider, written: Written) -> Self {
+        let mut beginning = Self::new(provider);
+        if let Making::Written { writer, size_bytes } = &mut beginning.making {
+            beginning.messages = written.messages as usize;
+            *size_bytes = written.size_bytes as usize;
+            writer.go_on(beginning.messages, *size_bytes);
+            beginning.settled = Some(written);
+        }
+        beginning
+    }
+
+    /// How many messages were told.
+    pub fn len(&self) -> usize {
+        self.messages
+    }
+
+    /// Whether none was told.
+    pub fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// How long the request is up to the last message behind which no call is open; none in other forms than OpenAI's.
+    pub fn settled(&self) -> Option<Written> {
+        self.settled
+    }
+
+    fn settle(&mut self) {
+        if let Making::Written { writer, size_bytes } = &mut self.making {
+            *size_bytes += writer.give_up();
+            if writer.is_settled() {
+                self.settled = Some(Written {
+                    messages: self.messages as u64,
+                    size_bytes: *size_bytes as u64,
+                });
+            }
+        }
+    }
+
+    /// The next message.
+    pub fn add(&mut self, message: Message) {
+        self.messages += 1;
+        match &mut self.making {
+            Making::Written { writer, .. } => {
+                writer.add(Cow::Owned(message), &mut Repairs::default());
+            }
+            Making::Whole(whole) => whole.push(message),
+        }
+        self.settle();
+    }
+
+    /// The next message, by its canonical bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`](crate::Error::Malformed) for bytes that are no message.
+    pub fn add_canonical(&mut self, canonical: &str) -> Result<()> {
+        match &mut self.making {
+            Making::Written { writer, .. } => {
+                self.messages += 1;
+                writer.add_canonical(canonical, &mut Repairs::default())?;
+                self.settle();
+            }
+            Making::Whole(_) => self.add(Message::from_canonical(canonical)?),
+        }
+        Ok(())
+    }
+
+    /// What two contexts share that go on with these messages: see [`shared_prefix`].
+    ///
+    /// # Errors
+    ///
+    /// As [`shared_prefix`].
+    pub fn shared(self, before: &[Message], after: &[Message]) -> Result<Prefix> {
+        let (old, new, written) = match self.making {
+            Making::Written { writer, size_bytes } => {
+                let rest = |messages: &[Message]| {
+                    let (mut writer, mut repairs) = (writer.clone(), Repairs::default());
+                    for message in messages {
+                        writer.add(Cow::Borrowed(message), &mut repairs);
+                    }
+                    writer.finish(&mut repairs).payload
+                };
+                (rest(before), rest(after), size_bytes)
+            }
+            Making::Whole(first) => {
+                let (old, new) = (
+                    whole(&first, before, self.provider)?,
+                    whole(&first, after, self.provider)?,
+                );
+                (old, new, 0)
+            }
+        };
+        let same = old.bytes().zip(new.bytes());
+        let equal = before.iter().zip(after);
+        Ok(Prefix {
+            messages: self.messages + equal.take_while(|(a, b)| a == b).count(),
+            size_bytes: written + same.take_while(|(a, b)| a == b).count(),
+        })
+    }
+}
+
+fn whole(first: &[Message], rest: &[Message], provider: Provider) -> Result<String> {
     let options = RequestOptions {
         provider,
         ..RequestOptions::default()
     };
-    let request = |messages: &[Message]| compile(messages, &Settings::new(), &options);
-    let (old, new) = (request(before)?.payload, request(after)?.payload);
-    let same = old.bytes().zip(new.bytes());
-    let size_bytes = same.take_while(|(a, b)| a == b).count();
-    let equal = before.iter().zip(after);
-    Ok(Prefix {
-        messages: equal.take_while(|(a, b)| a == b).count(),
-        size_bytes,
-    })
+    let request = |messages: &[Message]| Ok(compile(messages, &Settings::new(), &options)?.payload);
+    if first.is_empty() {
+        request(rest)
+    } else {
+        request(&[first, rest].concat())
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::diff::alike::{Sketch, most_alike};
 use crate::diff::list::{Alignment, align_equal, gaps};
 use crate::diff::parts::{neutral, texts};
-use crate::diff::{DiffOptions, Side, answered, tools};
+use crate::diff::{DiffOptions, Side, tools};
 use crate::model::{EntryId, Message, Part};
 
 /// How alike two messages of different histories must be to be one message that was typed anew.
@@ -23,7 +23,7 @@ struct Told<'a> {
 /// alike.
 pub(super) fn align(before: &Side, after: &Side, options: &DiffOptions) -> Alignment {
     let tools = [before, after].map(|side| {
-        let answered = answered(&side.messages).into_iter();
+        let answered = side.answered().into_iter();
         let names = answered.map(|calls| calls.into_iter().filter_map(tools::name).collect());
         names.collect::<Vec<Vec<&str>>>()
     });

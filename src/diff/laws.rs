@@ -1,6 +1,6 @@
 //! The laws of a diff, on generated conversations.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 
@@ -9,9 +9,7 @@ use crate::context::laws::history::{History, content, histories};
 use crate::context::{Entry, Mask};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
-use crate::model::{
-    Encoding, EntryId, Media, MediaSource, Message, Part, Priority, Role, Settings,
-};
+use crate::model::{Encoding, EntryId, Media, MediaSource, Message, Part, Priority, Role};
 
 /// Numbers of which a message is made.
 type Draw = (u8, u8, u8, u8);
@@ -97,8 +95,7 @@ fn side(counter: &Counter, messages: &[(u16, Message)], known: impl Fn(u16) -> b
             .collect(),
         counts: messages.iter().map(|(_, m)| counter.message(m)).collect(),
         known: known.map(id).collect::<HashSet<_>>(),
-        settings: Settings::new(),
-        set_by: BTreeMap::new(),
+        ..Side::default()
     }
 }
 
@@ -258,8 +255,7 @@ fn side_of(counter: &Counter, history: &History, at: usize, other: usize) -> Sid
         counts: messages.iter().map(|m| counter.message(m)).collect(),
         messages,
         known: history.order(other).entries().map(|e| e.id).collect(),
-        settings: Settings::new(),
-        set_by: BTreeMap::new(),
+        ..Side::default()
     }
 }
 

@@ -73,7 +73,8 @@ impl Change {
 }
 
 impl ContextDiff {
-    /// Compares two contexts. Linear in their length where few messages differ.
+    /// Compares two contexts, but for what both skipped: as many entries, which are the same. Linear in the length of
+    /// the rest where few messages differ.
     pub fn new(before: Side, after: Side, options: &DiffOptions) -> Self {
         let pairs = align(&before, &after, options);
         let mut changes = Vec::new();
@@ -114,6 +115,11 @@ impl ContextDiff {
         for change in setting_changes(&diff.before.settings, &diff.after.settings) {
             diff.attribute(change, &pairs);
         }
+        let skipped = [diff.before.skipped, diff.after.skipped];
+        for change in &mut diff.changes {
+            change.before = change.before.map(|at| at + skipped[0]);
+            change.after = change.after.map(|at| at + skipped[1]);
+        }
         diff
     }
 
@@ -131,21 +137,21 @@ impl ContextDiff {
     pub fn same_but_for_ids(&self) -> usize {
         let options = DiffOptions::default();
         let pairs = self.before.messages.iter().zip(&self.after.messages);
-        pairs
-            .take_while(|(a, b)| a == b || neutral(a, &options) == neutral(b, &options))
-            .count()
+        let same =
+            pairs.take_while(|(a, b)| a == b || neutral(a, &options) == neutral(b, &options));
+        self.before.skipped + same.count()
     }
 
     /// The message of a change, as it is in the second context, or else as it was in the first.
     pub fn message(&self, change: &Change) -> &Message {
         let (side, at) = self.place(change);
-        &side.messages[at]
+        side.message(at)
     }
 
     /// The entry of a change, as it is in the second context, or else as it was in the first.
     pub fn entry(&self, change: &Change) -> &Entry {
         let (side, at) = self.place(change);
-        &side.entries[at]
+        &side.entries[at - side.skipped]
     }
 
     fn place(&self, change: &Change) -> (&Side, usize) {

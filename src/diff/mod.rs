@@ -26,7 +26,7 @@ pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
 pub use side::Side;
-pub use tools::{answered, tools};
+pub use tools::answered;
 
 /// How contexts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ const FEW: usize = 256;
 
 /// How many visible entries a checkpoint may name at any time: to read more of them from it costs no less
 /// than to read them from the path.
-const LARGE: usize = 100_000;
+const LARGE: u64 = 100_000;
 
 /// The end of a path while commits are added to it.
 pub(crate) struct Chain<'a> {
@@ -84,15 +84,15 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// At `tip`, whose context and outline are known already.
+    /// At `tip`, whose context or outline is known already.
     pub(crate) fn outlined(
         tip: Option<CommitHash>,
-        context: Context,
+        context: Option<Context>,
         outline: Option<&'a Outline>,
         foreseen: Option<Foreseen>,
     ) -> Self {
         Self {
-            context: Some(context),
+            context,
             outline: outline.map(|outline| (outline, Vec::new())),
             foreseen,
             ..Self::at(tip)
@@ -124,7 +124,10 @@ impl<'a> Chain<'a> {
     pub(crate) fn context(&mut self, view: &dyn View) -> Result<&Context> {
         let context = match (self.context.take(), &self.tip) {
             (Some(context), _) => context,
-            (None, Some(tip)) => load::context(view, tip)?,
+            (None, Some(tip)) => match self.outline(view)? {
+                Some(outline) => outline.context(view)?,
+                None => load::context(view, tip)?,
+            },
             (None, None) => Context::default(),
         };
         Ok(self.context.insert(context))
@@ -133,10 +136,14 @@ impl<'a> Chain<'a> {
     /// How many messages are visible at the tip, which is stored: told by the few commits that are no appends,
     /// where the context is not here.
     fn visible(&mut self, view: &dyn View) -> Result<u64> {
-        if let (None, Some(tip)) = (&self.context, &self.tip)
-            && let Some(outline) = Outline::of_few(view, tip, FEW)?
-        {
-            return Ok(outline.visible().len() as u64);
+        if self.context.is_none() {
+            let outline = match (self.outline(view)?, &self.tip) {
+                (None, Some(tip)) => Outline::of_few(view, tip, FEW)?,
+                (outline, _) => outline,
+            };
+            if let Some(outline) = outline {
+                return Ok(outline.visible().len() as u64);
+            }
         }
         Ok(self.context(view)?.entries.len() as u64)
     }
@@ -222,8 +229,20 @@ impl<'a> Chain<'a> {
     /// else, into what changes the whole path. Whether who knows only what is visible would have to take the
     /// latter.
     fn fold(&mut self, view: &dyn View, hash: CommitHash, commit: &Commit) -> Result<bool> {
+        let takes_whole = match (&self.context, self.outline.is_some()) {
+            (None, true) => {
+                let outline = self.outline(view)?;
+                let shows = outline.map(|outline| outline.shows_all(view, &commit.operation));
+                shows.transpose()?.map(|shows| !shows)
+            }
+            _ => None,
+        };
         if let Some((_, ahead)) = &mut self.outline {
             ahead.push((hash, commit.clone()));
+        }
+        // Of what stands together nothing is folded one by one.
+        if let Some(takes_whole) = takes_whole {
+            return Ok(takes_whole);
         }
         self.context(view)?;
         let before = self.context.take();
@@ -285,7 +304,8 @@ impl<'a> Chain<'a> {
         }
         let hash = commit.hash();
         let append = matches!(commit.operation, Operation::Append { .. });
-        let takes_whole = (!append || self.context.is_some()) && self.fold(tx, hash, commit)?;
+        let is_followed = self.context.is_some() || self.outline.is_some();
+        let takes_whole = (!append || is_followed) && self.fold(tx, hash, commit)?;
         tx.put_commit(commit)?;
         self.tip = Some(hash);
         let since = match self.since {
@@ -295,9 +315,10 @@ impl<'a> Chain<'a> {
         self.since = Some(since);
         // Whether a checkpoint is due depends on how much is visible, so that none takes longer to
         // write than what it spares. Where nothing was folded, it is looked at now and then only.
-        let due = (takes_whole && self.context(tx)?.entries.len() <= LARGE)
+        let due = (takes_whole && self.visible(tx)? <= LARGE)
             || (since >= CHECKPOINT_COMMITS && (!append || since % CHECKPOINT_COMMITS == 0) && {
-                2 * since >= self.visible(tx)?
+                let visible = self.visible(tx)?;
+                2 * since >= visible && (append || visible <= LARGE)
             });
         if due {
             let context = self.context(tx)?;

@@ -44,13 +44,29 @@ pub struct Touched {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TouchedList {
     told: Vec<Touched>,
+    told_last: Vec<Touched>,
     all: Total,
 }
 
 impl TouchedList {
+    /// Of those that are told one by one, the first `first` are the first of all.
+    pub(crate) fn of(mut told: Vec<Touched>, first: usize, all: Total) -> Self {
+        let told_last = told.split_off(first);
+        Self {
+            told,
+            told_last,
+            all,
+        }
+    }
+
     /// The first of them, as many as were asked for.
     pub fn told(&self) -> &[Touched] {
         &self.told
+    }
+
+    /// The last of the others, as many as were asked for.
+    pub fn told_last(&self) -> &[Touched] {
+        &self.told_last
     }
 
     /// What all of them come to.
@@ -248,29 +264,30 @@ pub(crate) fn told<'a>(
     Ok(told.collect())
 }
 
-/// The same of entries of which each comes with its tokens; as many one by one as `limit` says.
+/// The same of entries of which each comes with its tokens; one by one as many of the first and of the last as `limits`
+/// say.
 pub(crate) fn told_some(
     view: &dyn View,
     context: &Context,
     places: &[usize],
     count: impl Fn(usize) -> TokenCount,
-    limit: usize,
+    limits: (usize, usize),
     fresh: &Fresh<'_>,
 ) -> Result<TouchedList> {
-    let first = &places[..places.len().min(limit)];
+    let (first, others) = places.split_at(places.len().min(limits.0));
+    let last = &others[others.len() - others.len().min(limits.1)..];
+    let one_by_one = || first.iter().chain(last);
     let placed = |at: &usize| (*at, context.entries[*at].clone());
-    let entries: Vec<Placed> = first.iter().map(placed).collect();
+    let entries: Vec<Placed> = one_by_one().map(placed).collect();
     let mut counts = Counts::default();
     counts.add(
         entries.iter().map(|(_, entry)| entry),
-        first.iter().map(|at| count(*at)),
+        one_by_one().map(|at| count(*at)),
     );
     let mut all = Total::default();
     all.extend(places.iter().map(|at| count(*at)));
-    Ok(TouchedList {
-        told: told(view, &entries, &counts, fresh)?,
-        all,
-    })
+    let told = told(view, &entries, &counts, fresh)?;
+    Ok(TouchedList::of(told, first.len(), all))
 }
 
 #[cfg(test)]

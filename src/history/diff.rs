@@ -1,15 +1,28 @@
 //! Two commits' contexts read, to be compared.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
+use crate::compile::{Beginning, Prefix, Provider};
 use crate::context::{Context, Entry};
 use crate::diff::{ContextDiff, DiffOptions, Side};
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::outline::Listed;
 use crate::history::repo::Repo;
-use crate::history::{counts, load, path};
-use crate::model::{Commit, Encoding, EntryId, Message};
+use crate::history::stretches::Outline;
+use crate::history::{counts, load, path, totals};
+use crate::model::{Commit, Encoding, EntryId, Message, Part, Total, Written};
 use crate::store::{CountKey, View};
+
+/// How many entries are read at once.
+const PAGE: usize = if cfg!(test) { 8 } else { 4_096 };
+/// How many entries before the others are first looked at for a call; then four times as many.
+const CALL_PAGE: usize = if cfg!(test) { 2 } else { 16 };
+/// From how many messages on it is kept how long they are.
+const MEASURED: usize = if cfg!(test) { 4 } else { 256 };
+/// How many commits between two are looked at for whether any sets anything.
+const NEAR: usize = 4_096;
 
 impl Repo {
     /// What changed from the context at `before` to the context at `after`; none is the empty
@@ -53,6 +66,143 @@ impl Repo {
         Ok(ContextDiff::new(old, new, options))
     }
 
+    /// The same, where of what both contexts begin with nothing is read: it costs what differs and what comes after that,
+    /// however long the contexts are. What they begin with is told by its length and its tokens alone.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if a commit is not here.
+    pub fn diff_of_rest(
+        &self,
+        before: &CommitHash,
+        after: &CommitHash,
+        options: &DiffOptions,
+        encoding: Encoding,
+    ) -> Result<ContextDiff> {
+        let view = self.store.read()?;
+        let outlines = [Outline::of(&*view, before)?, Outline::of(&*view, after)?];
+        let [old, new] = &outlines;
+        let mut both = old.visible_in_common(new, shared_commits(&*view, before, after)?);
+        let [mut old, mut new] = [
+            Side {
+                commit: Some(*before),
+                ..Side::default()
+            },
+            Side {
+                commit: Some(*after),
+                ..Side::default()
+            },
+        ];
+        if sets_between(&*view, before, after)? {
+            for (side, outline) in [&mut old, &mut new].into_iter().zip(&outlines) {
+                let by = view.settings_at(&outline.tip)?;
+                let context = Context {
+                    settings: by,
+                    ..Context::default()
+                };
+                side.settings = load::settings(&*view, &context)?;
+                side.set_by = set_by(&*view, &context)?;
+            }
+            for (key, by) in old.set_by.iter().chain(&new.set_by) {
+                if old.settings.get(key) != new.settings.get(key) {
+                    both = both.min(outlines[0].visible_before(&*view, by)?.unwrap_or(both));
+                }
+            }
+        }
+        let listed = outlines.each_ref().map(Outline::visible);
+        for (side, listed) in [&mut old, &mut new].into_iter().zip(&listed) {
+            let rest = listed.read_in(&*view, both..listed.len())?.into_iter();
+            side.entries = rest.map(|one| one.entry).collect();
+            side.skipped = both;
+        }
+        drop(view);
+        for side in [&mut old, &mut new] {
+            let entries: Vec<&Entry> = side.entries.iter().collect();
+            side.counts = counts::of_entries(&*self.store, &entries, encoding)?;
+        }
+        let total = self.total_of_first(&listed[0], &old, encoding)?;
+        let view = self.store.read()?;
+        old.known = known(&*view, &old, &new)?;
+        new.known = known(&*view, &new, &old)?;
+        old.messages = messages(&*view, &old, &Side::default())?;
+        new.messages = messages(&*view, &new, &old)?;
+        for side in [&mut old, &mut new] {
+            side.skipped_total = total;
+            side.callers = callers(&*view, &listed[0], side)?;
+        }
+        Ok(ContextDiff::new(old, new, options))
+    }
+
+    /// How much of the requests for the two contexts is the same from their start. Reads what was skipped of them,
+    /// message by message; of a long beginning it is kept how long it is in OpenAI's form, so that only what is new is read
+    /// after that.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::compile::shared_prefix`], and the store's.
+    pub fn shared_prefix(
+        &self,
+        diff: &ContextDiff,
+        provider: Provider,
+        encoding: Encoding,
+    ) -> Result<Prefix> {
+        let (old, new) = (&diff.before, &diff.after);
+        let (Some(before), Some(after), 1..) = (old.commit, new.commit, old.skipped) else {
+            return Beginning::new(provider).shared(&old.messages, &new.messages);
+        };
+        let view = self.store.read()?;
+        let purge = view.last_purge()?;
+        let outlines = [Outline::of(&*view, &before)?, Outline::of(&*view, &after)?];
+        let mut known = None;
+        for outline in &outlines {
+            let found = written(&*view, outline, encoding)?.into_iter().chain(known);
+            let found = found.filter(|found| found.messages <= old.skipped as u64);
+            known = found.max_by_key(|found| found.messages);
+        }
+        let mut beginning = match known {
+            Some(known) => Beginning::after(provider, known),
+            None => Beginning::new(provider),
+        };
+        let first = beginning.len();
+        let listed = outlines[0].visible();
+        for range in pages(first..old.skipped) {
+            let entries = listed.read_in(&*view, range)?;
+            let entries = entries.iter().map(|one| &one.entry);
+            load::tell_beginning(&*view, entries, &mut beginning)?;
+        }
+        drop(view);
+        if let Some(settled) = beginning.settled()
+            && settled.messages >= (first + MEASURED) as u64
+        {
+            for commit in [before, after] {
+                if let Some(mut summary) = self.summary_near(&commit, encoding)? {
+                    summary.written = Some(settled);
+                    self.keep_summary(&commit, encoding, &summary, purge);
+                    break;
+                }
+            }
+        }
+        beginning.shared(&old.messages, &new.messages)
+    }
+
+    /// What the entries come to that a side skipped; no view may be open.
+    fn total_of_first(&self, listed: &Listed, side: &Side, encoding: Encoding) -> Result<Total> {
+        let Some(commit) = side.commit.filter(|_| side.skipped > PAGE) else {
+            let view = self.store.read()?;
+            let first = listed.read_in(&*view, 0..side.skipped)?;
+            drop(view);
+            let first: Vec<&Entry> = first.iter().map(|one| &one.entry).collect();
+            let mut total = Total::default();
+            total.extend(counts::of_entries(&*self.store, &first, encoding)?);
+            return Ok(total);
+        };
+        let mut total = totals::of_commit(self, &commit, encoding)?;
+        for count in &side.counts {
+            total.remove(*count);
+        }
+        Ok(total)
+    }
+
     /// One side of a comparison with a context of another repository, of whose history nothing is known here.
     ///
     /// # Errors
@@ -71,6 +221,17 @@ impl Repo {
     /// [`crate::Error::UnknownRevision`] if it is not here.
     pub fn commit_at(&self, hash: &CommitHash) -> Result<Commit> {
         Ok(load::commit(&*self.store.read()?, hash)?.commit)
+    }
+
+    /// Whether an entry is visible at a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if the commit is not here.
+    pub fn shows(&self, commit: &CommitHash, entry: &EntryId) -> Result<bool> {
+        let view = self.store.read()?;
+        let outline = Outline::of(&*view, commit)?;
+        Ok(outline.visible_before(&*view, entry)?.is_some())
     }
 
     /// The entry that an edit gave its content.
@@ -145,4 +306,96 @@ fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
         message.expect("what one has not, the other has read")
     });
     Ok(all.collect())
+}
+
+/// How long the request is of what a context begins with, as it was measured at a commit before whose context began with
+/// the same.
+fn written(view: &dyn View, outline: &Outline, encoding: Encoding) -> Result<Option<Written>> {
+    let newest = view.newest_summary(&outline.tip, encoding)?;
+    let Some((depth, Some(written))) = newest.map(|(depth, summary)| (depth, summary.written))
+    else {
+        return Ok(None);
+    };
+    if outline.only_appends_since(depth) {
+        return Ok(Some(written));
+    }
+    let Some(there) = view.ancestor_at(&outline.tip, depth)? else {
+        return Ok(None);
+    };
+    let same = Outline::of(view, &there)?.visible_in_common(outline, depth + 1);
+    Ok(Some(written).filter(|written| written.messages <= same as u64))
+}
+
+/// A range in parts.
+fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(PAGE).map(move |at| at..end.min(at + PAGE))
+}
+
+/// How many commits two paths have in common.
+fn shared_commits(view: &dyn View, one: &CommitHash, other: &CommitHash) -> Result<u64> {
+    for (early, late) in [(one, other), (other, one)] {
+        if view.is_ancestor(early, late)? {
+            return Ok(load::commit(view, early)?.depth + 1);
+        }
+    }
+    path::shared_commits(view, one, other)
+}
+
+/// Whether the settings at two commits may differ: not where one leads to the other, is near it, and none of
+/// those between sets anything.
+fn sets_between(view: &dyn View, one: &CommitHash, other: &CommitHash) -> Result<bool> {
+    for (early, late) in [(one, other), (other, one)] {
+        if view.is_ancestor(early, late)? {
+            let between = load::commit(view, late)?.depth - load::commit(view, early)?.depth;
+            if between > NEAR as u64 {
+                return Ok(true);
+            }
+            let rows = view.ancestors(late, None, between as usize)?;
+            return Ok(rows.iter().any(|row| !row.commit.settings.is_empty()));
+        }
+    }
+    Ok(true)
+}
+
+/// The messages among those that a side skipped whose calls the others answer: for each result without a call among those
+/// before it, the nearest call of its id. `listed` are all that are visible there.
+fn callers(view: &dyn View, listed: &Listed, side: &Side) -> Result<Vec<Message>> {
+    let mut called: HashSet<&str> = HashSet::new();
+    let mut wanted: HashSet<String> = HashSet::new();
+    for message in &side.messages {
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { id, .. } => drop(called.insert(id)),
+                Part::ToolResult { call, .. } if !called.contains(call.as_str()) => {
+                    wanted.insert(call.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    let (mut end, mut page, mut found) = (side.skipped, CALL_PAGE, Vec::new());
+    while end > 0 && !wanted.is_empty() {
+        let start = end.saturating_sub(page);
+        let entries = listed.read_in(view, start..end)?;
+        let contents: Vec<_> = entries.iter().map(|one| one.entry.content).collect();
+        let uses = view.tool_uses(&contents)?;
+        for (one, uses) in entries.iter().zip(uses).rev() {
+            let calls = uses.iter().flat_map(|uses| &uses.calls);
+            if !calls
+                .map(|call| call.id.as_str())
+                .any(|id| wanted.contains(id))
+            {
+                continue;
+            }
+            // Some of its parts may be hidden.
+            let message = load::message(view, &one.entry)?;
+            if message.calls().filter(|id| wanted.remove(*id)).count() > 0 {
+                found.push(message);
+            }
+        }
+        (end, page) = (start, PAGE.min(4 * page));
+    }
+    found.reverse();
+    Ok(found)
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use crate::compile::Beginning;
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -124,6 +125,21 @@ pub(crate) fn each_message<'a>(
         ))
     })?;
     hashes.get(told).map_or(Ok(()), |lost| Err(missing(lost)))
+}
+
+/// Tells visible entries to what measures how a request begins with them.
+pub(crate) fn tell_beginning<'a>(
+    view: &dyn View,
+    entries: impl IntoIterator<Item = &'a Entry>,
+    beginning: &mut Beginning,
+) -> Result<()> {
+    each_message(view, entries, &mut |stored| match stored {
+        Stored::Canonical(canonical) => beginning.add_canonical(canonical),
+        Stored::Masked(message) => {
+            beginning.add(message);
+            Ok(())
+        }
+    })
 }
 
 /// The message of one visible entry.

@@ -12,7 +12,7 @@ use crate::hash::CommitHash;
 use crate::history::repo::Repo;
 pub use crate::history::stretches::Outline;
 use crate::history::stretches::{Stood, Stretch, appended};
-use crate::model::EntryId;
+use crate::model::{EntryId, Operation};
 use crate::store::View;
 
 /// Some of the entries at a commit, by their places from 0: read a range at a time.
@@ -120,6 +120,23 @@ impl Outline {
         });
         let from = rows.len - count.min(visible);
         (rows, from)
+    }
+
+    /// Whether all that an operation names is visible: then whoever knows only that can fold it. A restore is of what is not.
+    pub(crate) fn shows_all(&self, view: &dyn View, operation: &Operation) -> Result<bool> {
+        if let Operation::Restore { .. } = operation {
+            return Ok(false);
+        }
+        let fates = Fates::of(self.clone());
+        let names = operation.entries();
+        let commits: Vec<CommitHash> = names.iter().map(|id| id.commit).collect();
+        let rows = view.commits(&commits)?.into_iter();
+        let depths = rows.map(|row| row.map_or(u64::MAX, |row| row.depth));
+        let mut names = names.iter().zip(depths);
+        Ok(names.all(|(id, depth)| {
+            let fate = fates.get(id, depth);
+            fate.is_some_and(|fate| fate.number.is_some())
+        }))
     }
 
     fn listed(&self, keep: impl Fn(usize, &Stretch) -> bool) -> Listed {
@@ -347,6 +364,22 @@ mod tests {
             }
         }
         assert_eq!(rows.place_of(visible.len() + 1), None);
+        for (at, one) in visible.iter().enumerate() {
+            let names = [
+                format!("{tip}:{}", at + 1),
+                format!("{tip}:-{}", visible.len() - at),
+            ];
+            for name in names {
+                let entry = repo.resolve_entry(&crate::history::On::Head, &name);
+                assert_eq!(entry.expect("it is there"), one.entry.id);
+            }
+        }
+        for name in [format!("{tip}:{}", visible.len() + 1), format!("{tip}:0")] {
+            assert!(
+                repo.resolve_entry(&crate::history::On::Head, &name)
+                    .is_err()
+            );
+        }
         let order = repo.order(tip).expect("an order");
         for hide in order.entries().flat_map(|entry| entry.hidden_by) {
             let found = whole(&outline.replaced_by(&hide));

@@ -128,7 +128,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    fn of(context: &Context, counts: &[TokenCount]) -> Self {
+    pub(super) fn of(context: &Context, counts: &[TokenCount]) -> Self {
         let before = counts.len().saturating_sub(COMMITS);
         let newest = context.entries.iter().zip(counts).rev().take(COMMITS);
         let mut entries: Vec<_> = newest.map(|(entry, count)| (entry.id, *count)).collect();

@@ -6,12 +6,18 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
+use crate::history::stretches::Outline;
 use crate::history::{called, find, head, load, path};
 use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
 /// How many commits an ambiguous prefix lists.
 const CANDIDATES: usize = 5;
+
+/// From which depth on a visible message is found by its number without a look at those before it, and up to how many commits
+/// that are no appends.
+const LONG: u64 = if cfg!(test) { 4 } else { 2_048 };
+const CHANGES: usize = 256;
 
 /// What a person named of a context: a message, or one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,19 +211,35 @@ fn visible_entry(view: &dyn View, on: &On, text: &str) -> Result<Option<EntryId>
     let Ok(place) = place.parse::<i64>() else {
         return Ok(None);
     };
-    let context = load::context(view, &resolve(view, on, or_head(base))?)?;
-    let count = context.entries.len();
-    let index = match usize::try_from(place) {
+    let tip = resolve(view, on, or_head(base))?;
+    let index = |count: usize| match usize::try_from(place) {
         Ok(place) => place.checked_sub(1),
         Err(_) => count.checked_sub(usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX)),
     };
-    match index.and_then(|index| context.entries.get(index)) {
-        Some(entry) => Ok(Some(entry.id)),
-        None => Err(Error::NoSuchMessage {
-            text: text.to_owned(),
-            messages: count,
-        }),
-    }
+    let outline = if load::commit(view, &tip)?.depth < LONG {
+        None
+    } else {
+        Outline::of_few(view, &tip, CHANGES)?
+    };
+    let (count, found) = match outline {
+        Some(outline) => {
+            let visible = outline.visible();
+            let at = index(visible.len()).filter(|at| *at < visible.len());
+            let range = at.map_or(0..0, |at| at..at + 1);
+            let found = visible.read_in(view, range)?.pop();
+            (visible.len(), found.map(|one| one.entry.id))
+        }
+        None => {
+            let entries = load::context(view, &tip)?.entries;
+            let found = index(entries.len()).and_then(|at| entries.get(at));
+            (entries.len(), found.map(|entry| entry.id))
+        }
+    };
+    let text = text.to_owned();
+    let messages = count;
+    found
+        .map(Some)
+        .ok_or(Error::NoSuchMessage { text, messages })
 }
 
 /// The commit that `text` names, inside a transaction. Errors name `text` as it was typed.

@@ -191,9 +191,22 @@ impl Repo {
         Ok((summary, provider))
     }
 
+    /// The context at a commit summed up, where a summary that is kept is near; no view may be open.
+    pub(super) fn summary_near(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+    ) -> Result<Option<Summed>> {
+        let view = self.store.read()?;
+        Ok(match kept(&*view, tip, &Counts::default(), encoding)? {
+            Kept::Summary(summary, ..) => Some(*summary),
+            Kept::Uncounted { .. } | Kept::Nothing { .. } => None,
+        })
+    }
+
     /// Keeps a summary for later. It holds as long as nothing is purged: `purge` is the newest one that
     /// it knows of. A repository that cannot be written to is no obstacle.
-    fn keep_summary(
+    pub(super) fn keep_summary(
         &self,
         tip: &CommitHash,
         encoding: Encoding,

@@ -182,6 +182,98 @@ impl Outline {
         })
     }
 
+    /// With how many visible entries both contexts begin, where their paths have so many commits in common.
+    pub(crate) fn visible_in_common(&self, other: &Self, shared: u64) -> usize {
+        let depths = [self.depths(), other.depths()];
+        let pieces = |outline: &'_ Self| -> Vec<(usize, Stood)> {
+            let visible = outline.stretches.iter().filter(|one| one.fate.visible);
+            visible.map(|one| (one.len, one.what.clone())).collect()
+        };
+        let [mut one, mut two] = [self, other].map(|outline| pieces(outline).into_iter());
+        let (mut left, mut right) = (one.next(), two.next());
+        let mut count = 0;
+        while let (Some((len, what)), Some((others, other))) = (&mut left, &mut right) {
+            let same = match (&mut *what, &mut *other) {
+                (Stood::From(first), Stood::From(there)) if first == there => {
+                    let room = shared.saturating_sub(*first) as usize;
+                    let same = room.min(*len).min(*others);
+                    *first += same as u64;
+                    *there += same as u64;
+                    same
+                }
+                (Stood::One(entry), Stood::One(there)) => usize::from(is_alike(entry, there)),
+                (Stood::One(entry), Stood::From(first)) => {
+                    let same = is_at(&depths[0], entry, *first, shared);
+                    *first += u64::from(same);
+                    same.into()
+                }
+                (Stood::From(first), Stood::One(entry)) => {
+                    let same = is_at(&depths[1], entry, *first, shared);
+                    *first += u64::from(same);
+                    same.into()
+                }
+                (Stood::From(_), Stood::From(_)) => 0,
+            };
+            if same == 0 {
+                break;
+            }
+            count += same;
+            *len -= same;
+            *others -= same;
+            if *len == 0 {
+                left = one.next();
+            }
+            if right.as_ref().is_some_and(|(others, _)| *others == 0) {
+                right = two.next();
+            }
+        }
+        count
+    }
+
+    /// The visible entries that were told one by one.
+    pub(crate) fn visible_ones(&self) -> Vec<&Entry> {
+        let visible = self.stretches.iter().filter(|one| one.fate.visible);
+        let ones = visible.filter_map(|stretch| match &stretch.what {
+            Stood::One(entry) => Some(&**entry),
+            Stood::From(_) => None,
+        });
+        ones.collect()
+    }
+
+    /// How many visible entries stand before an entry; none if it isn't visible here.
+    pub(crate) fn visible_before(&self, view: &dyn View, id: &EntryId) -> Result<Option<usize>> {
+        let depth = view.commit(&id.commit)?.map(|row| row.depth);
+        let is_here = view.is_ancestor(&id.commit, &self.tip)?;
+        let mut before = 0;
+        for stretch in self.stretches.iter().filter(|one| one.fate.visible) {
+            match (&stretch.what, depth) {
+                (Stood::One(entry), _) if entry.id == *id => return Ok(Some(before)),
+                (Stood::From(first), Some(depth))
+                    if is_here
+                        && id.index.is_none()
+                        && (*first..first + stretch.len as u64).contains(&depth) =>
+                {
+                    return Ok(Some(before + (depth - first) as usize));
+                }
+                _ => {}
+            }
+            before += stretch.len;
+        }
+        Ok(None)
+    }
+
+    /// Whether all commits behind the one at this depth are appends.
+    pub(crate) fn only_appends_since(&self, depth: u64) -> bool {
+        let mut since = self.rows.iter().rev().take_while(|row| row.depth > depth);
+        since.all(|row| row.appended().is_some())
+    }
+
+    /// The depths of the appends that were told one by one.
+    pub(crate) fn depths(&self) -> HashMap<CommitHash, u64> {
+        let appends = self.rows.iter().filter(|row| row.appended().is_some());
+        appends.map(|row| (row.hash, row.depth)).collect()
+    }
+
     /// How many entries the order has.
     pub(crate) fn entries(&self) -> u64 {
         self.stretches.iter().map(|s| s.len as u64).sum()
@@ -256,6 +348,22 @@ impl Outline {
         }
         self.context_of(view, entries)
     }
+}
+
+/// Whether both are one entry that says the same.
+fn is_alike(one: &Entry, other: &Entry) -> bool {
+    let priority = Priority::Normal;
+    let [one, other] = [one, other].map(|entry| Entry {
+        priority,
+        ..entry.clone()
+    });
+    one == other
+}
+
+/// Whether an entry is what the commit at a depth of a path appends, as it was appended, where another path has so many commits
+/// in common with that one.
+fn is_at(depths: &HashMap<CommitHash, u64>, entry: &Entry, depth: u64, shared: u64) -> bool {
+    depth < shared && entry.is_as_appended() && depths.get(&entry.id.commit) == Some(&depth)
 }
 
 pub(crate) fn kind(row: &CommitRow) -> Option<(CommitHash, HideKind)> {

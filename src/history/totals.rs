@@ -8,6 +8,7 @@ use crate::history::change::Change;
 use crate::history::counts::{Counts, key, key_of};
 use crate::history::load;
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::model::{Encoding, Operation, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
 
@@ -246,6 +247,37 @@ pub(crate) fn of_context(
     let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
     let known = repo.store.read()?.counts(&keys, encoding)?;
     Ok((total, known.iter().all(Option::is_some)))
+}
+
+/// The total at a commit: as it is known, else summed up, and kept where that took a look at many. No view may be open.
+pub(crate) fn of_commit(repo: &Repo, commit: &CommitHash, encoding: Encoding) -> Result<Total> {
+    let known = |new: &Counts| at_commit(&*repo.store.read()?, commit, new, encoding);
+    if let Some(total) = known(&Counts::default())? {
+        return Ok(total);
+    }
+    if let Some(total) = known(&catch_up(&*repo.store, commit, encoding)?)? {
+        return Ok(total);
+    }
+    let view = repo.store.read()?;
+    let purge = view.last_purge()?;
+    let counts = Outline::of(&*view, commit)?.counts(&*view, encoding)?;
+    drop(view);
+    let (total, is_known) = if counts.iter().all(Option::is_some) {
+        let mut total = Total::default();
+        total.extend(counts.into_iter().flatten());
+        (total, true)
+    } else {
+        of_context(repo, commit, encoding)?
+    };
+    if is_known {
+        keep(
+            &*repo.store,
+            purge,
+            encoding,
+            [(*commit, total)].into_iter(),
+        );
+    }
+    Ok(total)
 }
 
 /// How many messages are visible at a commit, where a total says so.

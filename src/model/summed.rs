@@ -21,6 +21,17 @@ pub struct Summed {
     pub injected: u64,
     /// The message with the most tokens, the first of several.
     pub largest: Option<LargestEntry>,
+    /// How long a request is of the messages with which it begins, where somebody has measured that.
+    pub written: Option<Written>,
+}
+
+/// How long a request in OpenAI's form is up to and with its first messages, behind which no call is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// How many messages.
+    pub messages: u64,
+    /// How many bytes.
+    pub size_bytes: u64,
 }
 
 /// The largest message of a context.

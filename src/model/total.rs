@@ -29,6 +29,24 @@ impl Total {
         self.estimates -= u64::from(count.estimated);
     }
 
+    /// These and others.
+    pub fn with(self, others: Self) -> Self {
+        Self {
+            messages: self.messages + others.messages,
+            tokens: self.tokens + others.tokens,
+            estimates: self.estimates + others.estimates,
+        }
+    }
+
+    /// These without others, which must be among them.
+    pub fn without(self, others: Self) -> Self {
+        Self {
+            messages: self.messages.saturating_sub(others.messages),
+            tokens: self.tokens.saturating_sub(others.tokens),
+            estimates: self.estimates.saturating_sub(others.estimates),
+        }
+    }
+
     /// Their tokens alone.
     pub fn sum(&self) -> TokenCount {
         TokenCount {

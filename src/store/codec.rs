@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{
-    Encoding, EntryId, LargestEntry, Message, Role, Span, Summed, TokenCount, Total,
+    Encoding, EntryId, LargestEntry, Message, Role, Span, Summed, TokenCount, Total, Written,
 };
 
 /// The number of an encoding of counts.
@@ -186,6 +186,10 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     facts.into_iter().for_each(|number| out.number(number));
     out.0.extend(largest.entry.commit.as_bytes());
     out.0.extend(largest.content.as_bytes());
+    if let Some(written) = &summary.written {
+        out.number(written.messages);
+        out.number(written.size_bytes);
+    }
     out.0
 }
 
@@ -225,6 +229,12 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
             content: ContentHash::from_bytes(from.hash()?),
             number,
             tokens,
+        });
+    }
+    if !from.is_done() {
+        summary.written = Some(Written {
+            messages: from.number()?,
+            size_bytes: from.number()?,
         });
     }
     from.is_done().then_some(summary)

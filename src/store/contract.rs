@@ -15,7 +15,7 @@ use crate::model::searched::Literals;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
     PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed,
-    TokenCount, ToolUses, Total, Usage,
+    TokenCount, ToolUses, Total, Usage, Written,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -1017,6 +1017,10 @@ fn summaries_read_back(make: Make<'_>) {
                 tokens,
                 estimated: tokens == 7,
             },
+        }),
+        written: (tokens == 7).then_some(Written {
+            messages: 3,
+            size_bytes: 1 << 40,
         }),
     };
     writing(&*store, |tx| {

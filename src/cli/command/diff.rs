@@ -1,6 +1,6 @@
 //! `tract diff`: what changed between two contexts.
 
-use tract::compile::{Provider, shared_prefix};
+use tract::compile::Provider;
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
 use tract::history::{On, Repo};
@@ -110,11 +110,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         exact_ids: args.exact_ids,
     };
     let (before, after) = (compared.before.as_ref(), Some(&compared.after));
-    let found = repo.diff(before, after, &options, app.encoding(&repo)?)?;
+    let encoding = app.encoding(&repo)?;
+    let found = match before {
+        Some(before) => repo.diff_of_rest(before, &compared.after, &options, encoding)?,
+        None => repo.diff(None, after, &options, encoding)?,
+    };
     let remark = if compared.edits {
         let entry = repo.edited_entry(&compared.after)?;
-        let visible = found.after.entries.iter().any(|other| other.id == entry);
-        Some(if visible {
+        Some(if repo.shows(&compared.after, &entry)? {
             ", an edit".to_owned()
         } else {
             ", an edit of a message that is hidden".to_owned()
@@ -122,7 +125,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         None
     };
-    let shared = || shared_prefix(&found.before.messages, &found.after.messages, provider);
+    let shared = || repo.shared_prefix(&found, provider, encoding);
     let prefix = (show.form != Form::Lines).then(shared).transpose()?;
     let prefix = prefix.map(|prefix| Kept {
         messages: prefix.messages,

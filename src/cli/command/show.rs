@@ -315,6 +315,7 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<()> {
             ui.heading(&format!("{title} {count}, {tokens} tokens"))?;
             let list = outcome::List {
                 limit,
+                last: 0,
                 others: "(--full)",
                 sum: false,
             };

@@ -240,6 +240,50 @@ impl PlanInput {
         rest.find(is_task)
     }
 
+    /// The first place at which visible entries stand together.
+    fn first_run(&self) -> Option<usize> {
+        self.visible().find(|at| self.order[*at].run.is_some())
+    }
+
+    /// Whether the task is told by itself, and nothing that may be the task stands together with others; `is_typed` says whether
+    /// a message that a user typed is told by itself.
+    pub(crate) fn tells_task(&self, is_typed: bool) -> bool {
+        self.first_run().is_none_or(|run| {
+            let task = self.task().filter(|task| *task < run);
+            task.is_some_and(|at| is_typed || self.order[at].placed_by(HideKind::Compaction))
+        })
+    }
+
+    /// Whether all that belongs to these entries is told by itself, and the newest message of a user's.
+    pub(crate) fn tells_around(&self, named: &[EntryId]) -> bool {
+        let Some(last) = self.visible().rfind(|at| self.order[*at].run.is_some()) else {
+            return true;
+        };
+        let pairs = self.pairs();
+        let is_whole = |at: &usize| {
+            let (mut calls, mut results) = (0, 0);
+            for pair in pairs.pairs() {
+                calls += usize::from(pair.call.0 == *at);
+                results += usize::from(pair.result.0 == *at);
+            }
+            let links = &self.order[*at].links;
+            (calls, results) == (links.calls.len(), links.results.len())
+        };
+        let named = named.iter().filter_map(|id| self.place(id).ok());
+        let mut groups = named.filter(|at| self.order[*at].visible());
+        let is_users = |at: usize| self.order[at].is_users();
+        // What is attached at a border may have more of its kind beyond it.
+        let mut visible = self.visible().collect::<Vec<_>>().into_iter().peekable();
+        let mut is_cut = false;
+        while let Some(at) = visible.next() {
+            let next = visible.peek().map(|next| &self.order[*next]);
+            is_cut |= self.order[at].attached && next.is_some_and(|next| next.run.is_some());
+        }
+        !is_cut
+            && self.visible().any(|at| at > last && is_users(at))
+            && groups.all(|at| pairs.group_of(at).iter().all(is_whole))
+    }
+
     /// The place of an entry, by its own name or that of an edit of it.
     ///
     /// # Errors

@@ -174,19 +174,11 @@ pub fn truncate(
     drop_first: bool,
     marker: &Marker,
 ) -> Result<Option<Draft>> {
-    let counted: Vec<usize> = input
-        .visible()
-        .filter(|at| counts(&input.order[*at]))
-        .collect();
+    let counted = counted(input);
     let task = input.task().filter(|_| !drop_first);
     let settled = |limit: usize, end: usize, tail: usize, spared: Option<usize>| {
-        let wanted: BTreeSet<usize> = counted
-            .iter()
-            .copied()
-            .filter(|at| *at < end && task.is_none_or(|task| *at > task))
-            .filter(|at| !input.order[*at].pinned())
-            .take(limit)
-            .collect();
+        let before = counted.iter().copied().filter(|at| *at < end);
+        let (wanted, _) = first(input, before, task, limit);
         input.settle(&wanted, false, |at| {
             Some(at) == task || Some(at) == spared || at >= tail || !counts(&input.order[at])
         })
@@ -194,11 +186,11 @@ pub fn truncate(
     let chosen = match window {
         Window::Fraction(fraction) => {
             let end = input.order.len();
-            settled(fraction.of(counted.len()), end, end, None)
+            settled(fraction.of(input.count(&counted)), end, end, None)
         }
         Window::Keep(keep) => {
-            let hidden = counted.len().saturating_sub(keep);
-            let tail = counted.get(hidden).copied().unwrap_or(input.order.len());
+            let hidden = input.count(&counted).saturating_sub(keep);
+            let tail = place_after(input, &counted, hidden).unwrap_or(input.order.len());
             settled(hidden, tail, tail, None)
         }
         Window::Budget {
@@ -256,6 +248,67 @@ pub fn truncate(
     let replacement = message.map(|message| (input.slot_after(*last, &gone), message));
     let draft = input.hide(HideKind::Truncation, &gone, Vec::new(), replacement);
     Ok(Some(draft))
+}
+
+/// Whether a truncation takes whole what stands together, or leaves it. Of a budget nobody knows before.
+pub(crate) fn is_whole(input: &PlanInput, window: Window, drop_first: bool) -> bool {
+    let counted = counted(input);
+    let task = input.task().filter(|_| !drop_first);
+    match window {
+        Window::Fraction(fraction) => {
+            let limit = fraction.of(input.count(&counted));
+            first(input, counted.iter().copied(), task, limit).1
+        }
+        Window::Keep(keep) => {
+            let hidden = input.count(&counted).saturating_sub(keep);
+            keep == 0 || place_after(input, &counted, hidden).is_some()
+        }
+        Window::Budget { .. } => false,
+    }
+}
+
+/// The places of what a truncation counts.
+fn counted(input: &PlanInput) -> Vec<usize> {
+    let visible = input.visible();
+    visible.filter(|at| counts(&input.order[*at])).collect()
+}
+
+/// The first of these places that may go, so that `limit` entries stand there, and whether it is just as many.
+fn first(
+    input: &PlanInput,
+    places: impl Iterator<Item = usize>,
+    task: Option<usize>,
+    limit: usize,
+) -> (BTreeSet<usize>, bool) {
+    let mut left = limit;
+    let mut first = BTreeSet::new();
+    for at in places {
+        if task.is_some_and(|task| at <= task) || input.order[at].pinned() {
+            continue;
+        }
+        if left == 0 {
+            break;
+        }
+        let len = input.order[at].len();
+        if len > left {
+            return (first, false);
+        }
+        left -= len;
+        first.insert(at);
+    }
+    (first, true)
+}
+
+/// The place of which so many counted entries stand before it; none where it is in the midst of others, or there is none.
+fn place_after(input: &PlanInput, counted: &[usize], count: usize) -> Option<usize> {
+    let mut before = 0;
+    for at in counted {
+        if before >= count {
+            return (before == count).then_some(*at);
+        }
+        before += input.order[*at].len();
+    }
+    None
 }
 
 /// Whether a visible entry is a message that a truncation counts and may hide by itself.

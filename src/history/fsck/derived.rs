@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::BODIES;
+use crate::compile::{Beginning, Provider};
 use crate::context::{Context, Entry, Mask, Order};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
@@ -144,11 +145,23 @@ impl<'a> Kept<'a> {
     }
 
     /// A context summed up; none where a message has no count, or its row is damaged.
-    fn summary(&self, context: Option<&Context>, encoding: Encoding) -> Option<Summed> {
+    fn summary(
+        &self,
+        context: Option<&Context>,
+        encoding: Encoding,
+        kept: Option<&Summed>,
+    ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
         let contents = context?.entries.iter().map(|entry| entry.content);
         let rows = load::rows(self.view, &contents.collect::<Vec<_>>()).ok()?;
-        sum_up(self.view, context?, &counted, &rows).ok()
+        let mut right = sum_up(self.view, context?, &counted, &rows).ok()?;
+        if let Some(kept) = kept.and_then(|kept| kept.written) {
+            let first = context?.entries.iter().take(kept.messages as usize);
+            let mut beginning = Beginning::new(Provider::OpenAi);
+            load::tell_beginning(self.view, first, &mut beginning).ok()?;
+            right.written = beginning.settled();
+        }
+        Some(right)
     }
 }
 
@@ -218,7 +231,7 @@ impl Found {
                 self.totals += u64::from(right.is_some_and(|right| right != *total));
             }
             for (encoding, summary) in &of.summaries {
-                let right = kept.summary(context, *encoding);
+                let right = kept.summary(context, *encoding, *summary);
                 self.summaries += u64::from(right.is_some_and(|right| Some(&right) != *summary));
             }
         }

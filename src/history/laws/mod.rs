@@ -4,6 +4,7 @@
 mod beside;
 mod collections;
 pub(super) mod commands;
+mod diffs;
 mod merges;
 mod moves;
 mod people;

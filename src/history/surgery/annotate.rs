@@ -2,9 +2,10 @@
 
 use crate::context::plan::skip;
 use crate::error::Result;
-use crate::history::call::Call;
+use crate::history::call::{Call, On};
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::history::stretches::Outline;
+use crate::history::surgery::{Apart, Needs, Surgery, SurgeryOptions};
 use crate::model::{EntryId, Operation, Priority};
 
 /// What became of an annotation.
@@ -57,9 +58,13 @@ impl Repo {
         options: &SurgeryOptions,
     ) -> Result<Annotated> {
         let mut annotated = Annotated::default();
+        let takes_groups =
+            priority == Priority::Skip || !self.is_long(call.on)? || self.skips(call.on)?;
         let needs = Needs {
             named: entries.to_vec(),
-            ..Needs::hidden_too()
+            apart: (!takes_groups).then(Apart::default),
+            hidden_links: takes_groups,
+            ..Needs::messages()
         };
         annotated.surgery = self.operate(call, needs, options, |scene| {
             let plan = skip::annotate(&scene.input, entries, priority, reason)?;
@@ -70,5 +75,15 @@ impl Repo {
             Ok(plan.into_iter().collect())
         })?;
         Ok(annotated)
+    }
+
+    /// Whether any message is skipped there.
+    fn skips(&self, on: &On) -> Result<bool> {
+        let Some(tip) = self.head(on)?.commit() else {
+            return Ok(false);
+        };
+        let outline = Outline::of(&*self.store.read()?, &tip)?;
+        let mut stretches = outline.stretches.iter();
+        Ok(stretches.any(|stretch| stretch.fate.priority == Priority::Skip))
     }
 }

@@ -4,7 +4,7 @@ use crate::context::plan::clear;
 use crate::error::Result;
 use crate::history::call::Call;
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Plan, Scene, Surgery, SurgeryOptions};
+use crate::history::surgery::{Apart, Needs, Plan, Scene, Surgery, SurgeryOptions};
 use crate::model::{Draft, Encoding};
 
 /// A fresh start.
@@ -16,7 +16,13 @@ pub struct Clear {
 
 impl Plan for Clear {
     fn needs(&self) -> Needs {
-        Needs::hidden_too()
+        Needs {
+            apart: Some(Apart {
+                all: true,
+                ..Apart::default()
+            }),
+            ..Needs::hidden_too()
+        }
     }
 
     fn drafts(&self, _: &Repo, scene: &Scene, _: Encoding) -> Result<Vec<Draft>> {

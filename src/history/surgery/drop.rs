@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::history::call::Call;
 use crate::history::repo::Repo;
 use crate::history::revision::Named;
-use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
+use crate::history::surgery::needs::FIRST;
+use crate::history::surgery::{Apart, Needs, Surgery, SurgeryOptions};
 
 impl Repo {
     /// Hides the named messages and parts, all or none. A call takes its results along, a result its
@@ -56,6 +57,12 @@ impl Repo {
                 .chain(parts.iter().map(|(id, _)| id))
                 .copied()
                 .collect(),
+            apart: Some(Apart {
+                first: FIRST,
+                last: FIRST,
+                around: true,
+                ..Apart::default()
+            }),
             ..Needs::default()
         };
         self.operate(call, needs, options, |scene| {

@@ -1,21 +1,28 @@
 //! What drafts would change, before they are committed.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::context::Entry;
 use crate::error::Result;
+use crate::hash::CommitHash;
 use crate::history::append::Committed;
 use crate::history::audit::{Changes, Keep, Said, unsaid};
 use crate::history::call::Call;
 use crate::history::chain::Foreseen;
-use crate::history::change::{Difference, TouchedList, told_some};
+use crate::history::change::{Difference, TouchedList, told, told_some};
+use crate::history::counts::{Counting, Counts};
 use crate::history::load::{self, Fresh};
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::history::surgery::Plan;
 use crate::history::surgery::options::SurgeryOptions;
 use crate::history::surgery::scene::{Scene, Size};
-use crate::model::{Draft, Millis, Operation, TokenCount};
+use crate::history::surgery::segments::{Segment, What, entries_at, segments};
+use crate::history::surgery::weigh::Scales;
+use crate::model::{Draft, Millis, Operation, TokenCount, Total};
+use crate::store::View;
 
 /// What a plan changed or, in a dry run, would change.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +43,15 @@ pub struct Surgery {
     pub kept: Size,
     /// What the provider says of the context before.
     pub provider: ProviderSays,
+}
+
+/// What drafts would change, with what is known of the last commit by then.
+pub(super) struct Foresight {
+    pub(super) surgery: Surgery,
+    /// It and its context, if that was folded.
+    pub(super) foreseen: Option<Foreseen>,
+    /// What its context comes to.
+    pub(super) total: Total,
 }
 
 impl Surgery {
@@ -78,7 +94,7 @@ impl Repo {
         now: Millis,
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        Ok(self.foresee(scene, drafts, now, options)?.0)
+        Ok(self.foresee(scene, drafts, now, options)?.surgery)
     }
 
     /// Which facts nothing would say any more after a plan, where the call is on.
@@ -118,14 +134,14 @@ impl Repo {
         unsaid(&*view, &gone, Vec::new(), &said, changes)
     }
 
-    /// The same, with the last commit and its context.
+    /// The same, with what is known of the last commit.
     pub(super) fn foresee(
         &self,
         scene: &Scene,
         drafts: &[Draft],
         now: Millis,
         options: &SurgeryOptions,
-    ) -> Result<(Surgery, Option<Foreseen>)> {
+    ) -> Result<Foresight> {
         let view = self.store.read()?;
         let mut chain = scene.chain();
         let drafts = drafts
@@ -136,6 +152,22 @@ impl Repo {
         let fresh: Fresh<'_> = messages
             .map(|message| (message.hash(), &**message))
             .collect();
+        if scene.is_together() {
+            let after = chain.outline(&*view)?;
+            let operations = drafts.iter().map(|draft| &draft.operation);
+            let targets = operations.filter_map(|operation| match operation {
+                Operation::Restore { target, .. } => Some(*target),
+                _ => None,
+            });
+            let targets: Vec<CommitHash> = targets.collect();
+            let (surgery, total) =
+                of_stretches(&*view, scene, after.as_ref(), &targets, options, &fresh)?;
+            return Ok(Foresight {
+                surgery,
+                foreseen: chain.foreseen(),
+                total,
+            });
+        }
         let after = chain.context(&*view)?.clone();
         let differ = Difference::between(&scene.context, &after);
 
@@ -155,7 +187,8 @@ impl Repo {
 
         let (was, is) = (|at: usize| scene.counts[at], |at: usize| new[&at]);
         let told = |context, places: &[usize], count: &dyn Fn(usize) -> TokenCount| {
-            told_some(&*view, context, places, count, options.told, &fresh)
+            let limits = (options.told, options.told_last);
+            told_some(&*view, context, places, count, limits, &fresh)
         };
         let changed: Vec<usize> = differ.changed.iter().map(|(at, _)| *at).collect();
         let surgery = Surgery {
@@ -172,6 +205,98 @@ impl Repo {
             provider: scene.says(&*view)?,
         };
         drop(after);
-        Ok((surgery, chain.foreseen()))
+        Ok(Foresight {
+            surgery,
+            foreseen: chain.foreseen(),
+            total,
+        })
     }
+}
+
+/// What changes from a scene in which visible entries stand together to what comes after it; `targets` are the hides that
+/// are undone.
+fn of_stretches(
+    view: &dyn View,
+    scene: &Scene,
+    after: Option<&Outline>,
+    targets: &[CommitHash],
+    options: &SurgeryOptions,
+    fresh: &Fresh<'_>,
+) -> Result<(Surgery, Total)> {
+    let (Some(tip), Some(before), Some(after)) = (scene.tip, scene.outline(), after) else {
+        return Ok(Default::default());
+    };
+    let segments = segments(view, before, after)?;
+    let mut scales = Scales {
+        view,
+        tip,
+        encoding: options.encoding,
+        fresh,
+        known: Vec::new(),
+    };
+    scales.know(before, scene.total())?;
+    for target in targets {
+        // What it hides was summed up before it hid that.
+        if let Some(parent) = load::commit(view, target)?.commit.parent {
+            scales.know_at(&parent)?;
+        }
+    }
+    let of = |which: fn(&Segment) -> bool| -> Vec<&Segment> {
+        segments.iter().filter(|segment| which(segment)).collect()
+    };
+    let list = |which: &[&Segment], is_after: bool| -> Result<TouchedList> {
+        let all = weigh(&scales, which, is_after)?;
+        let len = all.messages as usize;
+        let first = options.told.min(len);
+        let last = (len - options.told_last.min(len - first))..len;
+        let mut placed = entries_at(view, &tip, which, 0..first, is_after)?;
+        placed.extend(entries_at(view, &tip, which, last, is_after)?);
+        let entries: Vec<&Entry> = placed.iter().map(|(_, entry)| entry).collect();
+        let mut counts = Counts::default();
+        let counted = Counting::new(options.encoding)
+            .fill(view, &entries, fresh)?
+            .0;
+        counts.add(entries, counted);
+        let told = told(view, &placed, &counts, fresh)?;
+        Ok(TouchedList::of(told, first, all))
+    };
+    let (hidden, shown) = (of(Segment::is_hidden), of(Segment::is_shown));
+    let changed = of(Segment::is_changed);
+    let differs = |one: &Segment| one.is_hidden() || one.is_shown() || one.is_changed();
+    let kept: Vec<&Segment> = segments.iter().take_while(|one| !differs(one)).collect();
+    let kept = weigh(&scales, &kept, false)?;
+    let become_of_changed = weigh(&scales, &changed, true)?;
+    let (hidden, shown) = (list(&hidden, false)?, list(&shown, true)?);
+    let changed = list(&changed, false)?;
+    let total = scene.total().without(hidden.all()).without(changed.all());
+    let size = |total: Total| Size {
+        messages: total.messages as usize,
+        tokens: total.count(),
+    };
+    let total = total.with(shown.all()).with(become_of_changed);
+    let surgery = Surgery {
+        commits: Vec::new(),
+        before: scene.size(),
+        after: size(total),
+        hidden,
+        shown,
+        changed,
+        kept: size(kept),
+        provider: scene.says(view)?,
+    };
+    Ok((surgery, total))
+}
+
+/// What some segments come to, as they are after, or else as they were before.
+fn weigh(scales: &Scales<'_>, segments: &[&Segment], is_after: bool) -> Result<Total> {
+    let mut depths: Vec<Range<u64>> = Vec::new();
+    let mut ones = Vec::new();
+    for segment in segments {
+        match &segment.what {
+            What::Depths(some) => depths.push(some.clone()),
+            What::One(both) if is_after => ones.extend(&both.1),
+            What::One(both) => ones.extend(&both.0),
+        }
+    }
+    Ok(scales.depths(&depths)?.with(scales.ones(&ones)?))
 }

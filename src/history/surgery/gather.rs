@@ -18,7 +18,7 @@ use crate::history::load::{self, Fresh};
 use crate::history::prompts;
 use crate::history::stretches::{Outline, Stood, Stretch, each_appended};
 use crate::history::surgery::cut::Cut;
-use crate::history::surgery::needs::Needs;
+use crate::history::surgery::needs::{Apart, Needs};
 use crate::model::pairs::Links;
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, EntryId, Part, Role, TokenCount};
@@ -28,6 +28,8 @@ use crate::store::{Appended, Facts, View};
 const BODIES: usize = 256;
 /// Entries that are so near to each other are read in one go.
 const NEAR: u64 = 16;
+/// How many visible entries stand by themselves on both sides of one around which they do.
+const AROUND: usize = if cfg!(test) { 2 } else { 64 };
 /// How many entries are first looked at for one that is not attached.
 const LOOK_BACK: u64 = 16;
 
@@ -53,17 +55,29 @@ pub(super) struct Gather<'a> {
     ones: Vec<usize>,
     /// The entries that stand together unread, and the depths of their commits.
     unread: HashMap<usize, Range<u64>>,
+    /// The visible entries, by how many stand before them, that stand by themselves; none: all do.
+    apart: Option<Vec<Range<usize>>>,
+    /// Whether a message was found that a user typed.
+    is_typed: bool,
+}
+
+/// A plan's input as it was gathered.
+pub(super) struct Gathered {
+    pub(super) input: PlanInput,
+    /// The tokens of its visible entries, as far as they are known and asked for.
+    pub(super) counts: Vec<Option<TokenCount>>,
+    /// Whether a message is among those that stand by themselves which a user typed.
+    pub(super) is_typed: bool,
 }
 
 impl<'a> Gather<'a> {
-    /// From an outline in which the entries stand apart that the needs name. The input comes with the
-    /// counts of its visible entries, as far as they are known and asked for.
+    /// From an outline in which the entries stand apart that the needs name.
     pub(super) fn of(
         view: &'a dyn View,
         outline: &'a Outline,
         needs: &'a Needs,
         encoding: Option<Encoding>,
-    ) -> Result<(PlanInput, Vec<Option<TokenCount>>)> {
+    ) -> Result<Gathered> {
         let mut gather = Self {
             view,
             outline,
@@ -74,7 +88,10 @@ impl<'a> Gather<'a> {
             counts: Vec::new(),
             ones: Vec::new(),
             unread: HashMap::new(),
+            apart: needs.apart.map(|apart| apart_places(outline, needs, apart)),
+            is_typed: false,
         };
+        let mut before = 0;
         for stretch in &outline.stretches {
             match stretch.what {
                 Stood::One(_) => gather.one(stretch),
@@ -82,12 +99,16 @@ impl<'a> Gather<'a> {
                     let depths = first..first + stretch.len as u64;
                     let together = needs.together && !stretch.fate.visible;
                     match (together, needs.hidden_links) {
+                        _ if stretch.fate.visible && gather.apart.is_some() => {
+                            gather.visible(stretch, depths, before)?
+                        }
                         (false, _) => gather.each(stretch, depths)?,
-                        (true, true) => gather.split(stretch, depths)?,
+                        (true, true) => gather.split(stretch, depths, &[])?,
                         (true, false) => gather.whole(stretch, depths)?,
                     }
                 }
             }
+            before += if stretch.fate.visible { stretch.len } else { 0 };
         }
         gather.fill()?;
         gather.find_hosts()?;
@@ -100,7 +121,11 @@ impl<'a> Gather<'a> {
             order: gather.order,
             edits: outline.edits.clone(),
         };
-        Ok((input, counts))
+        Ok(Gathered {
+            input,
+            counts,
+            is_typed: gather.is_typed,
+        })
     }
 
     fn one(&mut self, stretch: &Stretch) {
@@ -215,8 +240,33 @@ impl<'a> Gather<'a> {
         Ok(read)
     }
 
-    /// A stretch in parts: together what no plan tells apart, by itself what it may.
-    fn split(&mut self, stretch: &Stretch, depths: Range<u64>) -> Result<()> {
+    /// A visible stretch, before which so many visible entries stand, in parts: by themselves those that are asked for.
+    fn visible(&mut self, stretch: &Stretch, depths: Range<u64>, before: usize) -> Result<()> {
+        let end = before + stretch.len;
+        let places = self.apart.iter().flatten();
+        let places = places.map(|one| one.start.clamp(before, end)..one.end.clamp(before, end));
+        let depth = |place: usize| depths.start + (place - before) as u64;
+        let apart = places.filter(|one| !one.is_empty());
+        let apart: Vec<Range<u64>> = apart.map(|one| depth(one.start)..depth(one.end)).collect();
+        if self.needs.apart.is_some_and(|apart| apart.all) {
+            return self.split(stretch, depths, &apart);
+        }
+        let mut next = depths.start;
+        for one in apart {
+            if next < one.start {
+                self.whole(stretch, next..one.start)?;
+            }
+            next = one.end;
+            self.each(stretch, one)?;
+        }
+        if next < depths.end {
+            self.whole(stretch, next..depths.end)?;
+        }
+        Ok(())
+    }
+
+    /// A stretch in parts: together what no plan tells apart, by itself what it may, and what is asked for.
+    fn split(&mut self, stretch: &Stretch, depths: Range<u64>, apart: &[Range<u64>]) -> Result<()> {
         let mut cut = Cut::default();
         each_appended(
             self.view,
@@ -225,7 +275,8 @@ impl<'a> Gather<'a> {
             LINKS,
             &mut |one| {
                 let links = self.links_of(&one)?;
-                let is_special = one.role.is_system() || one.attached;
+                let is_asked = || apart.iter().any(|some| some.contains(&one.depth));
+                let is_special = one.role.is_system() || one.attached || is_asked();
                 cut.take(one.depth, &links, is_special);
                 Ok(())
             },
@@ -318,6 +369,7 @@ impl<'a> Gather<'a> {
             let said: Vec<_> = said.map(|entry| (entry.id.commit, entry.content)).collect();
             let typed = prompts::typed_contents(self.view, &said)?;
             if let Some(first) = typed.iter().position(|typed| *typed) {
+                self.is_typed = true;
                 for at in places.iter().take_while(|at| **at != some[first]) {
                     self.order[*at].injected = true;
                 }
@@ -349,7 +401,9 @@ impl<'a> Gather<'a> {
         let (entry, needs) = (&self.order[at], self.needs);
         let (uses_tools, masked) = (self.uses_tools[at], !entry.entry.mask.is_empty());
         let parts = uses_tools && (!needs.no_parts || masked);
-        if entry.entry.visible {
+        if entry.run.is_some() {
+            false
+        } else if entry.entry.visible {
             parts || needs.plain_parts || masked
         } else {
             parts && needs.hidden_links
@@ -384,6 +438,43 @@ impl<'a> Gather<'a> {
         }
         Ok(())
     }
+}
+
+/// The places of the visible entries that stand by themselves, in order.
+fn apart_places(outline: &Outline, needs: &Needs, apart: Apart) -> Vec<Range<usize>> {
+    let visible = outline.visible().len();
+    let around = |place: usize| place.saturating_sub(AROUND)..visible.min(place + AROUND + 1);
+    let mut places = vec![
+        0..apart.first.min(visible),
+        visible.saturating_sub(apart.last)..visible,
+    ];
+    places.extend(apart.share.map(|share| around(share.of(visible))));
+    if apart.around {
+        // An edit names its entry, too.
+        let named = needs
+            .named
+            .iter()
+            .map(|id| outline.edits.get(&id.commit).unwrap_or(id));
+        let named: Vec<&EntryId> = named.collect();
+        let mut before = 0;
+        for stretch in outline.stretches.iter().filter(|one| one.fate.visible) {
+            if let Stood::One(entry) = &stretch.what
+                && named.contains(&&entry.id)
+            {
+                places.push(around(before));
+            }
+            before += stretch.len;
+        }
+    }
+    places.sort_unstable_by_key(|one| one.start);
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(places.len());
+    for place in places {
+        match joined.last_mut() {
+            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
+            _ => joined.push(place),
+        }
+    }
+    joined
 }
 
 fn ends(depths: &Range<u64>) -> BTreeSet<u64> {

@@ -21,8 +21,11 @@ mod redact;
 mod restore;
 mod revert;
 mod scene;
+mod segments;
 mod truncate;
+mod weigh;
 
+use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
 use crate::history::append::{CommitOptions, Expect, Making};
 use crate::history::call::Call;
@@ -33,10 +36,11 @@ pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
 pub use annotate::Annotated;
 pub use clear::Clear;
 pub use compact::{Compact, Compaction, Extent, Summary, SummarySpan};
+use forecast::Foresight;
 pub use forecast::Surgery;
 pub(super) use merge::under_way;
 pub use merge::{Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, UnderWay};
-pub use needs::Needs;
+pub use needs::{Apart, Needs};
 pub use options::SurgeryOptions;
 pub use pick::{CherryPicked, Pickable, Picked};
 pub use prune::{Limits, Prune};
@@ -60,6 +64,12 @@ pub trait Plan {
     ///
     /// What the plan refuses.
     fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>>;
+
+    /// Whether an input in which visible entries stand together tells it all that it needs.
+    fn is_enough(&self, input: &PlanInput) -> bool {
+        let _ = input;
+        true
+    }
 }
 
 impl Repo {
@@ -76,10 +86,22 @@ impl Repo {
         options: &SurgeryOptions,
         plan: impl FnMut(&Scene) -> Result<Vec<Draft>>,
     ) -> Result<Surgery> {
+        self.operate_where(call, needs, options, &|_| true, plan)
+    }
+
+    /// The same with what says whether an input in which visible entries stand together is enough.
+    fn operate_where(
+        &self,
+        call: Call<'_>,
+        needs: Needs,
+        options: &SurgeryOptions,
+        is_enough: &dyn Fn(&PlanInput) -> bool,
+        plan: impl FnMut(&Scene) -> Result<Vec<Draft>>,
+    ) -> Result<Surgery> {
         if !options.dry_run {
             self.refuse_detached(call.on)?;
         }
-        let scene = self.scene(call.on, options.encoding, &needs)?;
+        let scene = self.scene_together(call.on, options.encoding, &needs, is_enough)?;
         self.operate_on(scene, call, &needs, options, plan)
     }
 
@@ -94,7 +116,8 @@ impl Repo {
         plan: &dyn Plan,
         options: &SurgeryOptions,
     ) -> Result<Surgery> {
-        self.operate(call, plan.needs(), options, |scene| {
+        let is_enough = |input: &PlanInput| plan.is_enough(input);
+        self.operate_where(call, plan.needs(), options, &is_enough, |scene| {
             plan.drafts(self, scene, options.encoding)
         })
     }
@@ -111,7 +134,11 @@ impl Repo {
         let mut attempt = 1;
         loop {
             let drafts = plan(&scene)?;
-            let (mut surgery, foreseen) = self.foresee(&scene, &drafts, call.now, options)?;
+            let Foresight {
+                mut surgery,
+                foreseen,
+                total,
+            } = self.foresee(&scene, &drafts, call.now, options)?;
             if options.dry_run || drafts.is_empty() {
                 return Ok(surgery);
             }
@@ -119,7 +146,7 @@ impl Repo {
                 expect: Some(scene.tip.map_or(Expect::Nothing, Expect::At)),
                 ..CommitOptions::default()
             };
-            let keep = |making: &mut Making<'_>| scene.keep_total(making.tx);
+            let keep = |making: &mut Making<'_>| scene.keep_totals(making, total);
             match self.make(
                 call,
                 &drafts,

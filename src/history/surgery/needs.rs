@@ -1,6 +1,10 @@
 //! What a plan is to be told.
 
+use crate::context::plan::truncate::Fraction;
 use crate::model::EntryId;
+
+/// How many visible entries at an end mostly hold the task, or the newest prompt.
+pub(super) const FIRST: usize = if cfg!(test) { 3 } else { 64 };
 
 /// What a plan is to be told beyond the tool calls and results of the visible messages; each costs
 /// reading. By default every entry stands by itself.
@@ -20,6 +24,24 @@ pub struct Needs {
     pub together: bool,
     /// The entries that stand by themselves all the same, for the plan names them.
     pub named: Vec<EntryId>,
+    /// Visible entries that no plan tells apart may stand together as well, but for these. Then neither the context nor what
+    /// each of them counts is told.
+    pub apart: Option<Apart>,
+}
+
+/// Which visible entries stand by themselves where others stand together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// As many of the first, the task among them.
+    pub first: usize,
+    /// As many of the last, the newest prompt among them.
+    pub last: usize,
+    /// Those around the border of this share of all.
+    pub share: Option<Fraction>,
+    /// Those around the ones that are named, with all calls and results that belong to these.
+    pub around: bool,
+    /// All that a plan may have to tell apart by their roles, calls and results: it costs a look at a row of each.
+    pub all: bool,
 }
 
 impl Needs {
@@ -50,6 +72,7 @@ impl Needs {
             no_parts: self.no_parts && other.no_parts,
             together: self.together && other.together,
             named: self.named,
+            apart: None,
         }
     }
 }

@@ -9,9 +9,11 @@ pub struct SurgeryOptions {
     pub encoding: Encoding,
     /// Make no commit; say only what it would change.
     pub dry_run: bool,
-    /// How many of the messages that it touches are told one by one, of each kind; all, unless told
-    /// otherwise.
+    /// How many of the messages that it touches are told one by one, of each kind: the first of them; all,
+    /// unless told otherwise.
     pub told: usize,
+    /// How many of the others are told as well: the last of them.
+    pub told_last: usize,
 }
 
 impl Default for SurgeryOptions {
@@ -20,6 +22,7 @@ impl Default for SurgeryOptions {
             encoding: Encoding::default(),
             dry_run: false,
             told: usize::MAX,
+            told_last: 0,
         }
     }
 }

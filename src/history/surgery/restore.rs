@@ -10,8 +10,9 @@ use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::revision::Named;
-use crate::history::surgery::{Needs, Scene, Surgery, SurgeryOptions};
-use crate::model::{Draft, EntryId, HideKind, Operation};
+use crate::history::stretches::Outline;
+use crate::history::surgery::{Apart, Needs, Scene, Surgery, SurgeryOptions};
+use crate::model::{Draft, EntryId, HideKind, Operation, Priority};
 
 /// What became of a restore.
 #[derive(Clone, Debug, Default)]
@@ -100,9 +101,12 @@ impl Repo {
             Lost::Whole(_) => None,
             Lost::Entry(id) | Lost::Part(id, _) => Some(*id),
         });
+        let is_all = self.is_long(call.on)? && self.leaves_nothing_hidden(call.on, lost)?;
         let needs = Needs {
             named: named.collect(),
-            ..Needs::hidden_too()
+            apart: is_all.then(Apart::default),
+            hidden_links: !is_all,
+            ..Needs::messages()
         };
         let surgery = self.operate(call, needs, options, |scene| {
             let drafts = restore::restore(&scene.input, lost)?;
@@ -121,6 +125,27 @@ impl Repo {
             surgery,
             still_hidden,
         })
+    }
+}
+
+impl Repo {
+    /// Whether nothing is hidden any more once all this is undone: then no partner of what comes back is, whatever it calls.
+    fn leaves_nothing_hidden(&self, on: &On, lost: &[Lost]) -> Result<bool> {
+        let whole = lost.iter().map(|lost| match lost {
+            Lost::Whole(hide) => Some(*hide),
+            Lost::Entry(_) | Lost::Part(..) => None,
+        });
+        let whole: Option<BTreeSet<CommitHash>> = whole.collect();
+        let (Some(whole), Some(tip)) = (whole, self.head(on)?.commit()) else {
+            return Ok(false);
+        };
+        let outline = Outline::of(&*self.store.read()?, &tip)?;
+        Ok(outline.stretches.iter().all(|stretch| {
+            let fate = &stretch.fate;
+            let parts = fate.parts_hidden_by.iter().map(|(hide, _)| hide);
+            let mut hides = fate.hidden_by.iter().chain(parts);
+            fate.priority != Priority::Skip && hides.all(|hide| whole.contains(hide))
+        }))
     }
 }
 

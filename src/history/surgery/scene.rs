@@ -4,21 +4,26 @@ use crate::context::plan::PlanInput;
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::CommitHash;
+use crate::history::append::Making;
 use crate::history::call::On;
 use crate::history::chain::{Chain, Foreseen};
 use crate::history::counts::{self, Counting};
-use crate::history::load::Fresh;
-use crate::history::provider::{self, ProviderSays, TokenBudget};
+use crate::history::load::{self, Fresh};
+use crate::history::provider::{self, ProviderSays, Tail, TokenBudget};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::surgery::gather::Gather;
-use crate::history::surgery::needs::Needs;
+use crate::history::surgery::needs::{Apart, Needs};
+use crate::history::totals;
 use crate::model::tokens::context_total;
 use crate::model::{Author, Encoding, TokenCount, Total};
-use crate::store::{Tx, View};
+use crate::store::View;
 
 /// From how many entries on they are counted in the order of the path.
 const MANY: usize = 1_024;
+
+/// Up to how many visible entries each is told by itself.
+const FEW: usize = if cfg!(test) { 6 } else { 2_048 };
 
 /// A context in two figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,10 +50,12 @@ pub struct Scene {
     pub tip: Option<CommitHash>,
     /// The plan's input.
     pub input: PlanInput,
-    /// The visible entries.
+    /// The visible entries; none where some of them stand together.
     pub context: Context,
-    /// Their tokens, in order.
+    /// Their tokens, in order; likewise.
     pub counts: Vec<TokenCount>,
+    /// What the visible entries come to, where some of them stand together.
+    together: Option<Total>,
     /// What they are counted in.
     encoding: Encoding,
     /// The newest purge that the counts know of.
@@ -71,22 +78,57 @@ impl Scene {
     /// What the provider says there.
     pub(super) fn says(&self, view: &dyn View) -> Result<ProviderSays> {
         match &self.tip {
-            Some(tip) => provider::says(view, tip, &self.context, &self.counts, self.encoding)?
-                .with_shape(view, tip, self.encoding),
+            Some(tip) => {
+                let tail = match (self.together, &self.outline) {
+                    (Some(total), Some(outline)) => self.tail(view, outline, total)?,
+                    _ => Tail::of(&self.context, &self.counts),
+                };
+                let says = provider::says_of(view, tip, &tail, self.encoding)?;
+                says.with_shape(view, tip, self.encoding)
+            }
             None => Ok(ProviderSays::Nothing),
         }
     }
 
-    /// Keeps the context's total: what a hide is measured by is asked for by whoever looks next.
-    pub(super) fn keep_total(&self, tx: &dyn Tx) -> Result<()> {
-        let Some(tip) = self.tip.filter(|_| !self.counts.is_empty()) else {
+    /// The end of a context of which some entries stand together.
+    fn tail(&self, view: &dyn View, outline: &Outline, total: Total) -> Result<Tail> {
+        let visible = outline.visible();
+        let before = visible.len().saturating_sub(provider::COMMITS);
+        let newest = visible.read_in(view, before..visible.len())?;
+        let entries: Vec<&Entry> = newest.iter().map(|one| &one.entry).collect();
+        let counting = Counting::new(self.encoding);
+        let counts = counting.fill(view, &entries, &Fresh::new())?.0;
+        let newest = counts.iter().map(|count| count.tokens).sum();
+        Ok(Tail {
+            before,
+            before_tokens: total.tokens.saturating_sub(newest),
+            entries: entries.iter().map(|entry| entry.id).zip(counts).collect(),
+            hides: outline.entries() > total.messages,
+            rows: None,
+        })
+    }
+
+    /// Keeps the context's total: what a hide is measured by is asked for by whoever looks next. Of a long context that
+    /// which it becomes as well, so that nobody has to sum it up again.
+    pub(super) fn keep_totals(&self, making: &Making<'_>, after: Total) -> Result<()> {
+        let tx = making.tx;
+        let Some(tip) = self.tip.filter(|_| self.total().messages > 0) else {
             return Ok(());
         };
         // Of what was purged since, the counts are others.
         if tx.last_purge()? != self.purge {
             return Ok(());
         }
-        tx.put_total(&tip, self.encoding, self.total())
+        tx.put_total(&tip, self.encoding, self.total())?;
+        match making.done.last() {
+            Some(made) if self.is_together() => tx.put_total(&made.hash, self.encoding, after),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether visible entries stand together in it: then its context is not told.
+    pub(super) fn is_together(&self) -> bool {
+        self.together.is_some()
     }
 
     /// What became of each message; none in an empty repository.
@@ -96,11 +138,18 @@ impl Scene {
 
     /// The context's size.
     pub fn size(&self) -> Size {
-        Size::of(&self.counts)
+        let total = self.total();
+        Size {
+            messages: total.messages as usize,
+            tokens: total.count(),
+        }
     }
 
     /// What the visible entries come to.
     pub(super) fn total(&self) -> Total {
+        if let Some(total) = self.together {
+            return total;
+        }
         let mut total = Total::default();
         total.extend(self.counts.iter().copied());
         total
@@ -115,7 +164,7 @@ impl Scene {
     pub(super) fn chain_to(&self, foreseen: Option<Foreseen>) -> Chain<'_> {
         Chain::outlined(
             self.tip,
-            self.context.clone(),
+            self.together.is_none().then(|| self.context.clone()),
             self.outline.as_ref(),
             foreseen,
         )
@@ -166,7 +215,12 @@ impl Repo {
         let view = self.store.read()?;
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
-        let (mut input, known) = Gather::of(&*view, &outline, needs, Some(encoding))?;
+        let each = Needs {
+            apart: None,
+            ..needs.clone()
+        };
+        let gathered = Gather::of(&*view, &outline, &each, Some(encoding))?;
+        let (mut input, known) = (gathered.input, gathered.counts);
         let visible = input.order.iter().map(|entry| &entry.entry);
         let visible = visible.filter(|entry| entry.visible).map(Entry::from);
         let context = outline.context_of(&*view, visible.collect())?;
@@ -181,10 +235,74 @@ impl Repo {
             input,
             context,
             counts,
+            together: None,
             encoding,
             purge,
             outline: Some(outline),
             signature: self.signature().cloned(),
+        })
+    }
+
+    /// Whether so many commits lead to where `on` stands that entries may stand together there.
+    pub(super) fn is_long(&self, on: &On) -> Result<bool> {
+        let Some(tip) = self.head(on)?.commit() else {
+            return Ok(false);
+        };
+        Ok(load::commit(&*self.store.read()?, &tip)?.depth >= FEW as u64)
+    }
+
+    /// The same, where visible entries stand together, as far as the needs allow it and `is_enough` says that it is enough
+    /// for the plan. Few are told one by one.
+    pub(super) fn scene_together(
+        &self,
+        on: &On,
+        encoding: Encoding,
+        needs: &Needs,
+        is_enough: &dyn Fn(&PlanInput) -> bool,
+    ) -> Result<Scene> {
+        let whole = || self.scene(on, encoding, needs);
+        let (Some(apart), Some(tip)) = (needs.apart, self.head(on)?.commit()) else {
+            return whole();
+        };
+        #[cfg(test)]
+        if EACH.get() {
+            return whole();
+        }
+        let view = self.store.read()?;
+        if load::commit(&*view, &tip)?.depth < FEW as u64 {
+            drop(view);
+            return whole();
+        }
+        let purge = view.last_purge()?;
+        let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
+        // What comes back may be more than what is visible.
+        if outline.visible().len() < FEW
+            && (apart != Apart::default() || outline.entries() < FEW as u64)
+        {
+            drop(view);
+            return whole();
+        }
+        let gathered = Gather::of(&*view, &outline, needs, None)?;
+        drop(view);
+        let input = gathered.input;
+        let tells_task = apart.first == 0 || input.tells_task(gathered.is_typed);
+        let tells_around = !apart.around || input.tells_around(&needs.named);
+        if !(tells_task && tells_around && is_enough(&input)) {
+            return whole();
+        }
+        #[cfg(test)]
+        TOGETHER.set(TOGETHER.get() + 1);
+        // What a hide put in place may have no count yet.
+        counts::of_entries(&*self.store, &outline.visible_ones(), encoding)?;
+        Ok(Scene {
+            tip: Some(tip),
+            input,
+            together: Some(totals::of_commit(self, &tip, encoding)?),
+            encoding,
+            purge,
+            outline: Some(outline),
+            signature: self.signature().cloned(),
+            ..Scene::default()
         })
     }
 }
@@ -198,10 +316,27 @@ pub(in crate::history) fn input(
     needs: &Needs,
 ) -> Result<PlanInput> {
     let outline = Outline::of(view, tip)?.apart(view, &needs.named)?;
-    let (mut input, _) = Gather::of(view, &outline, needs, None)?;
+    let mut input = Gather::of(view, &outline, needs, None)?.input;
     let visible = input.order.iter_mut().filter(|entry| entry.entry.visible);
     for (entry, count) in visible.zip(counts) {
         entry.tokens = *count;
     }
     Ok(input)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Whether each visible entry is to be told by itself, however many there are.
+    static EACH: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// How often visible entries stood together.
+    pub(super) static TOGETHER: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Does something where each visible entry is told by itself.
+#[cfg(test)]
+pub(super) fn each_by_itself<T>(what: impl FnOnce() -> T) -> T {
+    EACH.set(true);
+    let done = what();
+    EACH.set(false);
+    done
 }

@@ -1,11 +1,13 @@
 //! The sliding window, on a repository.
 
+use crate::context::plan::PlanInput;
 use crate::context::plan::truncate::{self, Window};
 pub use crate::context::plan::truncate::{Fraction, Marker};
 use crate::error::{Error, Result};
 use crate::history::provider::{ProviderSays, TokenBudget};
 use crate::history::repo::Repo;
-use crate::history::surgery::{Needs, Plan, Scene};
+use crate::history::surgery::needs::FIRST;
+use crate::history::surgery::{Apart, Needs, Plan, Scene};
 use crate::model::tokens::Counter;
 use crate::model::{Draft, Encoding};
 
@@ -74,7 +76,33 @@ impl Truncate {
 
 impl Plan for Truncate {
     fn needs(&self) -> Needs {
-        Needs::messages()
+        let apart = |last, share| Apart {
+            first: FIRST,
+            last,
+            share,
+            all: true,
+            ..Apart::default()
+        };
+        Needs {
+            apart: match self.reach {
+                Reach::Fraction(fraction) => Some(apart(FIRST, Some(fraction))),
+                Reach::Keep(keep) => {
+                    Some(apart(keep.saturating_mul(2).saturating_add(FIRST), None))
+                }
+                // What is left is weighed message by message.
+                Reach::ToBudget(_) => None,
+            },
+            ..Needs::messages()
+        }
+    }
+
+    fn is_enough(&self, input: &PlanInput) -> bool {
+        let window = match self.reach {
+            Reach::Fraction(fraction) => Window::Fraction(fraction),
+            Reach::Keep(keep) => Window::Keep(keep),
+            Reach::ToBudget(_) => return false,
+        };
+        truncate::is_whole(input, window, self.drop_first)
     }
 
     fn drafts(&self, repo: &Repo, scene: &Scene, encoding: Encoding) -> Result<Vec<Draft>> {

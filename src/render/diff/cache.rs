@@ -1,7 +1,6 @@
 //! What a provider's prompt cache can still use.
 
-use crate::context::Entry;
-use crate::model::tokens::context_total;
+use crate::diff::Side;
 use crate::render::diff::Painter;
 use crate::render::diff::page::Page;
 use crate::render::{Label, bytes, grouped, plural, table, tokens};
@@ -17,12 +16,12 @@ impl Painter<'_> {
         let (diff, Some(prefix)) = (self.diff, &self.frame.prefix) else {
             return;
         };
-        let (old, new) = (diff.before.messages.len(), diff.after.messages.len());
+        let (old, new) = (diff.before.len(), diff.after.len());
         if old == 0 || new == 0 {
             return;
         }
         let (same, provider) = (prefix.messages, prefix.provider);
-        let kept = context_total(diff.after.counts[..same].iter().copied());
+        let kept = diff.after.total_of(same);
         let percent = kept.tokens * 100 / diff.after.total().tokens.max(1);
         let of = plural(new as u64, "message");
         let size = bytes(prefix.size_bytes as u64);
@@ -51,18 +50,18 @@ impl Painter<'_> {
             .extend(table::folded(head, &words, ";", page.width_cols));
         if same < old || same < new {
             let (before, after) = &self.frame.names;
-            let place = |name: &str, entries: &[Entry]| {
+            let place = |name: &str, side: &Side| {
                 let name = ending(name, NAME_COLS);
-                match entries.get(same) {
+                match side.entry(same) {
                     Some(entry) => format!("{name} {}", entry.id.commit.short()),
                     None => format!("{name} ends before it"),
                 }
             };
-            let places = match (diff.before.entries.get(same), diff.after.entries.get(same)) {
+            let places = match (diff.before.entry(same), diff.after.entry(same)) {
                 (Some(old), Some(new)) if old.id == new.id => old.id.commit.short(),
                 _ => {
-                    let before = place(before, &diff.before.entries);
-                    format!("{before}, {}", place(after, &diff.after.entries))
+                    let before = place(before, &diff.before);
+                    format!("{before}, {}", place(after, &diff.after))
                 }
             };
             let line = format!("first difference: :{} ({places})", same + 1);

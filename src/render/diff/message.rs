@@ -34,7 +34,7 @@ impl Painter<'_> {
             words.push(tools.join(", ").into());
         }
         if let (Some(before), Some(_)) = (change.before, change.after) {
-            let earlier = part::types_of(&self.diff.before.messages[before]);
+            let earlier = part::types_of(self.diff.before.message(before));
             let later = part::types_of(message);
             if earlier != later {
                 words.push(format!("{earlier} → {later}").into());

@@ -11,7 +11,7 @@ mod value;
 
 use std::collections::HashSet;
 
-use crate::diff::{Change, ContextDiff, Kind, Tag, answered, tools};
+use crate::diff::{Change, ContextDiff, Kind, Side, Tag};
 use crate::model::{Part, Role, ToolUse, uses};
 use crate::render::{Line, grouped, plural, signed, tokens};
 use page::Page;
@@ -79,14 +79,14 @@ type Shown<'a> = (&'a Change, Vec<&'a str>);
 
 /// The changes of a diff that `show` selects.
 pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
-    let (before, after) = (tools(&diff.before.messages), tools(&diff.after.messages));
+    let (before, after) = (diff.before.tools(), diff.after.tools());
     let changes = diff.changes.iter().map(|change| {
         let old = change
             .before
-            .map(|at| (&diff.before.messages[at], &before[at]));
+            .map(|at| (diff.before.message(at), &before[at - diff.before.skipped]));
         let new = change
             .after
-            .map(|at| (&diff.after.messages[at], &after[at]));
+            .map(|at| (diff.after.message(at), &after[at - diff.after.skipped]));
         let sides: Vec<_> = [old, new].into_iter().flatten().collect();
         let mut seen = HashSet::new();
         let names = sides.iter().flat_map(|(_, names)| names.iter().copied());
@@ -112,7 +112,7 @@ pub fn lines(
         frame,
         show,
         changes: selected(diff, show),
-        calls: [&diff.before, &diff.after].map(|side| answered(&side.messages)),
+        calls: [&diff.before, &diff.after].map(Side::answered),
     };
     if show.form == Form::Lines {
         painter.oneline(&mut page);
@@ -151,7 +151,7 @@ pub(super) fn words<'a>(diff: &'a ContextDiff, frame: &'a Frame) -> Words<'a> {
         frame,
         show: &show,
         changes: selected(diff, &show),
-        calls: [&diff.before, &diff.after].map(|side| answered(&side.messages)),
+        calls: [&diff.before, &diff.after].map(Side::answered),
     };
     let mut first = vec![painter.first_line().into()];
     let mut last = Page::new(None, true);
@@ -187,7 +187,7 @@ impl Painter<'_> {
     }
 
     fn nothing(&self) -> String {
-        let count = plural(self.diff.after.messages.len() as u64, "message");
+        let count = plural(self.diff.after.len() as u64, "message");
         let total = tokens(self.diff.after.total());
         format!("no differences: {count}, {total} tokens")
     }
@@ -196,8 +196,8 @@ impl Painter<'_> {
     fn call(&self, change: &Change) -> Option<String> {
         let [before, after] = &self.calls;
         let calls = match (change.before, change.after) {
-            (_, Some(at)) => &after[at],
-            (Some(at), None) => &before[at],
+            (_, Some(at)) => &after[at - self.diff.after.skipped],
+            (Some(at), None) => &before[at - self.diff.before.skipped],
             (None, None) => return None,
         };
         let calls: Vec<ToolUse> = calls.iter().copied().filter_map(ToolUse::of).collect();

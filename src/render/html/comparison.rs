@@ -91,7 +91,7 @@ fn write(page: &ComparisonPage<'_>, markup: &mut Markup) {
     sides_of(page, markup);
     settings(markup, &page.diff.settings);
     let shared = page.names.prefix.as_ref().map(|kept| kept.messages);
-    let is_border = |at: &usize| *at > 0 && *at < page.diff.after.messages.len();
+    let is_border = |at: &usize| *at > 0 && *at < page.diff.after.len();
     let mut painter = Comparison {
         page,
         markup,
@@ -122,7 +122,7 @@ fn sides_of(page: &ComparisonPage<'_>, markup: &mut Markup) {
                 markup.text(name);
             }
         }
-        let count = plural(side.messages.len() as u64, "message");
+        let count = plural(side.len() as u64, "message");
         let facts = format!("{count}, {} tokens", tokens(side.total()));
         markup.raw("</b> ").element("span", "away", &facts);
         markup.raw("</div>");
@@ -143,7 +143,7 @@ impl Comparison<'_, '_> {
     /// The messages up to the next that differs, which both sides have.
     fn unchanged(&mut self, before: Option<usize>, after: Option<usize>) {
         let diff = self.page.diff;
-        let rest = |side: &Side, seen: usize| side.messages.len() - seen;
+        let rest = |side: &Side, seen: usize| side.len() - seen;
         let count = match (before, after) {
             (Some(before), _) => before - self.seen[0],
             (None, Some(after)) => after - self.seen[1],

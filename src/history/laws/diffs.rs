@@ -1,0 +1,123 @@
+//! The law of diffs: to read nothing of what two contexts begin with changes no word of how they differ.
+
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+
+use super::commands::{Draw, command};
+use crate::compile::{Provider, shared_prefix};
+use crate::diff::{ContextDiff, DiffOptions};
+use crate::hash::CommitHash;
+use crate::history::{Call, CommitOptions, On, Repo};
+use crate::model::{Draft, Encoding, Message, Millis, Role};
+use crate::render::diff::{Form, Frame, Kept, Show, lines};
+
+/// All that is said of a diff, in each form.
+fn told(diff: &ContextDiff, prefix: &Kept) -> Vec<String> {
+    let frame = Frame {
+        names: ("one".into(), "other".into()),
+        remark: None,
+        prefix: Some(prefix.clone()),
+    };
+    let mut told = Vec::new();
+    for form in [Form::Whole, Form::Stat, Form::Lines] {
+        for tool in [None, Some("read".to_owned())] {
+            let show = Show {
+                form,
+                tool,
+                ..Show::default()
+            };
+            let lines = lines(diff, &frame, &show, Some(100));
+            told.extend(lines.iter().map(|line| line.text()));
+        }
+    }
+    told
+}
+
+/// Both ways to compare, held against each other.
+fn agree(repo: &Repo, before: &CommitHash, after: &CommitHash, provider: Provider) {
+    let (options, encoding) = (DiffOptions::default(), Encoding::default());
+    let whole = repo.diff(Some(before), Some(after), &options, encoding);
+    let whole = whole.expect("compared");
+    let rest = repo.diff_of_rest(before, after, &options, encoding);
+    let rest = rest.expect("compared");
+    assert_eq!(rest.changes, whole.changes);
+    assert_eq!(rest.settings, whole.settings);
+    assert_eq!(rest.delta(), whole.delta());
+    let kept = |prefix: crate::compile::Prefix| Kept {
+        messages: prefix.messages,
+        size_bytes: prefix.size_bytes,
+        provider: provider.as_str(),
+    };
+    let wanted = shared_prefix(&whole.before.messages, &whole.after.messages, provider);
+    let wanted = kept(wanted.expect("nothing is refused"));
+    let found = kept(repo.shared_prefix(&rest, provider, encoding).expect("read"));
+    assert_eq!(found.size_bytes, wanted.size_bytes);
+    assert_eq!(told(&rest, &found), told(&whole, &wanted));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        source_file: Some(file!()),
+        ..crate::conditions::laws(48)
+    })]
+
+    #[test]
+    fn a_diff_that_reads_only_the_rest_says_what_one_of_all_says(
+        draws in prop::collection::vec(any::<Draw>(), 1..40),
+        pairs in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 8),
+    ) {
+        let repo = super::repository();
+        let mut tips: Vec<CommitHash> = Vec::new();
+        for (at, draw) in draws.into_iter().enumerate() {
+            if draw.0 % 16 == 0 {
+                let mut draft = Draft::append(Message::text(Role::User, "set"));
+                draft.settings.insert(["model", "top_p"][draw.1 as usize % 2].into(), draw.2.to_string());
+                let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
+                done.expect("commits");
+            } else {
+                // What is not allowed here changes nothing.
+                let _ = command(&repo, draw, Millis(at as i64));
+            }
+            let tip = repo.head(&On::Head).expect("a head").commit();
+            tips.extend(tip.filter(|tip| !tips.contains(tip)));
+        }
+        prop_assume!(!tips.is_empty());
+        for (at, (one, other)) in pairs.into_iter().enumerate() {
+            let (one, other) = (one.get(&tips), other.get(&tips));
+            agree(&repo, one, other, Provider::ALL[at % Provider::ALL.len()]);
+        }
+        for both in tips.windows(2) {
+            agree(&repo, &both[0], &both[1], Provider::OpenAi);
+        }
+    }
+}
+
+#[test]
+fn to_compare_neighbours_reads_as_much_of_a_long_history_as_of_a_short_one() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
+        let talk: Vec<Draft> = (0..messages).map(said).collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        let done = done.expect("commits");
+        let (one, other) = (&done[messages - 2].hash, &done[messages - 1].hash);
+        let compared = || {
+            let (options, encoding) = (DiffOptions::default(), Encoding::default());
+            let diff = repo.diff_of_rest(one, other, &options, encoding);
+            let diff = diff.expect("compared");
+            assert_eq!((diff.before.len(), diff.changes.len()), (messages - 1, 1));
+            repo.shared_prefix(&diff, Provider::OpenAi, encoding)
+                .expect("measured")
+        };
+        // The first sums up, and keeps what it has found.
+        repo.status(&On::Head, Encoding::default())
+            .expect("summed up");
+        let first = compared();
+        let before = steps.load(Ordering::Relaxed);
+        assert_eq!(compared(), first);
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps(500), steps(5_000));
+    assert!(many < few + few / 5, "{few} and {many} steps");
+}

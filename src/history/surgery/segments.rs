@@ -1,0 +1,167 @@
+//! Where two outlines of one path differ, stretch by stretch: what a plan changes, told without a look at each message.
+
+use std::ops::Range;
+
+use crate::context::Entry;
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::history::change::Placed;
+use crate::history::load;
+use crate::history::stretches::{Outline, Stood, appended};
+use crate::model::EntryId;
+use crate::store::View;
+
+/// Neighbouring entries that are visible before or after, all of them.
+pub(super) struct Segment {
+    /// How many visible entries stand before them, where they are visible: before, and after.
+    pub(super) before: Option<usize>,
+    pub(super) after: Option<usize>,
+    pub(super) len: usize,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    /// What the commits at these depths append, as they appended it.
+    Depths(Range<u64>),
+    /// One, as it is before and after, where it is visible.
+    One(Box<(Option<Entry>, Option<Entry>)>),
+}
+
+impl Segment {
+    pub(super) fn is_hidden(&self) -> bool {
+        self.before.is_some() && self.after.is_none()
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        self.before.is_none() && self.after.is_some()
+    }
+
+    /// Whether it stays with other parts or another text.
+    pub(super) fn is_changed(&self) -> bool {
+        match &self.what {
+            What::Depths(_) => false,
+            What::One(both) => match &**both {
+                (Some(old), Some(new)) => (old.content, &old.mask) != (new.content, &new.mask),
+                _ => false,
+            },
+        }
+    }
+
+    /// Some of its entries, as they are after, or else as they were before, with their places.
+    fn entries(
+        &self,
+        view: &dyn View,
+        tip: &CommitHash,
+        range: Range<usize>,
+        is_after: bool,
+    ) -> Result<Vec<Placed>> {
+        let first = if is_after { self.after } else { self.before };
+        let first = first.unwrap_or_default() + range.start;
+        let entries = match &self.what {
+            What::Depths(depths) => {
+                let at = |place: usize| depths.start + place as u64;
+                appended(view, tip, at(range.start)..at(range.end))?
+            }
+            What::One(both) if is_after => both.1.iter().cloned().collect(),
+            What::One(both) => both.0.iter().cloned().collect(),
+        };
+        Ok((first..).zip(entries).collect())
+    }
+}
+
+/// The entries of some segments at these places among all of theirs, with their places in the context before or after.
+pub(super) fn entries_at(
+    view: &dyn View,
+    tip: &CommitHash,
+    segments: &[&Segment],
+    wanted: Range<usize>,
+    is_after: bool,
+) -> Result<Vec<Placed>> {
+    let (mut found, mut start) = (Vec::with_capacity(wanted.len()), 0);
+    for segment in segments {
+        let end = start + segment.len;
+        let some = wanted.start.clamp(start, end)..wanted.end.clamp(start, end);
+        if !some.is_empty() {
+            found.extend(segment.entries(
+                view,
+                tip,
+                some.start - start..some.end - start,
+                is_after,
+            )?);
+        }
+        start = end;
+    }
+    Ok(found)
+}
+
+/// All that is visible at one of them or at both. `after` is what comes of `before` by more commits.
+pub(super) fn segments(view: &dyn View, before: &Outline, after: &Outline) -> Result<Vec<Segment>> {
+    let depths = after.depths();
+    let damaged = || Error::damaged("what a plan makes of a path is not what stood there");
+    let mut old = before.stretches.iter();
+    let mut at: Option<(Stood, usize, bool)> = None;
+    let (mut seen_before, mut seen_after) = (0, 0);
+    let mut found: Vec<Segment> = Vec::new();
+    for new in &after.stretches {
+        if at.as_ref().is_none_or(|(_, len, _)| *len == 0) {
+            at = old
+                .next()
+                .map(|one| (one.what.clone(), one.len, one.fate.visible));
+        }
+        let (was, what) = match (&mut at, &new.what) {
+            (Some((Stood::From(first), len, visible)), Stood::From(there)) => {
+                if first != there || *len < new.len {
+                    return Err(damaged());
+                }
+                let depths = *first..*first + new.len as u64;
+                *first = depths.end;
+                *len -= new.len;
+                (*visible, What::Depths(depths))
+            }
+            (Some((Stood::From(first), len, visible)), Stood::One(entry))
+                if depths.get(&entry.id.commit) == Some(first) && entry.id.index.is_none() =>
+            {
+                let was = if entry.is_as_appended() {
+                    (**entry).clone()
+                } else {
+                    as_appended(view, &entry.id)?
+                };
+                *first += 1;
+                *len -= 1;
+                (*visible, one(Some(was), entry))
+            }
+            (Some((Stood::One(was), len, visible)), Stood::One(entry)) if was.id == entry.id => {
+                *len = 0;
+                (*visible, one(Some((**was).clone()), entry))
+            }
+            // What the commits put in place that came since.
+            (_, Stood::One(entry)) => (false, one(None, entry)),
+            (_, Stood::From(_)) => return Err(damaged()),
+        };
+        let is = new.fate.visible;
+        if was || is {
+            found.push(Segment {
+                before: was.then_some(seen_before),
+                after: is.then_some(seen_after),
+                len: new.len,
+                what,
+            });
+        }
+        seen_before += if was { new.len } else { 0 };
+        seen_after += if is { new.len } else { 0 };
+    }
+    if at.is_some_and(|(_, len, _)| len > 0) || old.next().is_some() {
+        return Err(damaged());
+    }
+    Ok(found)
+}
+
+fn one(before: Option<Entry>, after: &Entry) -> What {
+    What::One(Box::new((before, Some(after.clone()))))
+}
+
+fn as_appended(view: &dyn View, id: &EntryId) -> Result<Entry> {
+    let content = load::commit(view, &id.commit)?.appended();
+    let content = content.ok_or_else(|| Error::damaged("an entry was not appended"))?;
+    Ok(Entry::new(*id, content, None))
+}
