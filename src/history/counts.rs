@@ -214,6 +214,16 @@ impl Counts {
         Self::of(store, &entries, encoding)
     }
 
+    /// Whether nothing of these is guessed, as the tokens of a message that is lost are: what they come to may be kept.
+    pub(crate) fn are_kept(
+        store: &dyn Store,
+        keys: &[CountKey],
+        encoding: Encoding,
+    ) -> Result<bool> {
+        let known = store.read()?.counts(keys, encoding)?;
+        Ok(known.iter().all(Option::is_some))
+    }
+
     /// Takes in what is known of more entries.
     pub(crate) fn add<'a>(
         &mut self,

@@ -6,12 +6,12 @@ mod sift;
 
 use std::collections::HashMap;
 
-use crate::context::Context;
+use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::called::Told;
 use crate::history::change::Change;
-use crate::history::counts::{Counts, key_of};
+use crate::history::counts::{Counts, key, key_of};
 use crate::history::find::Pattern;
 use crate::history::repo::Repo;
 use crate::history::totals::{self, Along, Sums};
@@ -142,7 +142,8 @@ impl Repo {
         let listed = listed(&*view, tip, options)?;
         let encoding = options.encoding;
         let mut kept = totals::kept(&*view, &listed, &Counts::default(), encoding)?;
-        if kept.is_none() {
+        let is_kept = kept.is_some();
+        if !is_kept {
             // Often only the newest have no count yet.
             drop(view);
             let new = totals::catch_up(&*self.store, tip, encoding)?;
@@ -150,25 +151,29 @@ impl Repo {
             kept = totals::kept(&*view, &listed, &new, encoding)?;
         }
         let is_known = kept.is_some();
-        let keeps = keeps || !is_known;
-        let purge = if keeps { view.last_purge()? } else { None };
-        let (rows, read, sums, many) = match kept {
+        let keeps = keeps && is_kept;
+        let purge = if keeps || !is_known {
+            view.last_purge()?
+        } else {
+            None
+        };
+        let (rows, read, sums, is_worth_keeping) = match kept {
             Some(sums) => {
                 let (rows, read) = headlines(&*view, listed, options.parts)?;
                 drop(view);
-                let many = rows.len();
-                (rows, read, sums, many)
+                let is_worth_keeping = keeps && rows.len() > WORTH_KEEPING;
+                (rows, read, sums, is_worth_keeping)
             }
             None => {
                 let (base, rows, read) = read(&*view, listed, options.parts)?;
                 drop(view);
-                let sums = self.sums(&base, &read, options.encoding)?;
+                let (sums, is_certain) = self.sums(&base, &read, encoding)?;
                 let many = base.entries.len() + read.len();
                 let read = read.into_iter().map(|read| read.headline).collect();
-                (rows, read, sums, many)
+                (rows, read, sums, is_certain && many > WORTH_KEEPING)
             }
         };
-        if keeps && many > WORTH_KEEPING {
+        if is_worth_keeping {
             let totals = worth_keeping(&rows, &sums);
             totals::keep(&*self.store, purge, encoding, totals.into_iter());
         }
@@ -198,14 +203,16 @@ impl Repo {
         Ok((listed.collect(), is_known))
     }
 
-    /// What the commits come to where nothing is kept: counts what has no count yet.
-    fn sums(&self, base: &Context, read: &[Read], encoding: Encoding) -> Result<Vec<Sums>> {
+    /// What the commits come to where nothing is kept, and whether none of it is guessed: counts what has no count yet.
+    fn sums(&self, base: &Context, read: &[Read], encoding: Encoding) -> Result<(Vec<Sums>, bool)> {
         let changes = read.iter().flat_map(|Read { skipped, own, .. }| {
             let all = [&skipped.gained, &skipped.lost, &own.gained, &own.lost];
             all.into_iter().flatten().map(|(_, entry)| entry)
         });
-        let entries = base.entries.iter().chain(changes);
-        let counts = Counts::of(&*self.store, entries, encoding)?;
+        let entries: Vec<&Entry> = base.entries.iter().chain(changes).collect();
+        let counts = Counts::of(&*self.store, entries.iter().copied(), encoding)?;
+        let keys: Vec<CountKey> = entries.into_iter().map(key).collect();
+        let is_certain = Counts::are_kept(&*self.store, &keys, encoding)?;
         let mut total = Total::default();
         total.extend(base.entries.iter().map(|entry| counts.get(entry)));
         let sums = read.iter().map(|read| {
@@ -215,7 +222,7 @@ impl Repo {
             let at = total;
             Sums { before, at }
         });
-        Ok(sums.collect())
+        Ok((sums.collect(), is_certain))
     }
 }
 

@@ -195,7 +195,8 @@ pub(crate) fn catch_up(
     };
     drop(view);
     let counts = Counts::of_contents(store, &keys, encoding)?;
-    if keys.len() as u64 > GAP {
+    let own: Vec<CountKey> = keys.iter().map(|(_, key)| key.clone()).collect();
+    if keys.len() as u64 > GAP && Counts::are_kept(store, &own, encoding)? {
         let counted = keys.iter().zip(first..).map(|((commit, key), depth)| {
             total.extend(counts.find(key));
             // What is looked at next begins close to the end.
@@ -245,8 +246,7 @@ pub(crate) fn of_context(
     let mut total = Total::default();
     total.extend(repo.counts(&context, encoding)?);
     let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
-    let known = repo.store.read()?.counts(&keys, encoding)?;
-    Ok((total, known.iter().all(Option::is_some)))
+    Ok((total, Counts::are_kept(&*repo.store, &keys, encoding)?))
 }
 
 /// The total at a commit: as it is known, else summed up, and kept where that took a look at many. No view may be open.

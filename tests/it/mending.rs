@@ -541,12 +541,14 @@ fn no_total_is_kept_with_what_was_guessed() {
     assert_eq!(kept(&sandbox), 0);
     let lost = copy(&sandbox);
     sandbox.ok(&["branch"]);
-    assert_eq!(kept(&sandbox), 1);
+    assert!(kept(&sandbox) > 0);
     change(
         &lost,
         "UPDATE bodies SET body = zeroblob(9) WHERE content = 5; DELETE FROM counts WHERE content = 5",
     );
     lost.tract(&["fsck", "--repair"]);
     assert!(lost.ok(&["branch"]).starts_with("* main  "));
+    lost.ok(&["log", "-n", "0"]);
+    lost.ok(&["log", "-n", "2"]);
     assert_eq!(kept(&lost), 0);
 }
