@@ -195,7 +195,7 @@ pub(crate) fn catch_up(
     };
     drop(view);
     let counts = Counts::of_contents(store, &keys, encoding)?;
-    let own: Vec<CountKey> = keys.iter().map(|(_, key)| key.clone()).collect();
+    let own: Vec<CountKey> = keys.iter().map(|(_, key)| *key).collect();
     if keys.len() as u64 > GAP && Counts::are_kept(store, &own, encoding)? {
         let counted = keys.iter().zip(first..).map(|((commit, key), depth)| {
             total.extend(counts.find(key));
