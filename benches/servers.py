@@ -852,7 +852,9 @@ def load(both, repository, talk, tokens):
                         note(f"loading: {at:,} commits")
             lines = [line for line in lines if line["made"] < line["count"]]
     loading.finish()
-    both.server.sql(f"UPDATE {schema_of(repository)}.tract_repository SET writes = {operations}")
+    own = schema_of(repository)
+    for table in ("contents", "commits", "lineages", "operations", "reflog"):
+        both.server.sql(f"SELECT {own}.numbered('{table}', (SELECT max(id) FROM {own}.{table}))")
     both.server.sql("CHECKPOINT")
 
 
