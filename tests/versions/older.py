@@ -3,7 +3,7 @@
 
     python3 tests/versions/older.py --tract target/debug/tract [--commit COMMIT | --old PROGRAM] [--work FOLDER]
 
-The older one is built from the commit before the newest migration, unless one is named: its files are taken out of git and
+The older one is built from the commit before the newest migration of either engine, unless one is named: its files are taken out of git and
 compiled below --work, which takes minutes once. On both engines, in a file and on a server of its own:
 
 - the older program on a newer repository says one `error:` and one `hint:`, ends with exit code 3, and changes nothing: the file
@@ -41,15 +41,21 @@ def hold(holds, what):
         faults.append(what)
 
 
+# Each engine's migrations.
+MIGRATIONS = (":(glob)migrations/*.sql", "migrations/postgres")
+
+
 def newest_before_migration():
-    """The parent of the commit that added the newest migration."""
-    git = ["git", "-C", str(PROJECT)]
-    added = subprocess.run([*git, "log", "-1", "--first-parent", "-m", "--format=%H", "--diff-filter=A", "--", "migrations"], capture_output=True, text=True)
-    commit = added.stdout.strip()
-    if added.returncode or not commit:
+    """The newest commit before the newest migration of either engine: both formats are older there."""
+
+    def asked(*words):
+        found = subprocess.run(["git", "-C", str(PROJECT), *words], capture_output=True, text=True)
+        return found.stdout.strip() if found.returncode == 0 else ""
+
+    added = [asked("log", "-1", "--first-parent", "-m", "--format=%H", "--diff-filter=A", "--", of) for of in MIGRATIONS]
+    if not all(added):
         return None
-    before = subprocess.run([*git, "rev-parse", "--verify", "--quiet", f"{commit}^"], capture_output=True, text=True)
-    return before.stdout.strip() or None
+    return asked("rev-parse", "--verify", "--quiet", f"{asked('merge-base', *added)}^") or None
 
 
 def built(commit, work):
