@@ -22,7 +22,7 @@ SELECT setval('operations_numbers', coalesce(max(id), 0)) FROM operations;
 SELECT setval('reflog_numbers', coalesce(max(id), 0)) FROM reflog;
 SELECT setval('transactions_numbers', coalesce(max(number), 0)) FROM transactions;
 
--- Whether whoever is logged on may write, of which a function of somebody else's cannot ask by itself.
+-- Refuses whoever may only read. The functions below run with their owner's rights, so they have to ask for themselves.
 CREATE OR REPLACE FUNCTION refuse_readers() RETURNS void
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
     AS $$

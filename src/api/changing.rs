@@ -216,7 +216,7 @@ impl Method for CommitParams {
         let after = self.after.as_deref().map(|rev| expected(at, rev));
         let after = after.transpose()?;
         let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
-        // Nobody looks for what these follow who has no question about it.
+        // The tip is asked for only where a model or a tier is held against the one in force there.
         let is_served = messages
             .iter()
             .any(|it| it.model.is_some() || it.tier.is_some());

@@ -13,7 +13,7 @@ use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::{counts, load, path, totals};
 use crate::model::{Commit, Encoding, EntryId, Message, Part, Total, Written};
-use crate::store::{CountKey, View};
+use crate::store::{CommitRow, CountKey, View};
 
 /// How many entries are read at once.
 const PAGE: usize = if cfg!(test) { 8 } else { 4_096 };
@@ -82,7 +82,12 @@ impl Repo {
         let view = self.store.read()?;
         let outlines = [Outline::of(&*view, before)?, Outline::of(&*view, after)?];
         let [old, new] = &outlines;
-        let mut both = old.visible_in_common(new, shared_commits(&*view, before, after)?);
+        let line = in_line(&*view, before, after)?;
+        let shared = match &line {
+            Some([early, _]) => early.depth + 1,
+            None => path::shared_commits(&*view, before, after)?,
+        };
+        let mut both = old.visible_in_common(new, shared);
         let [mut old, mut new] = [
             Side {
                 commit: Some(*before),
@@ -93,7 +98,7 @@ impl Repo {
                 ..Side::default()
             },
         ];
-        if sets_between(&*view, before, after)? {
+        if sets_between(&*view, line.as_ref())? {
             for (side, outline) in [&mut old, &mut new].into_iter().zip(&outlines) {
                 let by = view.settings_at(&outline.tip)?;
                 let context = Context {
@@ -332,30 +337,35 @@ fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.step_by(PAGE).map(move |at| at..end.min(at + PAGE))
 }
 
-/// How many commits two paths have in common.
-fn shared_commits(view: &dyn View, one: &CommitHash, other: &CommitHash) -> Result<u64> {
+/// The earlier and the later of two commits of which one leads to the other.
+fn in_line(
+    view: &dyn View,
+    one: &CommitHash,
+    other: &CommitHash,
+) -> Result<Option<[CommitRow; 2]>> {
     for (early, late) in [(one, other), (other, one)] {
         if view.is_ancestor(early, late)? {
-            return Ok(load::commit(view, early)?.depth + 1);
+            return Ok(Some([
+                load::commit(view, early)?,
+                load::commit(view, late)?,
+            ]));
         }
     }
-    path::shared_commits(view, one, other)
+    Ok(None)
 }
 
 /// Whether the settings at two commits may differ: not where one leads to the other, is near it, and none of
 /// those between sets anything.
-fn sets_between(view: &dyn View, one: &CommitHash, other: &CommitHash) -> Result<bool> {
-    for (early, late) in [(one, other), (other, one)] {
-        if view.is_ancestor(early, late)? {
-            let between = load::commit(view, late)?.depth - load::commit(view, early)?.depth;
-            if between > NEAR as u64 {
-                return Ok(true);
-            }
-            let rows = view.ancestors(late, None, between as usize)?;
-            return Ok(rows.iter().any(|row| !row.commit.settings.is_empty()));
-        }
+fn sets_between(view: &dyn View, line: Option<&[CommitRow; 2]>) -> Result<bool> {
+    let Some([early, late]) = line else {
+        return Ok(true);
+    };
+    let between = late.depth - early.depth;
+    if between > NEAR as u64 {
+        return Ok(true);
     }
-    Ok(true)
+    let rows = view.ancestors(&late.hash, None, between as usize)?;
+    Ok(rows.iter().any(|row| !row.commit.settings.is_empty()))
 }
 
 /// The messages among those that a side skipped whose calls the others answer: for each result without a call among those

@@ -59,7 +59,7 @@ fn agree(repo: &Repo, before: &CommitHash, after: &CommitHash, provider: Provide
 proptest! {
     #![proptest_config(ProptestConfig {
         source_file: Some(file!()),
-        ..crate::conditions::laws(48)
+        ..crate::conditions::laws(192)
     })]
 
     #[test]

@@ -206,7 +206,7 @@ fn is_carried_out_alike(
 proptest! {
     #![proptest_config(ProptestConfig {
         source_file: Some(file!()),
-        ..crate::conditions::laws(48)
+        ..crate::conditions::laws(192)
     })]
 
     /// What a command does and says where visible messages stand together is what it does and says where each is looked

@@ -9,7 +9,7 @@ use super::tests::{client, cluster, create, faults, put};
 use super::*;
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::model::{Message, Operation, RefValue, Role, Sealed};
+use crate::model::{Commit, Message, Operation, RefValue, Role, Sealed};
 use crate::store::contract;
 
 /// Long enough for whoever need not wait.
@@ -23,8 +23,8 @@ fn said(text: &str) -> Message {
     Message::text(Role::User, text)
 }
 
-/// A transaction on a branch that has put a commit behind what is there, and told the server so.
-fn begun<'a>(store: &'a Postgres, branch: &str, text: &str) -> (Box<dyn Tx + 'a>, CommitHash) {
+/// A transaction on a branch that has kept a message, and the commit that appends it there.
+fn kept<'a>(store: &'a Postgres, branch: &str, text: &str) -> (Box<dyn Tx + 'a>, Commit) {
     let (name, message) = (named(branch), Sealed::new(said(text)));
     let tx = store
         .begin_on(Some(&name), &mut || vec![message.hash()])
@@ -34,12 +34,23 @@ fn begun<'a>(store: &'a Postgres, branch: &str, text: &str) -> (Box<dyn Tx + 'a>
     let content = tx.keep(&said(text)).expect("kept");
     let parent = parent.as_ref().and_then(RefValue::commit);
     let commit = contract::step(parent, Operation::Append { content });
-    let (hash, _) = tx.keep_commit(&commit).expect("kept");
-    tx.set_reference(&name, Some(&RefValue::Commit(hash)))
-        .expect("moved");
+    (tx, commit)
+}
+
+/// One that has put it, too, and told the server so.
+fn begun<'a>(store: &'a Postgres, branch: &str, text: &str) -> (Box<dyn Tx + 'a>, CommitHash) {
+    let (tx, commit) = kept(store, branch, text);
+    let hash = moved(&*tx, branch, &commit).expect("moved");
     // What waits is sent before a question.
     tx.config().expect("it reads");
     (tx, hash)
+}
+
+/// Puts a commit and moves the branch there.
+fn moved(tx: &dyn Tx, branch: &str, commit: &Commit) -> Result<CommitHash> {
+    let (hash, _) = tx.keep_commit(commit)?;
+    tx.set_reference(&named(branch), Some(&RefValue::Commit(hash)))?;
+    Ok(hash)
 }
 
 fn tip(store: &Postgres, branch: &str) -> Option<CommitHash> {
@@ -151,19 +162,9 @@ fn meet(address: &str, first: (&str, &str), second: (&str, &str)) -> [Result<()>
         });
         let store = Postgres::open(address).expect("opens");
         is_begun.wait();
-        let (branch, message) = (named(second.0), Sealed::new(said(second.1)));
-        let tx = store.begin_on(Some(&branch), &mut || vec![message.hash()]);
-        let tx = tx.expect("a turn");
-        tx.begin_moves(Millis(0), "commit").expect("open");
-        let parent = tx.reference(&branch).expect("it reads");
-        let content = tx.keep(&said(second.1)).expect("kept");
-        let parent = parent.as_ref().and_then(RefValue::commit);
-        let commit = contract::step(parent, Operation::Append { content });
+        let (tx, commit) = kept(&store, second.0, second.1);
         may_end.wait();
-        let put = tx.keep_commit(&commit).and_then(|(hash, _)| {
-            tx.set_reference(&branch, Some(&RefValue::Commit(hash)))?;
-            tx.commit()
-        });
+        let put = moved(&*tx, second.0, &commit).and_then(|_| tx.commit());
         [one.join().expect("it ends"), put]
     })
 }

@@ -25,6 +25,7 @@ const BODIES_OF: &str = "SELECT n, hash, id, size_bytes, packed_bytes, encoding,
      ) AS found ORDER BY n";
 /// How many of them at most.
 const BODIES: usize = 4_096;
+
 /// Contents that were asked for: places among them, and where their bodies are.
 struct Wanted {
     at: usize,
