@@ -9,7 +9,8 @@
 Needs a release build (`cargo build --release --locked`) and git; the groups `library` and `build` run cargo.
 Python's standard library alone.
 Each row is two commands, run A B A B …: the median and the least of each, the ratio of the medians,
-and the most memory that tract took, where it is more than this script's own. A target is the ratio that design asks for.
+and the most memory that tract took, from one more run. A target is the ratio that design asks for. A first run that does what
+later ones find done has rows of its own, "commit, then ..." and so on; of all others one run is thrown away.
 """
 
 import argparse
@@ -18,7 +19,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import sqlite3
 import statistics
@@ -66,16 +66,17 @@ def conversation(count, seed=1, size=None):
                 yield {"role": "assistant", "content": text}
 
 
-def claude_code(path, megabytes, at=0):
-    """Goes on with a session file as Claude Code writes it until it has about so many MB, from message `at` on, a
-    multiple of 400; which message would come next."""
-    session = "7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10"
+def claude_code(path, megabytes, at=0, session="7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10", several=400):
+    """Goes on with a session file as Claude Code writes it until it has about so many MB, by `several` messages at least, from
+    message `at` on, a multiple of 400; which message would come next."""
     name = lambda at: f"00000000-0000-4000-8000-{at:012}" if at >= 0 else None
+    begins = at
     with open(path, "a") as out:
-        while out.tell() < megabytes * 1_000_000:
-            for message in conversation(400, seed=at):
+        parent = name(at - 1) if out.tell() else None
+        while at == begins or out.tell() < megabytes * 1_000_000:
+            for message in conversation(several, seed=at):
                 text = message["content"]
-                record = {"parentUuid": name(at - 1), "isSidechain": False, "sessionId": session}
+                record = {"parentUuid": parent, "isSidechain": False, "sessionId": session}
                 record |= {"uuid": name(at), "cwd": "/home/user/p", "version": "2.1.0"}
                 record["timestamp"] = f"2026-01-{1 + at // 86400 % 28:02}T{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.000Z"
                 if message["role"] == "assistant":
@@ -93,7 +94,7 @@ def claude_code(path, megabytes, at=0):
                 else:
                     record |= {"type": "user", "message": {"role": "user", "content": text}}
                 out.write(json.dumps(record) + "\n")
-                at += 1
+                parent, at = name(at), at + 1
     return at
 
 
@@ -175,6 +176,16 @@ class Places:
 
 # --- measuring --------------------------------------------------------------------------------
 
+# Runs a command, and says its greatest size on standard output. A child's begins at that of who starts it, so this
+# starts it that is small itself.
+WEIGH = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+_, status, used = os.wait4(child, 0)
+print(used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
 
 class Side:
     """One of two things that are compared: a command, or several that are taken in turn."""
@@ -201,10 +212,19 @@ class Side:
         child.stderr.close()
         if child.returncode:
             sys.exit(f"{command} in {self.folder}: {child.returncode}\n{said.decode()}")
-        # A child's greatest size begins at that of who started it: it says something only above that.
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        if used.ru_maxrss > own + 1024:
-            self.memory = max(self.memory, used.ru_maxrss / 1024)
+
+    def weigh(self):
+        """One more run, which is not timed: how much memory it took."""
+        command = self.commands[self.round % len(self.commands)]
+        if self.before:
+            self.before(self.round)
+        self.round += 1
+        program = shutil.which(command[0]) or command[0]
+        done = subprocess.run([sys.executable, "-I", "-S", "-c", WEIGH, program, *command[1:]], cwd=self.folder, env=self.env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode:
+            sys.exit(f"{command} in {self.folder}: {done.returncode}\n{done.stderr.decode()}")
+        self.memory = max(self.memory, int(done.stdout) / 1024)
 
     def finish(self):
         """Runs what is left of commands that are taken in turn."""
@@ -221,17 +241,27 @@ class Table:
         self.runs, self.rows = runs, []
 
     def pair(self, work, size, ours, theirs, peer, target, runs=None):
-        """Runs both in turn, and one more of each first, which is thrown away."""
-        for at in range((runs or self.runs) + 1):
+        """Runs both in turn, after one more of each, which tells what memory ours takes."""
+        ours.weigh()
+        theirs.run()
+        theirs.seconds.clear()
+        for _ in range(runs or self.runs):
             for side in (ours, theirs):
                 side.run()
-                if at == 0:
-                    side.seconds.clear()
         ours.finish()
         theirs.finish()
         ratio = ours.median() / theirs.median()
         self.add(work, size, f"{ms(ours)}", f"{ms(theirs)} {peer}", f"{ratio:.2f} ×", target, in_megabytes(ours.memory),
                  None if target is None else ratio <= target)
+
+    def within(self, work, size, ours, unit, most, runs=None):
+        """Ours alone, which may take so many of `unit`: milliseconds or seconds."""
+        ours.weigh()
+        for _ in range(runs or self.runs):
+            ours.run()
+        ours.finish()
+        spent = ours.median() * {"ms": 1000, "s": 1}[unit]
+        self.add(work, size, ms(ours), "", f"{spent:.3g} {unit}", f"{most} {unit}", in_megabytes(ours.memory), spent <= most)
 
     def add(self, work, size, ours, theirs, figure, target, memory, holds):
         mark = {None: "", True: "yes", False: "**no**"}[holds]
@@ -250,7 +280,6 @@ def ms(side):
 
 
 def in_megabytes(memory):
-    """Nothing where it is no more than that of this script, which cannot be told apart."""
     return f"{memory:.0f}" if memory else ""
 
 
@@ -292,13 +321,50 @@ def looking(table, places, tract, count, base):
         mine, git = (mine, git) if several else ([mine], [git])
         with_tract = [[tract, *args] for args in mine]
         table.pair(work, size, Side(ours, *with_tract), Side(theirs, *([*GIT, *args] for args in git)), "git",
-                   1.0 if work != "status" else None)
+                   1.2 if work != "status" else None)
         if count > base and work != "status":
             there = [[tract, *(small_short if arg == short else arg for arg in args)] for args in mine]
             table.pair(work, size, Side(ours, *with_tract), Side(small, *there), f"at {thousands(base)}", 1.2)
     runs = 3 if count > 10_000 else None
     table.pair("log -n 0", size, Side(ours, [tract, "log", "--oneline", "-n", "0"]),
-               Side(theirs, [*GIT, "log", "--oneline"]), "git", 0.3, runs)
+               Side(theirs, [*GIT, "log", "--oneline"]), "git", 0.5, runs)
+
+
+def looking_first(table, places, tract, count):
+    """What one sees who has just changed something: what is known of the context is to be made up for there."""
+    ours, size = places.tract(count), thousands(count)
+    one = lambda _: places.run(ours, "commit", "-q", "-r", "user", "-m", "one more message of some forty bytes")
+    for work in ("log -n 20", "show", "status"):
+        look = [tract, *work.split()]
+        table.within(f"commit, then {work}", size, Side(ours, look, before=one), "ms", 12)
+    batch = ours / "more.jsonl"
+    batch.write_text("".join(json.dumps(message) + "\n" for message in conversation(1_000, seed=2)))
+    many = lambda _: places.run(ours, "commit", "-q", "--batch", "more.jsonl")
+    look = [tract, "log", "-n", "20"]
+    runs = min(table.runs, 5)
+    table.pair("a batch of 1,000, then log -n 20", size, Side(ours, look, before=many), Side(ours, look, before=one), "after one", 1.2, runs)
+    batch.unlink()
+
+    hide = lambda: places.run(ours, "truncate", "-q", "--keep", str(count // 2))
+
+    def again(_):
+        places.run(ours, "undo", "-q")
+        hide()
+
+    hide()
+    for work in ("log -n 20", "status"):
+        table.within(f"truncate, then {work}", size, Side(ours, [tract, *work.split()], before=again), "ms", 12, runs)
+    places.run(ours, "undo", "-q")
+
+
+def looking_after_import(table, places, tract, megabytes):
+    made = places.made(f"session-{megabytes}", lambda folder: claude_code(folder / "session.jsonl", megabytes))
+    with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+        def fresh(_):
+            shutil.rmtree(Path(folder) / ".tract", ignore_errors=True)
+            places.run(folder, "init", "-q")
+            places.run(folder, "import", "-q", str(made / "session.jsonl"))
+        table.within("import, then log -n 20", f"made, {megabytes} MB", Side(folder, [tract, "log", "-n", "20"], before=fresh), "ms", 12, min(table.runs, 5))
 
 
 def committing_far(table, places, tract, count, base):
@@ -336,15 +402,15 @@ def hidden(table, places, tract, count):
 def compiling(table, places, tract, count):
     ours = places.tract(count, size=1_000)
     side, nothing = Side(ours, [tract, "compile"]), Side(ours, [tract, "--version"])
+    side.weigh()
     for _ in range(table.runs):
         side.run()
         nothing.run()
     payload = len(subprocess.run([tract, "compile"], cwd=ours, env=PLAIN, capture_output=True).stdout)
     rate = payload / 1e6 / (side.median() - nothing.median())
     table.add("compile, cold", f"{thousands(count)} × 1 kB", ms(side), "", f"{rate:.0f} MB/s", "250", in_megabytes(side.memory), rate >= 250)
-    if side.memory:
-        times = side.memory * 1024 * 1024 / payload
-        table.add("compile, memory", f"{thousands(count)} × 1 kB", f"{side.memory:.0f} MB", f"{payload / 1e6:.1f} MB payload", f"{times:.1f} ×", "3", in_megabytes(side.memory), times <= 3)
+    times = side.memory * 1024 * 1024 / payload
+    table.add("compile, memory", f"{thousands(count)} × 1 kB", f"{side.memory:.0f} MB", f"{payload / 1e6:.1f} MB payload", f"{times:.1f} ×", "3", in_megabytes(side.memory), times <= 3)
     back = f"HEAD~{count // 3}"
     table.pair("diff of two contexts", thousands(count), Side(ours, [tract, "diff", "--stat", back, "HEAD"]), Side(ours, [tract, "compile"]), "compile", 2.0)
 
@@ -360,6 +426,11 @@ def imported(table, places, tract, source, name):
         with tempfile.TemporaryDirectory(dir=places.folder) as folder:
             places.run(folder, "init", "-q")
             side = Side(folder, [tract, "import", "-q", str(source)])
+            if not memory:
+                side.weigh()
+                memory = side.memory
+                shutil.rmtree(Path(folder) / ".tract")
+                places.run(folder, "init", "-q")
             side.run()
             # The search index, too: the first search makes it.
             find = Side(folder, [tract, "find", "-F", "-q", "a-word-that-is-nowhere"])
@@ -368,7 +439,6 @@ def imported(table, places, tract, source, name):
             except SystemExit:
                 pass
             seconds.append(side.seconds[0] + find.seconds[0])
-            memory = max(memory, side.memory, find.memory)
             room = disk(folder)
             subprocess.run([tract, "gc", "-q"], cwd=folder, env=PLAIN, check=True)
             left = disk(folder)
@@ -393,8 +463,8 @@ def reaching_far(table, places, tract, count):
     def once(name, *args, restore=True):
         ours = places.tract(count)
         side = Side(ours, [tract, *args])
-        for _ in range(3):
-            side.run()
+        for run in (side.weigh, side.run, side.run, side.run):
+            run()
             if restore:
                 places.run(ours, "undo", "-q")
         holds = side.median() <= 1.0 and side.memory <= 200
@@ -403,8 +473,8 @@ def reaching_far(table, places, tract, count):
     once(f"compile HEAD~{count * 7 // 10}", "compile", f"HEAD~{count * 7 // 10}", restore=False)
     ours = places.tract(count, hidden=True)
     side = Side(ours, [tract, "restore", "-q", "HEAD"])
-    for _ in range(3):
-        side.run()
+    for run in (side.weigh, side.run, side.run, side.run):
+        run()
         places.run(ours, "undo", "-q")
     holds = side.median() <= 1.0 and side.memory <= 200
     table.add("restore", thousands(count), ms(side), "", f"{side.median():.2f} s", "1 s, 200 MB", in_megabytes(side.memory), holds)
@@ -414,11 +484,7 @@ def searching(table, places, tract, count):
     ours = places.tract(count)
     word = f"make {count // 2 + (1 - count // 2 % 4) % 4}"
     places.run(ours, "find", "-F", "-q", word)
-    side = Side(ours, [tract, "find", "-F", word])
-    for _ in range(table.runs):
-        side.run()
-    spent = 1000 * side.median()
-    table.add("find, a rare word", thousands(count), ms(side), "", f"{spent:.0f} ms", "30", in_megabytes(side.memory), spent <= 30)
+    table.within("find, a rare word", thousands(count), Side(ours, [tract, "find", "-F", word]), "ms", 30)
 
 
 def following(table, places, tract, megabytes, more):
@@ -438,6 +504,7 @@ def following(table, places, tract, megabytes, more):
             at = claude_code(talk, size, at)
 
         grown, idle = Side(home, once, before=grow, env=env), Side(home, once, env=env)
+        grown.weigh()
         for _ in range(table.runs):
             grown.run()
             idle.run()
@@ -477,7 +544,7 @@ def building(table, places):
 def starting(table, tract):
     table.pair("--version", "", Side(".", [tract, "--version"]), Side(".", ["/bin/true"]), "/bin/true", 2.0, 4 * table.runs)
     size = os.path.getsize(tract) / 1e6
-    table.add("the binary", "", f"{size:.1f} MB", "", f"{size:.1f} MB", "12", "", size <= 12)
+    table.add("the binary", "", f"{size:.1f} MB", "", f"{size:.1f} MB", "14", "", size <= 14)
 
 
 def writing_in_bulk(table, places, tract, count):
@@ -492,6 +559,11 @@ def writing_in_bulk(table, places, tract, count):
             mine.mkdir()
             places.run(mine, "init", "-q")
             side = Side(mine, [tract, "commit", "-q", "--batch", str(batch)])
+            if at == 0:
+                side.weigh()
+                memory = side.memory
+                shutil.rmtree(mine / ".tract")
+                places.run(mine, "init", "-q")
             side.run()
             spent.append(side.seconds[0])
             started = time.monotonic()
@@ -504,7 +576,129 @@ def writing_in_bulk(table, places, tract, count):
             bare.append(time.monotonic() - started)
     rate = count / statistics.median(spent)
     table.add("a batch", thousands(count), f"{1000 * statistics.median(spent):.0f} ms", f"{1000 * statistics.median(bare):.0f} ms bare SQLite",
-              f"{rate:,.0f}/s", "60,000", in_megabytes(side.memory), rate >= 60_000)
+              f"{rate:,.0f}/s", "60,000", in_megabytes(memory), rate >= 60_000)
+
+
+def recording(table, places, tract, count):
+    """A message of a live stream costs the same however long the stream is: what the recorder's CPU takes for the second thousandth
+    of the stream, and for the last."""
+    session = "7d0b4d9c-0b5e-4a51-9c8f-2f8b4d1f7a10"
+    step = count // 100
+    with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+        places.run(folder, "init", "-q")
+        said = Path(folder) / "said"
+        recorder = subprocess.Popen([tract, "record", "-q"], cwd=folder, env=PLAIN, stdin=subprocess.PIPE,
+                                    stdout=subprocess.DEVNULL, stderr=said.open("wb"))
+        tick = os.sysconf("SC_CLK_TCK")
+
+        def spent():
+            fields = Path(f"/proc/{recorder.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / tick
+
+        def put(record):
+            recorder.stdin.write(json.dumps({**record, "session_id": session, "uuid": f"{next(numbers):032x}"}).encode() + b"\n")
+
+        def settled():
+            """The CPU's time once all that was put is committed."""
+            recorder.stdin.flush()
+            last, same = spent(), 0
+            while same < 5:
+                time.sleep(0.5)
+                now = spent()
+                # It looks at the clock now and then.
+                same, last = (same + 1 if now - last <= 0.02 else 0), now
+            return last
+
+        numbers, taken, before = itertools.count(), [], None
+        put({"type": "system", "subtype": "init", "cwd": "/home/user/p", "model": "claude-opus-4-8", "claude_code_version": "2.1.197", "tools": []})
+        for at in range(count):
+            if at in (step, 2 * step, count - step):
+                now = settled()
+                if at == 2 * step:
+                    taken.append(now - before)
+                before = now
+            call, text = f"toolu_{at - at % 2}", f"{at}: one more message of some forty bytes"
+            if at % 2:
+                body = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": text}]}
+                put({"type": "user", "message": body, "parent_tool_use_id": None})
+            else:
+                content = [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": f"make {at}"}}]
+                body = {"id": f"msg_{at}", "type": "message", "role": "assistant", "model": "claude-opus-4-8", "content": content,
+                        "usage": {"input_tokens": 10, "output_tokens": 5}}
+                put({"type": "assistant", "message": body, "parent_tool_use_id": None})
+        taken.append(settled() - before)
+        recorder.stdin.close()
+        if recorder.wait():
+            sys.exit(f"tract record: {said.read_text()}")
+        there = subprocess.run([tract, "log", "--oneline", "-n", "0"], cwd=folder, env=PLAIN, capture_output=True, text=True).stdout
+        if there.count("\n") < count:
+            sys.exit(f"tract record: not all is there: {there.count(chr(10))} of {count}")
+    few, many = (1000 * spent_ / step for spent_ in taken)
+    table.add("record, a message", thousands(count), f"{many:.3f} ms CPU", f"{few:.3f} ms CPU at {thousands(2 * step)}", f"{many / max(few, 1e-9):.2f} ×", "1.2",
+              "", many <= 1.2 * few)
+
+
+def small(table, places, tract, many, few):
+    """Many short conversations, of eight messages each."""
+    def home(count):
+        def make(folder):
+            for at in range(count):
+                session = f"{at:08x}-0b5e-4a51-9c8f-2f8b4d1f7a10"
+                talk = folder / ".claude/projects" / f"-home-user-p{at % 40}" / f"{session}.jsonl"
+                talk.parent.mkdir(parents=True, exist_ok=True)
+                claude_code(talk, 0, 400 * at, session, 8)
+            subprocess.run([tract, "init", "-q"], cwd=folder, env={**PLAIN, "HOME": str(folder)}, check=True)
+            subprocess.run([tract, "import", "-q", "--all"], cwd=folder, env={**PLAIN, "HOME": str(folder)}, check=True, capture_output=True)
+        return places.made(f"small-{count}", make)
+
+    ours, less = home(many), home(few)
+    size = f"{thousands(many)} × 8"
+    env = lambda folder: {**PLAIN, "HOME": str(folder)}
+    first = Side(ours, [tract, "branch"], env=env(ours))
+    first.run()
+    table.add("the first branch", size, ms(first), "", f"{first.seconds[0]:.2f} s", None, "", None)
+    again = Side(ours, [tract, "branch"], env=env(ours))
+    again.weigh()
+    for _ in range(table.runs):
+        again.run()
+    each_ = 1000 * again.median() / many
+    table.add("branch", size, ms(again), "", f"{each_:.2f} ms a branch", "0.35", in_megabytes(again.memory), each_ <= 0.35)
+    for work in (["status"], ["import", "--all", "--list", "-n", "20"]):
+        look = [tract, *work]
+        table.pair(" ".join(work), size, Side(ours, look, env=env(ours)), Side(less, look, env=env(less)), f"at {thousands(few)}", 1.2)
+    # What an agent's client runs as a session ends.
+    talk = next((ours / ".claude/projects").rglob("*.jsonl"))
+    said = json.dumps({"session_id": talk.stem, "transcript_path": str(talk), "hook_event_name": "SessionEnd", "cwd": str(ours)})
+    hook = ["sh", "-c", 'printf %s "$1" | "$0" import --hook', tract, said]
+    table.within("a hook", f"{thousands(many)} sessions", Side(ours, hook, env=env(ours)), "ms", 300)
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}})
+    answer = ["sh", "-c", 'printf "%s\\n" "$1" | "$0" mcp', tract, hello]
+    table.within("mcp, the first answer", f"{thousands(many)} sessions", Side(ours, answer, env=env(ours)), "ms", 100)
+    files = disk(ours / ".claude")
+    subprocess.run([tract, "gc", "-q"], cwd=ours, env=env(ours), check=True)
+    kept = disk(ours / ".tract")
+    table.add("disk after gc", size, f"{kept / 1e6:.1f} MB", f"{files / 1e6:.1f} MB source", f"{kept / files:.2f} ×", "1.0", "", kept <= files)
+
+
+def pushing(table, places, tract, megabytes):
+    """A session to a new folder: processor time."""
+    made = places.made(f"session-{megabytes}", lambda folder: claude_code(folder / "session.jsonl", megabytes))
+    with tempfile.TemporaryDirectory(dir=places.folder) as folder:
+        places.run(folder, "init", "-q")
+        places.run(folder, "import", "-q", str(made / "session.jsonl"))
+        there = Path(folder) / "there"
+        push = [tract, "push", "-q", "--all", str(there)]
+
+        def empty(_):
+            shutil.rmtree(there, ignore_errors=True)
+            there.mkdir()
+            places.run(there, "init", "-q")
+
+        side = Side(folder, push, before=empty)
+        clock, Side.cpu = Side.cpu, True
+        table.within("push, processor time", f"made, {megabytes} MB", side, "s", 2, 3)
+        Side.cpu = clock
 
 
 def main():
@@ -551,6 +745,9 @@ GROUPS = {
         [committing(table, places, tract, count) for count in sizes[:2]],
         committing_far(table, places, tract, sizes[-1], sizes[0])),
     "look": each(lambda table, places, tract, count, base: looking(table, places, tract, count, base)),
+    "first": lambda table, places, tract, sizes, base, asked: (
+        [looking_first(table, places, tract, count) for count in sizes],
+        looking_after_import(table, places, tract, 1 if asked.quick else 29)),
     "hidden": each(lambda table, places, tract, count, base: hidden(table, places, tract, count)),
     "compile": lambda table, places, tract, sizes, base, asked: compiling(table, places, tract, base),
     "batch": lambda table, places, tract, sizes, base, asked: writing_in_bulk(table, places, tract, 1_000 if asked.quick else 100_000),
@@ -560,6 +757,9 @@ GROUPS = {
         [bringing_in(table, places, tract, megabytes) for megabytes in ([1] if asked.quick else [29, 100, 300])],
         [imported(table, places, tract, path, path.name[:40]) for path in sorted(Path(asked.sessions).rglob("*.jsonl"))
          if os.path.getsize(path) > 1_000_000] if asked.sessions else None),
+    "push": lambda table, places, tract, sizes, base, asked: pushing(table, places, tract, 1 if asked.quick else 100),
+    "small": lambda table, places, tract, sizes, base, asked: small(table, places, tract, *((20, 10) if asked.quick else (5_000, 500))),
+    "record": lambda table, places, tract, sizes, base, asked: recording(table, places, tract, 400 if asked.quick else 100_000),
     "disk": lambda table, places, tract, sizes, base, asked: room(table, places, tract, base),
     "watch": lambda table, places, tract, sizes, base, asked: following(table, places, tract, 1 if asked.quick else 1_000, 1),
     "library": lambda table, places, tract, sizes, base, asked: None if asked.quick else library(table),

@@ -22,7 +22,7 @@ pub(in crate::history) use files::{begins_with, here, kept_files, states};
 pub(in crate::history) use fold::{Folding, Survey, fold};
 pub use read::{Arrival, ArrivedRef, Unbundled};
 pub(in crate::history) use read::{ref_name, take_in};
-pub use write::Bundled;
+pub use write::{Bundled, Packing};
 
 /// What a bundle begins with.
 const HEADER: &[u8] = b"tract bundle 1\n";

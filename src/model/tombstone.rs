@@ -11,7 +11,9 @@ pub const PURGED: &str = "[purged]";
 pub fn is_tombstone(name: &ContentHash, kept: &[u8]) -> bool {
     // No tombstone is longer, so that a body of any other length is not looked into.
     const LONGEST: usize = 64;
+    let says_so = |bytes: &[u8]| bytes == PURGED.as_bytes();
     kept.len() <= LONGEST
+        && kept.windows(PURGED.len()).any(says_so)
         && Role::ALL.iter().any(|role| {
             let stone = Sealed::new(tombstone(*role));
             stone.canonical().as_bytes() == kept && stone.hash() != *name

@@ -6,7 +6,7 @@ use std::io::{Cursor, Read, Write};
 use std::str::FromStr;
 
 use super::read::{SHORT, hash, next_line, number, opened, words};
-use super::write::LEVEL;
+use super::write::Packing;
 use super::{HEADER, HEADER_BEYOND, broken};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, fingerprint, hex};
@@ -161,7 +161,8 @@ impl<'a> Folder<'a> {
             counted: HashSet::new(),
             sources: HashMap::new(),
             recorded: HashSet::new(),
-            out: zstd::stream::Encoder::new(Vec::new(), LEVEL).map_err(Error::store)?,
+            out: zstd::stream::Encoder::new(Vec::new(), Packing::Small.level())
+                .map_err(Error::store)?,
             surveys: Vec::new(),
         };
         for survey in &surveys {

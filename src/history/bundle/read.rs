@@ -295,6 +295,8 @@ struct Taken<'a> {
     waiting: Vec<Object>,
     /// The bytes of their lines.
     waiting_bytes: usize,
+    /// What providers counted, not written yet.
+    counted: Vec<(CommitHash, Usage)>,
     done: Unbundled,
 }
 
@@ -321,6 +323,7 @@ impl<'a> Taken<'a> {
             notes: BTreeMap::new(),
             waiting: Vec::new(),
             waiting_bytes: 0,
+            counted: Vec::new(),
             done: Unbundled::default(),
         }
     }
@@ -336,6 +339,9 @@ impl<'a> Taken<'a> {
         let are_many = self.waiting.len() >= TOGETHER || self.waiting_bytes >= TOGETHER_BYTES;
         if are_many || !matches!(word, "content" | "commit") {
             self.write()?;
+        }
+        if self.counted.len() >= TOGETHER || word != "usage" {
+            self.count()?;
         }
         match word {
             "need" => self.need(rest)?,
@@ -473,11 +479,24 @@ impl<'a> Taken<'a> {
         for (count, text) in numbers.iter_mut().zip(counts) {
             *count = number(text)?;
         }
-        let usage = Usage::of_numbers(numbers);
-        match self.tx.usage(&[commit])?[0] {
-            Some(_) => Ok(()),
-            None => self.tx.put_usage(&commit, usage),
+        self.counted.push((commit, Usage::of_numbers(numbers)));
+        Ok(())
+    }
+
+    /// Writes what was counted, where nothing is known of it here. Of two that a bundle says of one commit the first counts.
+    fn count(&mut self) -> Result<()> {
+        let counted = std::mem::take(&mut self.counted);
+        let commits: Vec<CommitHash> = counted.iter().map(|(commit, _)| *commit).collect();
+        if commits.is_empty() {
+            return Ok(());
         }
+        let mut put = HashSet::new();
+        for ((commit, usage), known) in counted.into_iter().zip(self.tx.usage(&commits)?) {
+            if known.is_none() && put.insert(commit) {
+                self.tx.put_usage(&commit, usage)?;
+            }
+        }
+        Ok(())
     }
 
     fn source(&mut self, rest: &str, lines: &mut impl BufRead) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Commits into a bundle.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::files::{KeptFile, matching};
 use super::{BLOCK_BYTES, BundleTip, HEADER, HEADER_BEYOND};
@@ -14,12 +14,30 @@ use crate::history::repo::Repo;
 use crate::interop::Input;
 use crate::interop::redacted::RedactedInput;
 use crate::model::secret::{Leaving, SecretCounts, add_counts};
-use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span};
+use crate::model::{Author, Commit, Message, Operation, RefName, Sealed, Span, is_tombstone};
 use crate::store::{CommitRow, View};
 
 /// How many messages, or commits' records, are held at once.
 const SOME: usize = 256;
-pub(super) const LEVEL: i32 = 9;
+
+/// How much work goes into a bundle's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// It is kept, or crosses a network.
+    Small,
+    /// It is read on this machine at once, and is gone then.
+    Quick,
+}
+
+impl Packing {
+    /// zstd's level.
+    pub(super) const fn level(self) -> i32 {
+        match self {
+            Self::Small => 9,
+            Self::Quick => 1,
+        }
+    }
+}
 
 /// What was put into a bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +95,7 @@ impl Repo {
         leaving: Leaving<'_>,
     ) -> Result<(Vec<u8>, Bundled)> {
         let files = if sources { Files::Behind } else { Files::None };
-        self.bundle_of(tips, files, leaving)
+        self.bundle_of(tips, files, leaving, Some(Packing::Small))
     }
 
     /// The same with these session files alone, and with their records of commits that are not in it: whoever takes it has
@@ -90,9 +108,42 @@ impl Repo {
         &self,
         tips: &[BundleTip],
         files: &[KeptFile],
-        leaving: Leaving<'_>,
+        packing: Packing,
     ) -> Result<(Vec<u8>, Bundled)> {
-        self.bundle_of(tips, Files::These(files), leaving)
+        let files = Files::These(files);
+        self.bundle_of(tips, files, Leaving::Allowed, Some(packing))
+    }
+
+    /// A bundle for somebody who looked before what it lets out.
+    pub(in crate::history) fn bundle_packed(
+        &self,
+        tips: &[BundleTip],
+        sources: bool,
+        packing: Packing,
+    ) -> Result<(Vec<u8>, Bundled)> {
+        let files = if sources { Files::Behind } else { Files::None };
+        self.bundle_of(tips, files, Leaving::Allowed, Some(packing))
+    }
+
+    /// What a bundle would let out. None is made.
+    pub(in crate::history) fn look_through(
+        &self,
+        tips: &[BundleTip],
+        sources: bool,
+        leaving: Leaving<'_>,
+    ) -> Result<Bundled> {
+        let files = if sources { Files::Behind } else { Files::None };
+        Ok(self.bundle_of(tips, files, leaving, None)?.1)
+    }
+
+    /// What one with these session files would.
+    pub(in crate::history) fn look_through_files(
+        &self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        leaving: Leaving<'_>,
+    ) -> Result<Bundled> {
+        Ok(self.bundle_of(tips, Files::These(files), leaving, None)?.1)
     }
 
     fn bundle_of(
@@ -100,19 +151,21 @@ impl Repo {
         tips: &[BundleTip],
         files: Files<'_>,
         leaving: Leaving<'_>,
+        packing: Option<Packing>,
     ) -> Result<(Vec<u8>, Bundled)> {
         let view = self.store.read()?;
-        let packer = zstd::stream::Encoder::new(Vec::new(), LEVEL).map_err(Error::store)?;
         let mut bundle = Writing {
             view: &*view,
-            out: packer,
+            out: Out::new(packing)?,
             leaving,
             messages: HashMap::new(),
             done: Bundled::default(),
         };
         let rows = bundle.commits(tips)?;
         let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
-        bundle.usage(&commits)?;
+        if bundle.out.is_some() {
+            bundle.usage(&commits)?;
+        }
         // What is named twice brings along all that either asks for, under its name once.
         let mut seen = HashSet::new();
         let mut tips = tips.to_vec();
@@ -144,7 +197,9 @@ impl Repo {
             let counts = bundle.done.secrets;
             return Err(Error::Leaks { counts, commits });
         }
-        let packed = bundle.out.finish().map_err(Error::store)?;
+        let Some(packed) = bundle.out.finish()? else {
+            return Ok((Vec::new(), bundle.done));
+        };
         let is_beyond = !ids.is_empty() && behind.len() > commits.len();
         let mut bytes = if is_beyond { HEADER_BEYOND } else { HEADER }.to_vec();
         bytes.extend(hex(&fingerprint(&packed)).as_bytes());
@@ -154,9 +209,40 @@ impl Repo {
     }
 }
 
+/// Where a bundle's lines go: into a frame, or nowhere where they are only looked through.
+struct Out(Option<zstd::stream::Encoder<'static, Vec<u8>>>);
+
+impl Out {
+    fn new(packing: Option<Packing>) -> Result<Self> {
+        let frame = |packing: Packing| zstd::stream::Encoder::new(Vec::new(), packing.level());
+        let frame = packing.map(frame).transpose();
+        Ok(Self(frame.map_err(Error::store)?))
+    }
+
+    /// Whether anybody reads what is written.
+    fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn finish(self) -> Result<Option<Vec<u8>>> {
+        let packed = self.0.map(zstd::stream::Encoder::finish);
+        packed.transpose().map_err(Error::store)
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.0.as_mut()).map_or(Ok(bytes.len()), |frame| frame.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
 struct Writing<'a> {
     view: &'a dyn View,
-    out: zstd::stream::Encoder<'static, Vec<u8>>,
+    out: Out,
     done: Bundled,
     leaving: Leaving<'a>,
     /// The messages that stand in it without their secrets, by their names here.
@@ -166,8 +252,10 @@ struct Writing<'a> {
 impl Writing<'_> {
     fn line(&mut self, word: &str, rest: &str) -> Result<()> {
         let between = if rest.is_empty() { "" } else { " " };
-        let line = format!("{word}{between}{rest}\n");
-        self.out.write_all(line.as_bytes()).map_err(Error::store)
+        for part in [word, between, rest, "\n"] {
+            self.out.write_all(part.as_bytes()).map_err(Error::store)?;
+        }
+        Ok(())
     }
 
     /// The commits, parents first, each with the messages before it that it names first.
@@ -201,34 +289,31 @@ impl Writing<'_> {
             let contents: Vec<ContentHash> =
                 contents.filter(|content| named.insert(*content)).collect();
             let bodies = self.view.bodies(&contents)?;
-            let purged = self.view.purged(&contents)?;
-            let listed = self.view.content_rows(&contents)?;
-            for (at, hash) in contents.iter().enumerate() {
-                match (&bodies[at], &listed[at], purged[at]) {
-                    (_, Some(row), true) => {
-                        written.insert(*hash);
-                        self.line("erased", &format!("{hash} {}", row.role.as_str()))?;
+            for (hash, body) in contents.iter().zip(&bodies) {
+                let missing = || Error::damaged(format!("content {hash} is missing"));
+                let body = body.as_ref().ok_or_else(missing)?;
+                if is_tombstone(hash, body.as_bytes()) {
+                    let role = self.view.content_row(hash)?.ok_or_else(missing)?.role;
+                    written.insert(*hash);
+                    self.line("erased", &format!("{hash} {}", role.as_str()))?;
+                    continue;
+                }
+                match self.without_secrets(hash, body)? {
+                    None if written.insert(*hash) => {
+                        self.line("content", body)?;
+                        self.done.contents += 1;
                     }
-                    (Some(body), _, false) => match self.without_secrets(hash, body)? {
-                        None if written.insert(*hash) => {
-                            self.line("content", body)?;
-                            self.done.contents += 1;
-                        }
-                        // Two may differ in their secrets alone.
-                        Some(message) if written.insert(message.hash()) => {
-                            self.line("content", message.canonical())?;
-                            self.done.contents += 1;
-                        }
-                        _ => {}
-                    },
-                    _ => {
-                        return Err(Error::damaged(format!("content {hash} is missing")));
+                    // Two may differ in their secrets alone.
+                    Some(message) if written.insert(message.hash()) => {
+                        self.line("content", message.canonical())?;
+                        self.done.contents += 1;
                     }
+                    _ => {}
                 }
             }
             for row in some {
                 let commit = self.commit(row);
-                if made.insert(commit.hash()) {
+                if self.out.is_some() && made.insert(self.renamed(&row.hash)) {
                     self.line("commit", &commit.canonical())?;
                     self.done.commits += 1;
                 }
@@ -357,6 +442,10 @@ impl Writing<'_> {
                     redacted.insert(*id, without);
                 }
             }
+            sessions.insert(row.session.clone());
+            if !self.out.is_some() {
+                continue;
+            }
             let (name, format, print) = (&row.session, &row.format, hex(&print));
             let head = format!("{number} {name} {format} {size_bytes} {print}");
             self.line("source", &head)?;
@@ -375,9 +464,9 @@ impl Writing<'_> {
                 return Err(Error::Damaged { detail });
             }
             self.out.write_all(b"\n").map_err(Error::store)?;
-            sessions.insert(row.session);
         }
-        for some in commits.chunks(SOME) {
+        let recorded = if self.out.is_some() { commits } else { &[] };
+        for some in recorded.chunks(SOME) {
             for (commit, records) in some.iter().zip(self.view.records(some)?) {
                 let commit = self.renamed(commit);
                 for (id, spans) in records {

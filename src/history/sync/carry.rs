@@ -6,7 +6,7 @@ use super::carried::{Carried, same};
 use super::{Answers, files, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::bundle::BundleTip;
+use crate::history::bundle::{BundleTip, Packing};
 use crate::model::RefName;
 
 /// How many commits go into the first bundle. Each that follows takes twice as many, for every one is folded
@@ -159,6 +159,15 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
     Ok(there)
 }
 
+/// How a bundle is packed that the one gives the other.
+pub(super) fn packing(from: &dyn Answers, to: &dyn Answers) -> Packing {
+    if from.is_near() && to.is_near() {
+        Packing::Quick
+    } else {
+        Packing::Small
+    }
+}
+
 /// Carries what is missing of these paths, then the session files that are, each by itself. Where one of the two cannot
 /// compare these, they go with their commits, in one piece. Tells how many commits are there, and how many there will be.
 pub(super) fn carry(
@@ -233,7 +242,7 @@ pub(super) fn carry_commits(
         // The others may share what has come now.
         let others = queue.iter_mut().skip(usize::from(goes_on));
         others.for_each(|want| want.is_settled = false);
-        let bundle = from.give(&tips, sources)?;
+        let bundle = from.give(&tips, sources, packing(from, to))?;
         let brought = to.take(&bundle)?;
         carried = (carried + slice.saturating_sub(room)).min(whole);
         done.add(&bundle, brought);

@@ -1,6 +1,7 @@
 //! Session files, compared by themselves and carried after the commits that came of them.
 
 use super::carried::{Carried, same};
+use super::carry::packing;
 use super::{Answers, Here};
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -32,7 +33,8 @@ pub(super) fn carry(
             FileState::Here => {}
             FileState::Refused => done.refused_files += 1,
             FileState::Missing | FileState::Unrecorded => {
-                let bundle = from.give_files(paths, std::slice::from_ref(&file))?;
+                let packing = packing(from, to);
+                let bundle = from.give_files(paths, std::slice::from_ref(&file), packing)?;
                 let brought = to.take(&bundle)?;
                 done.add(&bundle, brought);
             }

@@ -9,14 +9,13 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry::leads_to;
 use crate::history::bundle::{
-    BundleTip, FileState, KeptFile, kept_files, ref_name, states, take_in,
+    BundleTip, FileState, KeptFile, Packing, kept_files, ref_name, states, take_in,
 };
 use crate::history::call::{Call, On};
 use crate::history::config::Config;
 use crate::history::erase::Erasing;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
-use crate::model::secret::Leaving;
 use crate::model::{Author, Head, Millis, RefName, RefValue};
 use crate::store::{Tx, View};
 
@@ -82,8 +81,12 @@ impl Answers for Here<'_> {
         places.iter().map(at).collect()
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
-        Ok(self.repo.bundle(tips, sources)?.0)
+    fn is_near(&self) -> bool {
+        true
+    }
+
+    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
+        Ok(self.repo.bundle_packed(tips, sources, packing)?.0)
     }
 
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
@@ -110,8 +113,13 @@ impl Answers for Here<'_> {
         states(&*self.repo.store.read()?, tips, files)
     }
 
-    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
-        let (bundle, _) = self.repo.bundle_with_files(tips, files, Leaving::Allowed)?;
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        packing: Packing,
+    ) -> Result<Vec<u8>> {
+        let (bundle, _) = self.repo.bundle_with_files(tips, files, packing)?;
         Ok(bundle)
     }
 }

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{BundleTip, FileState, KeptFile, ref_name};
+use crate::history::bundle::{BundleTip, FileState, KeptFile, Packing, ref_name};
 use crate::model::RefName;
 use crate::store::{SessionRow, TagNote};
 
@@ -95,8 +95,13 @@ pub trait Answers {
     /// The commits at these depths on the paths to these.
     fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>>;
 
-    /// A bundle.
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>>;
+    /// Whether it is asked on this machine, so that what it gives and takes crosses no network.
+    fn is_near(&self) -> bool {
+        false
+    }
+
+    /// A bundle. Whoever is not near packs it small.
+    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>>;
 
     /// Takes the objects of a bundle in.
     fn take(&mut self, bundle: &[u8]) -> Result<Brought>;
@@ -111,7 +116,12 @@ pub trait Answers {
     fn file_states(&mut self, tips: &[CommitHash], files: &[KeptFile]) -> Result<Vec<FileState>>;
 
     /// A bundle with these session files, and their records of what leads to the tips.
-    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>>;
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        packing: Packing,
+    ) -> Result<Vec<u8>>;
 }
 
 impl<T: Answers> Carries for T {

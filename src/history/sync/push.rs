@@ -224,11 +224,11 @@ impl Repo {
         }
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
-            let (_, bundled) = self.bundle_leaving(piece, options.sources, options.leaving)?;
+            let bundled = self.look_through(piece, options.sources, options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         if !files.is_empty() {
-            let (_, bundled) = self.bundle_with_files(paths, files, options.leaving)?;
+            let bundled = self.look_through_files(paths, files, options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         let mut beside = SecretCounts::default();

@@ -9,7 +9,7 @@ use super::{Answers, Brought, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::ancestry::{History, leading_to};
-use crate::history::bundle::{BundleTip, FileState, KeptFile, Survey, here};
+use crate::history::bundle::{BundleTip, FileState, KeptFile, Packing, Survey, here};
 use crate::history::repo::Repo;
 use crate::store::View;
 
@@ -68,7 +68,7 @@ impl Answers for Putting<'_> {
         Err(strange("has no paths of its own"))
     }
 
-    fn give(&mut self, _: &[BundleTip], _: bool) -> Result<Vec<u8>> {
+    fn give(&mut self, _: &[BundleTip], _: bool, _: Packing) -> Result<Vec<u8>> {
         Err(strange("makes no bundles"))
     }
 
@@ -101,7 +101,12 @@ impl Answers for Putting<'_> {
         Ok(Vec::new())
     }
 
-    fn give_files(&mut self, tips: &[BundleTip], _: &[KeptFile]) -> Result<Vec<u8>> {
-        self.give(tips, true)
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        _: &[KeptFile],
+        packing: Packing,
+    ) -> Result<Vec<u8>> {
+        self.give(tips, true, packing)
     }
 }

@@ -10,7 +10,7 @@ use shelves::Board;
 
 use super::*;
 use crate::error::Error;
-use crate::history::bundle::{kept_files, states};
+use crate::history::bundle::{Packing, kept_files, states};
 use crate::history::fsck::Fsck;
 use crate::history::laws::commands::command;
 use crate::history::{
@@ -247,9 +247,9 @@ impl Answers for Counted<'_> {
         self.peer.at(places)
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
+    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
         self.one_less()?;
-        let bundle = self.peer.give(tips, sources)?;
+        let bundle = self.peer.give(tips, sources, packing)?;
         Ok(self.altered(&bundle))
     }
 
@@ -274,9 +274,14 @@ impl Answers for Counted<'_> {
         self.peer.file_states(tips, files)
     }
 
-    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        packing: Packing,
+    ) -> Result<Vec<u8>> {
         self.one_less()?;
-        self.peer.give_files(tips, files)
+        self.peer.give_files(tips, files, packing)
     }
 }
 

@@ -15,7 +15,7 @@ use super::here::{AUTHORS, ERASURES, FILES, Here, one_line};
 use super::{Answers, Brought, ErasedThere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, strange};
 use crate::error::{Error, PeerTrouble, Result, ServerTrouble};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::bundle::{BundleTip, FileState, KeptFile};
+use crate::history::bundle::{BundleTip, FileState, KeptFile, Packing};
 use crate::history::repo::Repo;
 use crate::model::{Author, Millis, RefName};
 
@@ -135,7 +135,7 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
         self.ask(&Ask::At(places.to_vec()), &[])
     }
 
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
+    fn give(&mut self, tips: &[BundleTip], sources: bool, _: Packing) -> Result<Vec<u8>> {
         let size_bytes: u64 = self.ask(&Ask::Give(tips.to_vec(), sources), &[])?;
         bytes(&mut self.input, size_bytes)
     }
@@ -156,7 +156,12 @@ impl<R: BufRead, W: Write> Answers for Wired<R, W> {
         self.ask(&Ask::FileStates(tips.to_vec(), files.to_vec()), &[])
     }
 
-    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        _: Packing,
+    ) -> Result<Vec<u8>> {
         let ask = Ask::GiveFiles(tips.to_vec(), files.to_vec());
         let size_bytes: u64 = self.ask(&ask, &[])?;
         bytes(&mut self.input, size_bytes)
@@ -265,7 +270,9 @@ pub fn serve(
             Ask::Refs => answer(&mut output, here.refs())?,
             Ask::Has(commits) => answer(&mut output, here.has(&commits))?,
             Ask::At(places) => answer(&mut output, here.at(&places))?,
-            Ask::Give(tips, sources) => give(&mut output, here.give(&tips, sources))?,
+            Ask::Give(tips, sources) => {
+                give(&mut output, here.give(&tips, sources, Packing::Small))?
+            }
             Ask::Take(size_bytes) => {
                 let bundle = bytes(&mut input, size_bytes)?;
                 answer(&mut output, here.take(&bundle))?;
@@ -284,7 +291,9 @@ pub fn serve(
             Ask::FileStates(tips, files) => {
                 answer(&mut output, here.file_states(&tips, &files))?;
             }
-            Ask::GiveFiles(tips, files) => give(&mut output, here.give_files(&tips, &files))?,
+            Ask::GiveFiles(tips, files) => {
+                give(&mut output, here.give_files(&tips, &files, Packing::Small))?
+            }
             Ask::Erasures(tips) => {
                 let erased = repo.store.read().and_then(|view| erased_on(&*view, &tips));
                 answer(&mut output, erased)?;

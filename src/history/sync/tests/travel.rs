@@ -344,7 +344,9 @@ fn a_file_of_a_session_that_came_erased_is_refused_and_others_come() {
         ..BundleTip::new(names[1].clone(), commits[1])
     };
     let kept = here(&yours).kept_files(&[commits[1]]).expect("told");
-    let bundle = here(&yours).give_files(&[path], &kept).expect("given");
+    let bundle = here(&yours)
+        .give_files(&[path], &kept, Packing::Small)
+        .expect("given");
     assert_eq!(here(&hub).take(&bundle).expect("taken").sources, 0);
 
     let other = repo();
@@ -380,8 +382,8 @@ impl Answers for Liar<'_> {
     fn at(&mut self, places: &[(CommitHash, u64)]) -> Result<Vec<CommitHash>> {
         self.peer.at(places)
     }
-    fn give(&mut self, tips: &[BundleTip], sources: bool) -> Result<Vec<u8>> {
-        self.peer.give(tips, sources)
+    fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
+        self.peer.give(tips, sources, packing)
     }
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
         self.peer.take(bundle)
@@ -395,8 +397,13 @@ impl Answers for Liar<'_> {
     fn file_states(&mut self, tips: &[CommitHash], files: &[KeptFile]) -> Result<Vec<FileState>> {
         self.peer.file_states(tips, files)
     }
-    fn give_files(&mut self, tips: &[BundleTip], files: &[KeptFile]) -> Result<Vec<u8>> {
-        self.peer.give_files(tips, files)
+    fn give_files(
+        &mut self,
+        tips: &[BundleTip],
+        files: &[KeptFile],
+        packing: Packing,
+    ) -> Result<Vec<u8>> {
+        self.peer.give_files(tips, files, packing)
     }
 }
 
