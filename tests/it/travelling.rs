@@ -79,6 +79,21 @@ fn an_export_there_is_faithful_once_the_file_is_there() {
 }
 
 #[test]
+fn a_session_comes_along_with_its_branch() {
+    let (mine, yours, hub) = (mine(), Sandbox::new(), Sandbox::new());
+    mine.ok(&["branch", "early", "HEAD~1"]);
+    mine.ok(&["push", &hub.place(), "--all", "--sources"]);
+    yours.ok(&["remote", "add", "hub", &hub.place()]);
+    // What does not reach the session's end is not the session.
+    yours.ok(&["pull", "hub", "early"]);
+    assert!(!yours.ok(&["branch", "--remotes"]).contains("sessions/"));
+    yours.ok(&["pull", "hub", "main", "--sources"]);
+    assert!(yours.ok(&["branch", "--remotes"]).contains("sessions/"));
+    assert_eq!(yours.ok(&["export"]), mine.ok(&["export"]));
+    assert_eq!(yours.ok(&["fsck"]), "");
+}
+
+#[test]
 fn a_purge_reaches_those_who_pull() {
     let (mine, yours, hub) = (Sandbox::new(), Sandbox::new(), Sandbox::new());
     let has_git = coders(&[&mine, &yours]).is_some();

@@ -95,9 +95,9 @@ impl Repo {
         progress: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Fetched> {
         let mut theirs = peer.refs()?;
-        theirs
-            .refs
-            .retain(|row| options.names.is_empty() || options.names.contains(&row.name));
+        let is_wanted =
+            |row: &PeerRef| options.names.is_empty() || options.names.contains(&row.name);
+        let others: Vec<PeerRef> = theirs.refs.extract_if(.., |row| !is_wanted(row)).collect();
         let mut named = options
             .names
             .iter()
@@ -129,6 +129,8 @@ impl Repo {
             progress,
         };
         done.carried = peer.bring(&mut here, load)?;
+        let along = self.sessions_along(others, &theirs.refs)?;
+        theirs.refs.extend(along);
         let tx = self.store.write()?;
         tx.begin_moves(call.now, call.what)?;
         let mut landing = Landing {
@@ -143,6 +145,33 @@ impl Repo {
         tx.commit()?;
         done.erased = erasures::ask(&mut here, peer, &theirs.refs)?;
         Ok(done)
+    }
+}
+
+impl Repo {
+    /// The sessions that have come along with what was asked for: without them, their files would be nobody's here.
+    fn sessions_along(&self, others: Vec<PeerRef>, wanted: &[PeerRef]) -> Result<Vec<PeerRef>> {
+        let mut sessions = others;
+        sessions.retain(|row| row.name.as_session().is_some());
+        if sessions.is_empty() {
+            return Ok(sessions);
+        }
+        let view = self.store.read()?;
+        let ends: Vec<CommitHash> = sessions.iter().map(|row| row.commit).collect();
+        let mut is_along = vec![false; ends.len()];
+        for row in wanted {
+            let on_the_way = view.are_ancestors(&ends, &row.commit)?;
+            is_along
+                .iter_mut()
+                .zip(on_the_way)
+                .for_each(|(along, is)| *along |= is);
+        }
+        let mut is_along = is_along.into_iter();
+        sessions.retain(|_| is_along.next() == Some(true));
+        for row in &mut sessions {
+            row.depth = load::commit(&*view, &row.commit)?.depth;
+        }
+        Ok(sessions)
     }
 }
 
