@@ -56,14 +56,14 @@ pub fn foretell(
         .usage
         .is_some_and(|usage| usage.written_hour_tokens > 0);
     let now = app.now();
-    let tier = repo.tier_at(&tip)?;
+    let (model, tier) = (repo.model_at(&tip)?, repo.tier_at(&tip)?);
     let price = |read: u64, written: u64| {
         let usage = Usage {
             written_hour_tokens: if is_hour { written } else { 0 },
             ..Usage::new(read + written, 0).cached(read, written)
         };
         let served = Served {
-            model: last.model.as_deref()?,
+            model: model.as_deref()?,
             tier: tier.as_deref(),
         };
         prices.of(served, &usage, Some(now))

@@ -2,7 +2,6 @@
 //!
 //! Deliberately absent: the clock, and prices: both are passed in.
 
-use super::cost;
 use super::provider::COMMITS;
 use super::repo::Repo;
 use crate::error::Result;
@@ -21,8 +20,6 @@ const REPLIES: u32 = 20;
 pub struct CacheUse {
     /// The newest reply.
     pub reply: CommitHash,
-    /// The model that is asked there. Hostile until escaped.
-    pub model: Option<String>,
     /// What was counted for it, if anything was.
     pub usage: Option<Usage>,
     /// How old it is; no less than nothing.
@@ -65,7 +62,6 @@ pub(super) fn cache_use(
         if let Some((reply, time)) = replies.next() {
             return Ok(Some(CacheUse {
                 reply,
-                model: cost::model_at(view, tip)?,
                 usage: view.usage(&[reply])?.pop().flatten(),
                 age_ms: now.0.saturating_sub(time.0).max(0),
             }));

@@ -143,7 +143,13 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
     let shown = if limit == 0 { found.len() } else { limit };
     let here = repo.head(&on)?.branch().cloned();
-    list(&found[..shown.min(found.len())], here.as_ref(), args, app)?;
+    list(
+        &found[..shown.min(found.len())],
+        here.as_ref(),
+        args,
+        &repo,
+        app,
+    )?;
     if found.len() > shown {
         app.ui.hint(if args.exact || args.regex {
             "there are more, older ones: -n 0 lists all"
@@ -202,14 +208,19 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 
 /// Draws the messages, each under a heading; those of several sessions by session: of an exact search the one with
 /// the newest match first, of a ranked one in the order of the matches, so that a session may come again.
-fn list(found: &[Found], here: Option<&RefName>, args: &Args, app: &mut App) -> Result<()> {
+fn list(
+    found: &[Found],
+    here: Option<&RefName>,
+    args: &Args,
+    repo: &Repo,
+    app: &mut App,
+) -> Result<()> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
     let groups = groups(found, !args.exact && !args.regex);
     let is_of_many = groups.len() > 1;
     let in_order: Vec<&Found> = groups.iter().flatten().copied().collect();
     let cells: Vec<Vec<Line>> = in_order.iter().map(|one| cells(one, &calendar)).collect();
-    let repo = app.repo()?;
     let entries: Vec<EntryId> = in_order.iter().map(|one| one.entry).collect();
     let calls = repo.calls_of(&entries)?;
     let ui = &mut app.ui;
@@ -235,7 +246,7 @@ fn list(found: &[Found], here: Option<&RefName>, args: &Args, app: &mut App) -> 
             if one.is_own {
                 ui.print(Label::Dim.of(format!("{INDENT}(told by tract itself)")))?;
             }
-            below(one, here, &repo, ui)?;
+            below(one, here, repo, ui)?;
         }
     }
     Ok(())
