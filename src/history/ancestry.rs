@@ -74,7 +74,7 @@ impl History {
     pub(crate) fn last_on(&self, view: &dyn View, tip: &CommitHash) -> Result<Option<CommitHash>> {
         let mut last: Option<(u64, CommitHash)> = None;
         for end in &self.ends {
-            let shared = path::shared_commits(view, tip, end)?;
+            let shared = view.shared(tip, end)?;
             if let Some(depth) = shared.checked_sub(1)
                 && last.is_none_or(|(known, _)| known < depth)
                 && let Some(commit) = view.ancestor_at(tip, depth)?

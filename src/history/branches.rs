@@ -1,16 +1,17 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
-use crate::history::counts::Counts;
 use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path, prompts, totals};
-use crate::model::{Encoding, HideKind, Millis, Operation, RefName, RefValue, Role, TokenCount};
-use crate::store::{TagNote, Tx, View};
+use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
+use crate::store::{TagNote, Tips, Tx, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub struct Made {
 
 /// How many of the first commits are looked at for a prompt.
 const PROMPT_SEARCH: u64 = 16;
+/// How many of these at first.
+const FEW: u64 = 4;
 /// How many commits back a time is looked for.
 const TIME_SEARCH: usize = 64;
 
@@ -97,57 +100,61 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
-        let head = self.head(&On::Head)?;
-        let mut rows = Vec::new();
-        let view = self.store.read()?;
+        let mut view = self.store.read()?;
+        view.look_ahead(Tips::Below(RefName::HEADS))?;
+        let head = repo::head(&*view, &On::Head)?;
         let (tips, purge) = (load::tips(&*view, RefName::HEADS)?, view.last_purge()?);
-        drop(view);
-        let mut new_totals = Vec::new();
+        let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
         for (name, tip) in tips {
-            let known = |new: &Counts| {
-                let view = self.store.read()?;
-                totals::at_commit(&*view, &tip, new, encoding)
-            };
-            let total = match known(&Counts::default())? {
-                None => known(&totals::catch_up(&*self.store, &tip, encoding)?)?,
-                total => total,
-            };
-            let total = match total {
-                Some(total) => total,
+            let total = match totals::known_at(&*view, &tip, encoding)? {
+                Some((total, is_near)) => {
+                    new_totals.extend((!is_near).then_some((tip, total)));
+                    total
+                }
                 None => {
-                    let (total, is_known) = totals::of_context(self, &tip, encoding)?;
-                    new_totals.extend(is_known.then_some((tip, total)));
+                    drop(view);
+                    let (total, is_new) = self.summed(&tip, encoding)?;
+                    new_totals.extend(is_new.then_some((tip, total)));
+                    view = self.store.read()?;
                     total
                 }
             };
-            let view = self.store.read()?;
             let session = path::session_of(&*view, &tip)?;
-            let newest = view.ancestors(&tip, None, TIME_SEARCH)?;
             let (session, known) = session.unzip();
             let known = known.unwrap_or_default();
-            let title = known.title;
-            let prompt = match title {
-                Some(_) => None,
-                None => first_prompt(&*view, &tip)?,
-            };
             rows.push(BranchRow {
                 is_head: head.branch() == Some(&name),
                 session,
                 cwd: known.cwd,
-                title,
-                prompt,
-                last: newest.iter().find_map(|row| row.commit.time),
+                title: known.title,
+                prompt: None,
+                last: last_time(&*view, &tip)?,
                 tokens: total.count(),
                 compactions: Outline::of(&*view, &tip)?.active_hides(HideKind::Compaction),
                 name,
                 tip,
             });
         }
+        let untitled = rows.iter_mut().filter(|row| row.title.is_none());
+        first_prompts(&*view, untitled.collect())?;
+        drop(view);
         if !new_totals.is_empty() {
             totals::keep(&*self.store, purge, encoding, new_totals.into_iter());
         }
         rows.sort_by_key(|row| std::cmp::Reverse(row.last));
         Ok(rows)
+    }
+
+    /// The total at a commit, counting what has no count yet, and whether it is worth keeping and certain.
+    fn summed(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Total, bool)> {
+        let new = totals::catch_up(&*self.store, tip, encoding)?;
+        if let Some((total, is_near)) = totals::known_at(&*self.store.read()?, tip, encoding)? {
+            return Ok((total, !is_near));
+        }
+        match totals::at_commit(&*self.store.read()?, tip, &new, encoding)? {
+            Some(total) => Ok((total, false)),
+            None => totals::of_context(self, tip, encoding),
+        }
     }
 
     /// Starts a branch at `start`, without moving HEAD.
@@ -292,27 +299,57 @@ impl Repo {
     }
 }
 
-/// One line of the first thing that the user said on the path to `tip`.
-fn first_prompt(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
-    let mut first = None;
-    for depth in 0..PROMPT_SEARCH {
-        let Some(commit) = view.ancestor_at(tip, depth)? else {
-            break;
-        };
-        let Operation::Append { content } = load::commit(view, &commit)?.commit.operation else {
-            continue;
-        };
-        let rows = load::rows(view, &[content])?;
-        let row = &rows[&content];
-        if row.role == Role::User && !row.attached && row.results == 0 {
-            if prompts::typed(view, &[(commit, row)])?[0] {
-                return Ok(Some(row.preview.clone()));
+/// The time of the newest commit on the path to `tip` that has one.
+fn last_time(view: &dyn View, tip: &CommitHash) -> Result<Option<Millis>> {
+    let time = load::commit(view, tip)?.commit.time;
+    if time.is_some() {
+        return Ok(time);
+    }
+    let newest = view.ancestors(tip, None, TIME_SEARCH)?;
+    Ok(newest.iter().find_map(|row| row.commit.time))
+}
+
+/// Fills in one line of the first thing that the user said on each of these: most often one of the first few messages.
+fn first_prompts(view: &dyn View, mut open: Vec<&mut BranchRow>) -> Result<()> {
+    for depths in [0..FEW, FEW..PROMPT_SEARCH] {
+        if depths.start > 0 {
+            let tips: Vec<CommitHash> = open.iter().map(|row| row.tip).collect();
+            view.look_ahead(Tips::To(&tips))?;
+        }
+        let mut said = Vec::new();
+        for (at, row) in open.iter().enumerate() {
+            for depth in depths.clone() {
+                let Some(commit) = view.ancestor_at(&row.tip, depth)? else {
+                    break;
+                };
+                if let Some(content) = load::commit(view, &commit)?.appended() {
+                    said.push((at, commit, content));
+                }
+            }
+        }
+        let contents: Vec<_> = said.iter().map(|(.., content)| *content).collect();
+        let shown = load::rows(view, &contents)?;
+        said.retain(|(.., content)| {
+            let row = &shown[content];
+            row.role == Role::User && !row.attached && row.results == 0
+        });
+        let of_each = said.iter();
+        let of_each = of_each.map(|(_, commit, content)| (*commit, &shown[content]));
+        let typed = prompts::typed(view, &of_each.collect::<Vec<_>>())?;
+        let mut done = HashSet::new();
+        for ((at, _, content), is_typed) in said.into_iter().zip(typed) {
+            let preview = &shown[&content].preview;
+            if is_typed && done.insert(at) {
+                open[at].prompt = Some(preview.clone());
             }
             // What a tool puts before it is better than nothing.
-            first = first.or(Some(row.preview.clone()));
+            open[at].prompt.get_or_insert_with(|| preview.clone());
         }
+        let rest = open.into_iter().enumerate();
+        let rest = rest.filter(|(at, _)| !done.contains(at));
+        open = rest.map(|(_, row)| row).collect();
     }
-    Ok(first)
+    Ok(())
 }
 
 /// Points a new name at what `target` names.

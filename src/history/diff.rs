@@ -85,7 +85,7 @@ impl Repo {
         let line = in_line(&*view, before, after)?;
         let shared = match &line {
             Some([early, _]) => early.depth + 1,
-            None => path::shared_commits(&*view, before, after)?,
+            None => view.shared(before, after)?,
         };
         let mut both = old.visible_in_common(new, shared);
         let [mut old, mut new] = [

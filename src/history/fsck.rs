@@ -131,8 +131,7 @@ impl Repo {
     pub fn last_check(&self) -> Result<(Option<Millis>, Option<Millis>)> {
         let view = self.store.read()?;
         let upkeep = view.upkeep()?;
-        let oldest = upkeep.collections.forgotten.unwrap_or(1);
-        let first = view.operations(Some(oldest + 1), 1)?.pop();
+        let first = view.operations(Some(upkeep.oldest() + 1), 1)?.pop();
         Ok((upkeep.last_check, first.map(|row| row.time)))
     }
 }

@@ -6,10 +6,10 @@
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::call::{Call, On};
+use crate::history::load;
 use crate::history::open_call::{OpenCall, open_call};
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
-use crate::history::{load, path};
 use crate::model::{Head, RefName, RefValue};
 use crate::store::View;
 
@@ -255,7 +255,7 @@ fn orphaned(
 ) -> Result<u64> {
     let count = load::commit(view, from)?.depth + 1;
     let mut reached = match to {
-        Some(to) => path::shared_commits(view, from, to)?,
+        Some(to) => view.shared(from, to)?,
         None => 0,
     };
     for (name, commit) in load::tips(view, "refs/")? {
@@ -267,7 +267,7 @@ fn orphaned(
         if let Some(next) = next
             && view.is_ancestor(&next, &commit)?
         {
-            reached = path::shared_commits(view, from, &commit)?;
+            reached = view.shared(from, &commit)?;
         }
     }
     Ok(count - reached)

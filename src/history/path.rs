@@ -10,39 +10,13 @@ use crate::store::{CommitRow, SessionRow, View};
 /// How many own commits may stand after an imported one before it no longer counts.
 const SESSION_SEARCH: usize = 1_000;
 
-/// How many commits the paths to `theirs` and `ours` have in common, from the root.
-pub(crate) fn shared_commits(
-    view: &dyn View,
-    theirs: &CommitHash,
-    ours: &CommitHash,
-) -> Result<u64> {
-    let Some(row) = view.commit(theirs)? else {
-        return Ok(0);
-    };
-    // By halving: once the paths have parted they never meet again.
-    let (mut shared, mut apart) = (0, row.depth + 1);
-    while shared < apart {
-        let middle = shared + (apart - shared) / 2;
-        let on_ours = match view.ancestor_at(theirs, middle)? {
-            Some(commit) => view.is_ancestor(&commit, ours)?,
-            None => false,
-        };
-        if on_ours {
-            shared = middle + 1;
-        } else {
-            apart = middle;
-        }
-    }
-    Ok(shared)
-}
-
 /// The last commit that the paths to `theirs` and `ours` have in common.
 pub(crate) fn last_shared(
     view: &dyn View,
     theirs: &CommitHash,
     ours: &CommitHash,
 ) -> Result<Option<CommitHash>> {
-    match shared_commits(view, theirs, ours)? {
+    match view.shared(theirs, ours)? {
         0 => Ok(None),
         shared => view.ancestor_at(theirs, shared - 1),
     }

@@ -51,18 +51,27 @@ pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Resu
     let found: Vec<usize> = (0..said.len()).filter(|at| typed[*at]).collect();
     let commits: Vec<CommitHash> = found.iter().map(|at| said[*at].0).collect();
     let mut formats = Injected::new();
+    let mut asked = Vec::new();
     for (at, records) in found.into_iter().zip(view.records(&commits)?) {
         for (source, spans) in records {
             if let Some(is_injected) = injected(view, source, &mut formats)? {
-                typed[at] = match kept::texts(view, source, &spans) {
-                    Ok(texts) => !texts.iter().any(|text| is_injected(text)),
-                    // Where its records cannot be read, what it says has to do.
-                    Err(Error::Damaged { .. }) => true,
-                    Err(error) => return Err(error),
-                };
+                asked.push((at, source, spans, is_injected));
                 break;
             }
         }
+    }
+    let places = asked.iter().filter_map(|(_, source, spans, _)| {
+        let first = spans.first()?;
+        Some((*source, first.offset))
+    });
+    view.foresee_bytes(&places.collect::<Vec<_>>())?;
+    for (at, source, spans, is_injected) in asked {
+        typed[at] = match kept::texts(view, source, &spans) {
+            Ok(texts) => !texts.iter().any(|text| is_injected(text)),
+            // Where its records cannot be read, what it says has to do.
+            Err(Error::Damaged { .. }) => true,
+            Err(error) => return Err(error),
+        };
     }
     Ok(typed)
 }

@@ -18,7 +18,7 @@ use crate::history::{called, head, load, path, prompts, provider, totals};
 use crate::model::{
     Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
 };
-use crate::store::{ContentRow, SessionRow, View};
+use crate::store::{ContentRow, SessionRow, Tips, View};
 
 /// From how many messages on it is quicker to read a summary than to look at each.
 const KEPT_EACH: usize = if cfg!(test) { 2 } else { 64 };
@@ -153,6 +153,7 @@ impl Repo {
     fn summed_up(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Summed, ProviderSays)> {
         let view = self.store.read()?;
         let purge = view.last_purge()?;
+        view.look_ahead(Tips::To(&[*tip]))?;
         let mut found = kept(&*view, tip, &Counts::default(), encoding)?;
         let mut view = view;
         if let Kept::Uncounted { first } = found {
@@ -328,6 +329,7 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
 
 /// What is shown of the largest message.
 fn large_entry(view: &dyn View, largest: &LargestEntry) -> Result<Option<Large>> {
+    view.look_ahead(Tips::At(&[largest.entry.commit]))?;
     let call = called::lines(view, &[largest.entry])?.pop().flatten();
     Ok(view.content_row(&largest.content)?.map(|row| Large {
         number: largest.number as usize,
@@ -382,7 +384,7 @@ fn new_in(
             }
         }
     };
-    let mut known = path::shared_commits(view, theirs, ours)?;
+    let mut known = view.shared(theirs, ours)?;
     if let Some(after) = after {
         known = known.max(view.commit(&after)?.map_or(0, |row| row.depth + 1));
     }

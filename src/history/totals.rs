@@ -147,6 +147,22 @@ pub(crate) fn at_commit(
     }))
 }
 
+/// The total at a commit, where all that was appended since one that is kept has a count, and whether that one is near.
+pub(crate) fn known_at(
+    view: &dyn View,
+    commit: &CommitHash,
+    encoding: Encoding,
+) -> Result<Option<(Total, bool)>> {
+    let Some((mut total, keys)) = since(view, commit, encoding)? else {
+        return Ok(None);
+    };
+    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
+    Ok(counts.map(|counts| {
+        total.extend(counts);
+        (total, keys.len() as u64 <= NEAR)
+    }))
+}
+
 /// The newest total that is kept on the path to a commit, and what was appended since, newest first. None
 /// where that is more than [`GAP`], or something else came since.
 fn since(

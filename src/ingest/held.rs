@@ -1,11 +1,12 @@
 //! Which sessions of the tools are here, where they ran, and which of their files are gone since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::error::Result;
 use crate::history::Repo;
 use crate::model::RefName;
+use crate::store::View;
 
 /// A session that came in from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,16 +27,37 @@ pub struct HeldSession {
 /// The store's.
 pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     let view = repo.store.read()?;
+    let sessions = gone(&*view)?;
+    let known = view.sessions()?.into_iter();
+    let mut known: BTreeMap<RefName, Option<String>> =
+        known.map(|(name, row)| (name, row.cwd)).collect();
+    let row = |(name, is_gone)| HeldSession {
+        cwd: known.remove(&name).flatten(),
+        name,
+        is_gone,
+    };
+    Ok(sessions.into_iter().map(row).collect())
+}
+
+/// The sessions whose files have come in and are all gone.
+///
+/// # Errors
+///
+/// The store's.
+pub fn gone_sessions(repo: &Repo) -> Result<BTreeSet<RefName>> {
+    let sessions = gone(&*repo.store.read()?)?.into_iter();
+    let gone = sessions.filter_map(|(name, is_gone)| is_gone.then_some(name));
+    Ok(gone.collect())
+}
+
+/// The sessions whose files have come in, and whether these are gone.
+fn gone(view: &dyn View) -> Result<BTreeMap<RefName, bool>> {
     let mut sessions: BTreeMap<RefName, bool> = BTreeMap::new();
     for (path, session) in view.followed_files()? {
         let is_gone = matches!(Path::new(&path).try_exists(), Ok(false));
         *sessions.entry(session).or_insert(true) &= is_gone;
     }
-    let row = |(name, is_gone): (RefName, bool)| {
-        let cwd = view.session(&name)?.and_then(|row| row.cwd);
-        Ok(HeldSession { name, cwd, is_gone })
-    };
-    sessions.into_iter().map(row).collect()
+    Ok(sessions)
 }
 
 /// The files that came in, by path, each with the session that it feeds.

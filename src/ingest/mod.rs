@@ -46,7 +46,7 @@ pub use called::called;
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use file::{FileInput, stamp};
 pub use growth::{file_of, has_changed, known_stamp, last_taken_in};
-pub use held::{HeldSession, followed_files, held};
+pub use held::{HeldSession, followed_files, gone_sessions, held};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use misses::{CachedReply, MissCause, Misses, missed_between, misses};

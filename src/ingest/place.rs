@@ -104,7 +104,7 @@ impl Placement {
         let kept = match (candidates.first(), tip) {
             (Some((_, old, _)), Some(tip)) => {
                 let all = view.commit(old)?.map_or(0, |row| row.depth + 1);
-                all - path::shared_commits(view, old, &tip)?.min(all)
+                all - view.shared(old, &tip)?.min(all)
             }
             _ => 0,
         };

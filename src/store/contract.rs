@@ -309,9 +309,18 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
             std::iter::successors(Some(tip), |at| parent_of[*at]).collect()
         };
         let other = one.index(made.len());
+        let all = [Tips::To(&made), Tips::At(&made), Tips::Below("refs/")];
         reading(&*store, |view| {
+            // It changes no answer.
+            view.look_ahead(all[two.index(all.len())])?;
             for tip in 0..made.len() {
                 let path = walk(tip);
+                let of_other = walk(other);
+                let both = path.iter().filter(|at| of_other.contains(at)).count();
+                let shared = [(tip, other), (other, tip)].map(|(one, two)| (made[one], made[two]));
+                for (one, two) in shared {
+                    assert_eq!(view.shared(&one, &two)?, both as u64);
+                }
                 let hashes: Vec<CommitHash> = path.iter().map(|at| made[*at]).collect();
                 let found = view.ancestors(&made[tip], None, usize::MAX)?;
                 assert_eq!(found.iter().map(|row| row.hash).collect::<Vec<_>>(), hashes);

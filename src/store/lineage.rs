@@ -37,6 +37,19 @@ pub(super) struct Stretch {
     pub(super) last: i64,
 }
 
+/// How many commits two paths have in common.
+fn shared(one: &[(i64, i64)], other: &[(i64, i64)]) -> i64 {
+    let mut shared = 0;
+    for ((lineage, last), (of_other, last_of_other)) in one.iter().rev().zip(other.iter().rev()) {
+        if lineage != of_other {
+            break;
+        }
+        // Where they leave it at different depths, they are on different ones from there on.
+        shared = *last.min(last_of_other) + 1;
+    }
+    shared
+}
+
 /// The parts of a path between these depths, oldest first.
 pub(super) fn between(path: &[(i64, i64)], first: i64, last: i64) -> Vec<Stretch> {
     let ends = path.iter().enumerate().rev();
@@ -287,6 +300,10 @@ impl<E: Lineages> Paths for E {
         Ok(found.map(|at| at.is_some_and(is_on)).collect())
     }
 
+    fn shared(&self, one: &CommitHash, other: &CommitHash) -> Result<u64> {
+        Ok(shared(&self.path(one)?, &self.path(other)?).cast_unsigned())
+    }
+
     fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>> {
         let depth = number(depth);
         let Some(lineage) = lineage_at(&self.path(tip)?, depth) else {
@@ -333,6 +350,19 @@ mod tests {
         assert_eq!(parts(newest(&PATH, place(1, 5), usize::MAX)), all);
         assert_eq!(parts(newest(&PATH, place(9, 1), usize::MAX)), all);
         assert_eq!(parts(newest(&[], None, 9)), []);
+    }
+
+    #[test]
+    fn two_paths_have_in_common_what_is_on_the_same_lineages() {
+        let with = |other: &[(i64, i64)]| (shared(&PATH, other), shared(other, &PATH));
+        assert_eq!(with(&PATH), (9, 9));
+        assert_eq!(with(&PATH[1..]), (7, 7));
+        assert_eq!(with(&[(1, 9)]), (5, 5));
+        assert_eq!(with(&[(1, 2)]), (3, 3));
+        assert_eq!(with(&[(4, 6), (1, 4)]), (5, 5));
+        assert_eq!(with(&[(4, 6), (1, 3)]), (4, 4));
+        assert_eq!(with(&[(5, 3)]), (0, 0));
+        assert_eq!(with(&[]), (0, 0));
     }
 
     #[test]

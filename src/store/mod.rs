@@ -66,7 +66,7 @@ pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
 pub use refs::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
-    Seat, TagNote, Upkeep,
+    Seat, TagNote, Tips, Upkeep,
 };
 pub use remembered::{Memory, MemoryRow, Remembered, RememberedMut};
 pub use room::{ContentSize, Room, RoomOf, SourceSize};

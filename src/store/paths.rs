@@ -157,6 +157,10 @@ pub trait Paths {
         Ok(self.are_ancestors(slice::from_ref(ancestor), tip)?[0])
     }
 
+    /// How many commits the paths that end in these two have in common, from the root: once they have parted, they never meet
+    /// again. A few hops between lineages.
+    fn shared(&self, one: &CommitHash, other: &CommitHash) -> Result<u64>;
+
     /// The commit at `depth` on the path that ends in `tip`.
     fn ancestor_at(&self, tip: &CommitHash, depth: u64) -> Result<Option<CommitHash>>;
 }

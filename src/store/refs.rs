@@ -207,6 +207,13 @@ pub struct Upkeep {
     pub last_check: Option<Millis>,
 }
 
+impl Upkeep {
+    /// The oldest operation that is not forgotten, or stands for those that are.
+    pub fn oldest(&self) -> u64 {
+        self.collections.forgotten.unwrap_or(1)
+    }
+}
+
 /// A commit of a session that was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdoptedRow {
@@ -214,6 +221,17 @@ pub struct AdoptedRow {
     pub theirs: CommitHash,
     /// What it became.
     pub ours: CommitHash,
+}
+
+/// Paths that are looked at one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Tips<'a> {
+    /// Those to these commits.
+    To(&'a [CommitHash]),
+    /// The ends of those to these commits.
+    At(&'a [CommitHash]),
+    /// Those to the refs whose full name begins so.
+    Below(&'a str),
 }
 
 /// Reading names.
@@ -229,6 +247,13 @@ pub trait Refs: Remembered {
 
     /// All refs whose full name begins with `prefix`, by name.
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>>;
+
+    /// The paths to these are looked at next, one after the other: an engine for which each question is dear asks for what
+    /// is most likely wanted of all of them at once. It changes no answer.
+    fn look_ahead(&self, tips: Tips<'_>) -> Result<()> {
+        let _ = tips;
+        Ok(())
+    }
 
     /// The refs below `refs/` that point at one of these commits, by name. Other refs' commits are not read: for a few.
     fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>>;

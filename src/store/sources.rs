@@ -349,6 +349,13 @@ pub trait Sources: Remembered {
     /// Bytes of a source; shorter at its end.
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>>;
 
+    /// Bytes of these sources are read next, from these places on: an engine for which each question is dear asks for them at
+    /// once. It changes no answer.
+    fn foresee_bytes(&self, places: &[(u64, u64)]) -> Result<()> {
+        let _ = places;
+        Ok(())
+    }
+
     /// The records behind these commits; where there are none, an empty list.
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>>;
 

@@ -1,6 +1,6 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use tract::history::{BranchRow, On};
@@ -114,8 +114,7 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
         }
         return Ok(());
     }
-    let held = ingest::held(&repo)?.into_iter().filter(|held| held.is_gone);
-    let gone: HashSet<RefName> = held.map(|held| held.name).collect();
+    let gone = ingest::gone_sessions(&repo)?;
     let is_gone = |row: &BranchRow| row.session.as_ref().is_some_and(|it| gone.contains(it));
     let here = app.cwd()?;
     let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();

@@ -6,6 +6,7 @@
 //! judged (`looked`), and where it stands in its branch's context (`visibility`).
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::looked::{Looked, Looking};
 use super::options::RankedOptions;
@@ -19,7 +20,7 @@ use crate::history::called::Callers;
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::{Message, Role};
-use crate::store::{CommitRow, Hit, Ranking, Scored, View};
+use crate::store::{CommitRow, Hit, Ranking, Scored, Tips, View};
 
 /// How many contents the index is asked for at first, and how many times as many where these were not enough.
 const FIRST: usize = 64;
@@ -166,20 +167,46 @@ impl Ordering<'_> {
 
     /// Reads some contents and puts them behind the others, best first.
     fn take(&mut self, some: &[Scored], looking: &Looking<'_>) -> Result<()> {
+        let hits = some
+            .iter()
+            .flat_map(|one| one.hits.iter().map(move |hit| (one, *hit)));
+        let hits: Vec<(&Scored, Hit)> = hits.collect();
+        let commits: Vec<CommitHash> = hits.iter().map(|(_, hit)| hit.commit).collect();
+        let rows = self.view.commits(&commits)?;
+        // Of each, the newest commit that brings it, of those that are wanted.
         let mut wanted: Vec<(&Scored, Hit, CommitRow)> = Vec::new();
-        for one in some {
-            if let Some((hit, row)) = self.brought(one)? {
-                wanted.push((one, hit, row));
+        for ((one, hit), row) in hits.into_iter().zip(rows) {
+            let Some(row) = row.filter(|row| self.options.takes(&row.commit)) else {
+                continue;
+            };
+            let newer = |hit: &Hit, row: &CommitRow| (row.commit.time, Reverse(hit.tip));
+            match wanted
+                .last_mut()
+                .filter(|(last, ..)| std::ptr::eq(*last, one))
+            {
+                Some((_, best, of_best)) if newer(&hit, &row) >= newer(best, of_best) => {
+                    (*best, *of_best) = (hit, row);
+                }
+                Some(_) => {}
+                None => wanted.push((one, hit, row)),
             }
         }
         let contents: Vec<_> = wanted.iter().map(|(one, ..)| one.content).collect();
         // The index named them: one that is not there is damage.
         let messages = load::contents(self.view, &contents)?;
+        let wanted = wanted.into_iter().zip(messages);
+        let looked = wanted.filter_map(|(wanted, message)| {
+            let looked = looking.at(&message)?;
+            Some((wanted, message, looked))
+        });
+        let looked: Vec<_> = looked.collect();
+        // The calls that they answer stand before them.
+        let answering = looked.iter();
+        let answering = answering.filter(|(_, message, _)| Own::of(message).answers());
+        let answering: Vec<CommitHash> = answering.map(|((.., row), ..)| row.hash).collect();
+        self.view.look_ahead(Tips::At(&answering))?;
         let mut answers = Vec::new();
-        for ((one, hit, row), message) in wanted.into_iter().zip(messages) {
-            let Some(looked) = looking.at(&message) else {
-                continue;
-            };
+        for ((one, hit, row), message, looked) in looked {
             if let Some(answer) = self.judged((hit, row), one, &message, looked)? {
                 answers.push(answer);
             }
@@ -197,15 +224,6 @@ impl Ordering<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The newest commit that brings a content, of those that are wanted.
-    fn brought(&self, one: &Scored) -> Result<Option<(Hit, CommitRow)>> {
-        let commits: Vec<CommitHash> = one.hits.iter().map(|hit| hit.commit).collect();
-        let rows = self.view.commits(&commits)?.into_iter().zip(&one.hits);
-        let wanted = rows.filter_map(|(row, hit)| row.map(|row| (*hit, row)));
-        let wanted = wanted.filter(|(_, row)| self.options.takes(&row.commit));
-        Ok(wanted.max_by_key(|(hit, row)| (row.commit.time, Reverse(hit.tip))))
     }
 
     /// What answers, if it passes what is asked for beside the words.
@@ -263,6 +281,11 @@ impl Ordering<'_> {
         };
         let answers = std::mem::take(&mut self.answers).into_iter();
         let page = answers.skip(self.options.asked.offset).take(limit);
+        let page: Vec<Answer> = page.collect();
+        let on: BTreeSet<CommitHash> = page.iter().map(|answer| tips[answer.hit.tip].1).collect();
+        let on: Vec<CommitHash> = on.into_iter().collect();
+        self.view.look_ahead(Tips::At(&on))?;
+        let page = page.into_iter();
         page.map(|answer| self.found(answer, tips)).collect()
     }
 

@@ -195,11 +195,12 @@ impl Address {
     }
 
     /// The statements that begin a transaction. All that it needs is said in it: what is said outside of it may be said
-    /// to another server, if a pooler stands between.
+    /// to another server, if a pooler stands between. No statement here is worth a compilation, whatever a server without
+    /// statistics thinks: that takes up to a second for each.
     pub(super) fn begin(&self, how: &str, locked: Duration) -> String {
         format!(
             "BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {}, pg_temp;
-             SET LOCAL lock_timeout = {}",
+             SET LOCAL jit = off; SET LOCAL lock_timeout = {}",
             self.quoted_schema(),
             milliseconds(locked)
         )

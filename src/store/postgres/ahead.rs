@@ -4,37 +4,30 @@
 //! Nothing depends on it: what was not foreseen is asked for when it is wanted. Deliberately absent: what a
 //! command needs; it is the same for all.
 
-use std::cell::{Cell as Held, RefCell};
-use std::collections::HashMap;
-use std::hash::Hash;
-
-use tokio_postgres::Row;
-
-use super::columns::{get, keys};
+use super::columns::keys;
 use super::driver::Asked;
 use super::link::asked;
-use super::usual::{ANY, LAST_PURGE, UPKEEP, newest_sum, remembered_asked};
+use super::sums::{SUMS, sums_asked};
+use super::usual::{ANY, LAST_PURGE, UPKEEP, remembered_asked};
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Encoding, RefName, RefValue};
+use crate::model::{Encoding, RefName};
 use crate::store::codec::encoding_number;
-use crate::store::columns::{Cell, Columns};
-use crate::store::lineage::{Place, Stretch};
 use crate::store::refs::Seat;
-use crate::store::rows::{USAGE, value};
-use crate::store::sources::Records;
-use crate::store::tables::{CONFIG, SUMMARIES, TOTALS, Table, UNREAD};
+use crate::store::rows::USAGE;
+use crate::store::tables::{CONFIG, UNREAD};
 
 /// How many commits are foreseen.
 const COMMITS: i64 = 64;
-/// What contexts come to.
-pub(super) static SUMS: [&Table; 2] = [&TOTALS, &SUMMARIES];
+/// Of how many parts of a path, the newest, it is foreseen what contexts come to.
+pub(super) const PARTS: usize = 16;
 /// The columns of a commit that is foreseen: as listings have them, as what is appended is told, where it stands, and
 /// what the provider counted.
 pub(super) const LISTED: usize = 0;
 pub(super) const APPENDED: usize = 12;
 pub(super) const PLACE: usize = 21;
 pub(super) const PROVIDERS: usize = 24;
+/// How many they are.
+pub(super) const FORESEEN: usize = 30;
 
 /// The names by which a tip is looked for, and the path to the first of them that has one.
 pub(super) const TIP: &str = "WITH RECURSIVE chain (at, hops, name) AS (
@@ -67,55 +60,6 @@ pub(super) fn names(seat: Option<&Seat>, on: Option<&RefName>) -> Vec<RefName> {
     names
 }
 
-/// What is foreseen.
-#[derive(Default)]
-pub(super) struct Ahead {
-    /// What refs hold, by the names under which they are kept.
-    refs: RefCell<HashMap<RefName, Option<RefValue>>>,
-    commits: RefCell<Vec<Row>>,
-    /// Places among these.
-    by_commit: RefCell<HashMap<CommitHash, usize>>,
-    by_content: RefCell<HashMap<ContentHash, usize>>,
-    by_place: RefCell<HashMap<(i64, i64), usize>>,
-    /// The records behind commits.
-    records: RefCell<HashMap<CommitHash, Records>>,
-    /// Whether more was asked for along with a question.
-    pub(super) has_asked_more: Held<bool>,
-}
-
-/// The columns of a row from one on.
-pub(super) struct From<'a>(pub(super) &'a Row, pub(super) usize);
-
-impl Columns for From<'_> {
-    fn is_null(&self, at: usize) -> Result<bool> {
-        self.0.is_null(self.1 + at)
-    }
-
-    fn number(&self, at: usize) -> Result<i64> {
-        self.0.number(self.1 + at)
-    }
-
-    fn unsigned(&self, at: usize) -> Result<u64> {
-        self.0.unsigned(self.1 + at)
-    }
-
-    fn flag(&self, at: usize) -> Result<bool> {
-        self.0.flag(self.1 + at)
-    }
-
-    fn text(&self, at: usize) -> Result<&str> {
-        self.0.text(self.1 + at)
-    }
-
-    fn bytes(&self, at: usize) -> Result<&[u8]> {
-        self.0.bytes(self.1 + at)
-    }
-
-    fn cell(&self, at: usize) -> Result<Cell> {
-        self.0.cell(self.1 + at)
-    }
-}
-
 /// What the names hold, and those to which they lead.
 fn refs_asked(names: &[RefName]) -> Result<Asked> {
     let sql = format!(
@@ -131,36 +75,47 @@ fn path_asked(names: &[RefName]) -> Result<Asked> {
     asked(sql, &[&keys(names)])
 }
 
+/// The columns of a commit that is foreseen, of commits `c`.
+pub(super) fn foreseen_columns() -> String {
+    format!(
+        "SELECT c.hash, c.depth, c.canonical, contents.hash, role, preview, size_bytes, calls, results,
+             tokens, estimated, uses,
+             c.hash, c.depth, contents.hash, role, calls + results, uses, tokens, estimated,
+             c.content IS NULL, c.id, c.lineage, c.depth, {USAGE}"
+    )
+}
+
+/// What stands beside commits `c`: each is found by its key, whatever a server without statistics thinks of how many there are.
+pub(super) fn beside_commits() -> String {
+    let encoding = encoding_number(Encoding::default());
+    format!(
+        "LEFT JOIN LATERAL (SELECT * FROM contents WHERE id = c.content LIMIT 1) AS contents ON true
+         LEFT JOIN LATERAL (
+             SELECT tokens, estimated FROM counts
+             WHERE content = c.content AND encoding = {encoding} AND mask = ''::bytea LIMIT 1
+         ) AS counts ON true
+         LEFT JOIN LATERAL (
+             SELECT uses FROM tool_uses WHERE calls + results > 0 AND content = c.content LIMIT 1
+         ) AS tool_uses ON true
+         LEFT JOIN LATERAL (SELECT * FROM usage WHERE commit_id = c.id LIMIT 1) AS usage ON true"
+    )
+}
+
 /// The newest commits on it, and the first.
 fn commits_asked(names: &[RefName]) -> Result<Asked> {
+    let (columns, beside) = (foreseen_columns(), beside_commits());
     let sql = format!(
         "{TIP}, part AS (
              SELECT lineage, last, coalesce(lead(last) OVER (ORDER BY at), -1) + 1 AS first,
                  max(last) OVER () AS tip FROM path
          )
-         SELECT c.hash, c.depth, c.canonical, contents.hash, role, preview, size_bytes, calls, results,
-             tokens, estimated, uses,
-             c.hash, c.depth, contents.hash, role, calls + results, uses, tokens, estimated,
-             c.content IS NULL, c.id, c.lineage, c.depth, {USAGE}
-         FROM part CROSS JOIN LATERAL (
+         {columns} FROM part CROSS JOIN LATERAL (
              SELECT * FROM commits WHERE lineage = part.lineage AND depth BETWEEN greatest(first, tip - $2 + 1) AND last
              UNION ALL
              SELECT * FROM commits WHERE lineage = part.lineage AND depth = 0 AND first = 0 AND tip >= $2
-         ) AS c
-         LEFT JOIN contents ON contents.id = c.content
-         LEFT JOIN counts ON counts.content = c.content AND encoding = $3 AND mask = ''::bytea
-         LEFT JOIN tool_uses ON calls + results > 0 AND tool_uses.content = c.content
-         LEFT JOIN usage ON usage.commit_id = c.id ORDER BY c.depth"
+         ) AS c {beside} ORDER BY c.depth"
     );
-    let encoding = encoding_number(Encoding::default());
-    asked(sql, &[&keys(names), &COMMITS, &encoding])
-}
-
-/// What a context comes to at the tip.
-fn sum_asked(table: &Table, names: &[RefName]) -> Result<Asked> {
-    let encoding = encoding_number(Encoding::default()).to_string();
-    let newest = newest_sum(table, "path AS part", &encoding);
-    asked(format!("{TIP} {newest}"), &[&keys(names)])
+    asked(sql, &[&keys(names), &COMMITS])
 }
 
 /// Questions that are asked in the same words by whoever wants to know.
@@ -181,8 +136,10 @@ pub(super) fn of_view(names: &[RefName]) -> Result<Vec<Asked>> {
         path_asked(names)?,
         commits_asked(names)?,
     ];
-    for table in SUMS {
-        all.push(sum_asked(table, names)?);
+    let parts = format!("(SELECT lineage, last FROM path WHERE at < {PARTS}) AS part");
+    for (table, most) in SUMS {
+        let sums = sums_asked(table, most, &parts);
+        all.push(asked(format!("{TIP} {sums}"), &[&keys(names)])?);
     }
     all.extend(usual()?);
     Ok(all)
@@ -214,129 +171,3 @@ pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
 pub(super) const REF: i64 = 0;
 pub(super) const PART: i64 = 1;
 pub(super) const END: i64 = 2;
-
-impl Ahead {
-    /// What a ref holds, if that was foreseen.
-    pub(super) fn reference(&self, name: &RefName) -> Option<Option<RefValue>> {
-        self.refs.borrow().get(name).cloned()
-    }
-
-    /// What somebody was told of it.
-    pub(super) fn saw_reference(&self, name: &RefName, value: Option<&RefValue>) {
-        self.refs.borrow_mut().insert(name.clone(), value.cloned());
-    }
-
-    /// It is moved.
-    pub(super) fn forget_reference(&self, name: &RefName) {
-        self.refs.borrow_mut().remove(name);
-    }
-
-    /// Rows for all of these commits, or for none.
-    pub(super) fn commits<T>(
-        &self,
-        hashes: &[CommitHash],
-        read: impl Fn(&Row) -> Result<T>,
-    ) -> Option<Result<Vec<Option<T>>>> {
-        self.at(&self.by_commit, hashes, read)
-    }
-
-    /// Rows of commits that append these contents, for all of them or for none.
-    pub(super) fn contents<T>(
-        &self,
-        hashes: &[ContentHash],
-        read: impl Fn(&Row) -> Result<T>,
-    ) -> Option<Result<Vec<Option<T>>>> {
-        self.at(&self.by_content, hashes, read)
-    }
-
-    fn at<K: Eq + Hash, T>(
-        &self,
-        places: &RefCell<HashMap<K, usize>>,
-        keys: &[K],
-        read: impl Fn(&Row) -> Result<T>,
-    ) -> Option<Result<Vec<Option<T>>>> {
-        let (rows, at) = (self.commits.borrow(), places.borrow());
-        let found = keys.iter().map(|key| Some(&rows[*at.get(key)?]));
-        let found: Option<Vec<&Row>> = found.collect();
-        Some(found?.into_iter().map(|row| read(row).map(Some)).collect())
-    }
-
-    /// Tells the rows of these parts, if all of them were foreseen: whether they were.
-    pub(super) fn tells(
-        &self,
-        parts: &[Stretch],
-        read: &mut dyn FnMut(&Row) -> Result<()>,
-    ) -> Result<bool> {
-        let (rows, at) = (self.commits.borrow(), self.by_place.borrow());
-        let are_few = |part: &Stretch| part.last - part.first < COMMITS;
-        if !parts.iter().all(are_few) {
-            return Ok(false);
-        }
-        let places = parts
-            .iter()
-            .flat_map(|part| (part.first..=part.last).map(|depth| (part.lineage, depth)));
-        let found: Option<Vec<usize>> = places.map(|place| at.get(&place).copied()).collect();
-        let Some(found) = found else {
-            return Ok(false);
-        };
-        for place in found {
-            read(&rows[place])?;
-        }
-        Ok(true)
-    }
-
-    /// The commit at a place.
-    pub(super) fn name_at(&self, lineage: i64, depth: i64) -> Result<Option<CommitHash>> {
-        let (rows, at) = (self.commits.borrow(), self.by_place.borrow());
-        let row = at.get(&(lineage, depth)).map(|at| &rows[*at]);
-        row.map(|row| get(row, LISTED)).transpose()
-    }
-
-    pub(super) fn saw_refs(&self, rows: &[Row]) -> Result<()> {
-        let mut refs = self.refs.borrow_mut();
-        for row in rows {
-            refs.insert(get(row, 3)?, value(row, 0)?);
-        }
-        Ok(())
-    }
-
-    /// The row `at` is of this commit.
-    pub(super) fn saw_commit(
-        &self,
-        at: usize,
-        (hash, place): (CommitHash, Place),
-        content: Option<ContentHash>,
-    ) {
-        self.by_commit.borrow_mut().insert(hash, at);
-        let here = (place.lineage, place.depth);
-        self.by_place.borrow_mut().insert(here, at);
-        if let Some(content) = content {
-            self.by_content.borrow_mut().insert(content, at);
-        }
-    }
-
-    /// The commits that were foreseen.
-    pub(super) fn foreseen_commits(&self) -> Vec<CommitHash> {
-        let mut all: Vec<CommitHash> = self.by_commit.borrow().keys().copied().collect();
-        all.sort_unstable();
-        all
-    }
-
-    pub(super) fn saw_records(&self, found: impl Iterator<Item = (CommitHash, Records)>) {
-        self.records.borrow_mut().extend(found);
-    }
-
-    /// The records behind all of these commits, or none.
-    pub(super) fn records(&self, commits: &[CommitHash]) -> Option<Vec<Records>> {
-        let records = self.records.borrow();
-        commits
-            .iter()
-            .map(|commit| records.get(commit).cloned())
-            .collect()
-    }
-
-    /// These are the rows.
-    pub(super) fn saw_commits(&self, rows: Vec<Row>) {
-        self.commits.replace(rows);
-    }
-}

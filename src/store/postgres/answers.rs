@@ -20,18 +20,36 @@ const BYTES: usize = 256 << 10;
 pub(super) struct Answers {
     kept: RefCell<HashMap<Asked, Answer>>,
     bytes: Cell<usize>,
+    /// Those that are large: whoever asks first takes them.
+    large: RefCell<HashMap<Asked, Answer>>,
 }
 
 impl Answers {
     pub(super) fn to(&self, asked: &Asked) -> Option<Answer> {
-        self.kept.borrow().get(asked).cloned()
+        let kept = self.kept.borrow().get(asked).cloned();
+        kept.or_else(|| self.large.borrow_mut().remove(asked))
     }
 
-    pub(super) fn keep(&self, asked: Asked, answer: &Answer) {
+    pub(super) fn has(&self, asked: &Asked) -> bool {
+        self.kept.borrow().contains_key(asked) || self.large.borrow().contains_key(asked)
+    }
+
+    /// Keeps an answer until somebody asks for it, and for longer if it is small.
+    pub(super) fn expect(&self, asked: Asked, answer: Vec<Row>) {
+        let answer = Arc::new(answer);
+        if !self.keep(asked.clone(), &answer) {
+            self.large.borrow_mut().insert(asked, answer);
+        }
+    }
+
+    /// Keeps an answer if it is small: whether it is.
+    pub(super) fn keep(&self, asked: Asked, answer: &Answer) -> bool {
         let bytes = answer.iter().map(Row::raw_size_bytes).sum::<usize>();
-        if bytes <= BYTES && self.bytes.get() + bytes <= MOST_BYTES {
+        let is_small = bytes <= BYTES && self.bytes.get() + bytes <= MOST_BYTES;
+        if is_small {
             self.bytes.set(self.bytes.get() + bytes);
             self.kept.borrow_mut().insert(asked, Arc::clone(answer));
         }
+        is_small
     }
 }

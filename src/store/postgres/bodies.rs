@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use tokio_postgres::Row;
 
 use super::columns::{damaged, get, keys};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::ContentHash;
@@ -25,6 +27,11 @@ const BODIES_OF: &str = "SELECT n, hash, id, size_bytes, packed_bytes, encoding,
      ) AS found ORDER BY n";
 /// How many of them at most.
 const BODIES: usize = 4_096;
+
+/// The first of these bodies.
+pub(super) fn bodies_asked(hashes: &[ContentHash]) -> Result<Asked> {
+    asked(BODIES_OF, &[&keys(hashes), &BODIES_BYTES])
+}
 
 /// Contents that were asked for: places among them, and where their bodies are.
 struct Wanted {
@@ -49,10 +56,7 @@ impl Session<'_> {
         let mut buffer = Vec::new();
         let mut wanted = Vec::new();
         // As many as fit into one answer come with it.
-        for row in self
-            .query(BODIES_OF, &[&keys(hashes), &BODIES_BYTES])?
-            .iter()
-        {
+        for row in self.ask(bodies_asked(hashes)?)?.iter() {
             let one = Wanted {
                 at: place_of(row)?,
                 hash: get(row, 1)?,

@@ -143,6 +143,39 @@ impl Columns for Row {
     }
 }
 
+/// The columns of a row from one on.
+pub(super) struct From<'a>(pub(super) &'a Row, pub(super) usize);
+
+impl Columns for From<'_> {
+    fn is_null(&self, at: usize) -> Result<bool> {
+        self.0.is_null(self.1 + at)
+    }
+
+    fn number(&self, at: usize) -> Result<i64> {
+        self.0.number(self.1 + at)
+    }
+
+    fn unsigned(&self, at: usize) -> Result<u64> {
+        self.0.unsigned(self.1 + at)
+    }
+
+    fn flag(&self, at: usize) -> Result<bool> {
+        self.0.flag(self.1 + at)
+    }
+
+    fn text(&self, at: usize) -> Result<&str> {
+        self.0.text(self.1 + at)
+    }
+
+    fn bytes(&self, at: usize) -> Result<&[u8]> {
+        self.0.bytes(self.1 + at)
+    }
+
+    fn cell(&self, at: usize) -> Result<Cell> {
+        self.0.cell(self.1 + at)
+    }
+}
+
 /// A value of any type, of which nothing is asked but whether it is one.
 struct Any {
     is_null: bool,

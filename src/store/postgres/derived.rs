@@ -10,8 +10,10 @@ use imbl::Vector;
 
 use super::ahead::LISTED;
 use super::columns::{Parameter, get, keys};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::{Session, place_of};
-use super::usual::{PARTS, newest_sum};
+use super::usual::newest_sum;
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -89,10 +91,16 @@ impl Derivations for Session<'_> {
         tip: &CommitHash,
         encoding: Encoding,
     ) -> Result<Option<(u64, MemoryRow)>> {
-        let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
+        let path = self.path(tip)?;
+        if encoding == Encoding::default()
+            && let Some(foreseen) = self.ahead.sums.newest(of.0, &path)
+        {
+            return Ok(foreseen);
+        }
+        let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
         let encoding = encoding_number(encoding);
         let parameters: [&dyn Parameter; 3] = [&lineages, &lasts, &encoding];
-        self.first(&newest_sum(of.0, PARTS, "$3"), &parameters, |row| {
+        self.first(&newest_sum(of.0), &parameters, |row| {
             Ok((get(row, 0)?, MemoryRow::read_sum(row, 1, of.0)?))
         })
     }
@@ -170,9 +178,9 @@ impl Checkpoints for Session<'_> {
         tip: &CommitHash,
         read: impl Fn(&[u8]) -> Result<Option<T>>,
     ) -> Result<Option<(CommitHash, T)>> {
-        let (lineages, lasts): (Vec<i64>, Vec<i64>) = self.path(tip)?.iter().copied().unzip();
+        let path = self.path(tip)?;
         let mut below = i64::MAX;
-        while let Some(row) = self.query(NEWEST, &[&lineages, &lasts, &below])?.first() {
+        while let Some(row) = self.ask(checkpoint_asked(&path, below)?)?.first() {
             if let Some(found) = read(row.bytes(2)?)? {
                 return Ok(Some((get(row, 0)?, found)));
             }
@@ -181,32 +189,60 @@ impl Checkpoints for Session<'_> {
         Ok(None)
     }
 
+    fn foresee_names(&self, commits: &[i64], contents: &[i64], runs: &[[i64; 3]]) -> Result<()> {
+        let mut all = Vec::new();
+        for (table, rows) in [("commits", commits), ("contents", contents)] {
+            if !rows.is_empty() {
+                all.push(names_asked(table, rows)?);
+            }
+        }
+        if !runs.is_empty() {
+            all.push(runs_asked(runs)?);
+        }
+        self.together(all)
+    }
+
     fn names<T: for<'r> Column<'r>>(&self, table: &str, rows: &[i64]) -> Result<HashMap<i64, T>> {
         if rows.is_empty() {
             return Ok(HashMap::new());
         }
-        let sql = format!("SELECT id, hash FROM {table} WHERE id = ANY ($1)");
-        let names = self.all(&sql, &[&rows.to_vec()], |row| {
-            Ok((get(row, 0)?, get(row, 1)?))
-        })?;
-        Ok(names.into_iter().collect())
+        let names = self.ask(names_asked(table, rows)?)?;
+        let names = names.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+        names.collect()
     }
 
     fn appends_of(&self, runs: &[[i64; 3]]) -> Result<Vec<Vec<Append>>> {
         if runs.is_empty() {
             return Ok(Vec::new());
         }
-        let column = |at: usize| runs.iter().map(|run| run[at]).collect::<Vec<i64>>();
-        let found = self.all(
-            "SELECT n, depth, commits.hash, content IS NULL, contents.hash
-             FROM unnest($1, $2, $3) WITH ORDINALITY AS runs (line, first, last, n)
-             JOIN commits ON lineage = line AND depth BETWEEN first AND last
-             LEFT JOIN contents ON contents.id = content",
-            &[&column(0), &column(1), &column(2)],
-            |row| checkpoint::run_row(row, place_of(row)?),
-        )?;
+        let found = self.ask(runs_asked(runs)?)?;
+        let found = found.iter();
+        let found = found.map(|row| checkpoint::run_row(row, place_of(row)?));
+        let found = found.collect::<Result<_>>()?;
         Ok(whole_runs(runs, found))
     }
+}
+
+/// The newest checkpoint on a path that is not as deep as this.
+pub(super) fn checkpoint_asked(path: &[(i64, i64)], below: i64) -> Result<Asked> {
+    let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
+    asked(NEWEST, &[&lineages, &lasts, &below])
+}
+
+/// The names of rows of a table.
+fn names_asked(table: &str, rows: &[i64]) -> Result<Asked> {
+    let sql = format!("SELECT id, hash FROM {table} WHERE id = ANY ($1)");
+    asked(sql, &[&rows.to_vec()])
+}
+
+/// The commits of some runs, with what they append.
+fn runs_asked(runs: &[[i64; 3]]) -> Result<Asked> {
+    let column = |at: usize| runs.iter().map(|run| run[at]).collect::<Vec<i64>>();
+    let sql = "SELECT n, depth, commits.hash, content IS NULL, contents.hash
+         FROM unnest($1, $2, $3) WITH ORDINALITY AS runs (line, first, last, n)
+         JOIN commits ON lineage = line AND depth BETWEEN first AND last
+         LEFT JOIN contents ON contents.id = content";
+    asked(sql, &[&column(0), &column(1), &column(2)])
 }
 
 /// Counts by content and mask: each found by its key, whatever a server without statistics thinks of how many there are.

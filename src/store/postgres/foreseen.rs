@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use tokio_postgres::Row;
 
-use super::ahead::{APPENDED, LISTED, PART, PLACE, REF, SUMS, usual};
+use super::ahead::{PART, PARTS, REF, usual};
 use super::columns::get;
 use super::driver::Told;
-use super::link::{asked, rows};
+use super::link::rows;
 use super::session::Session;
-use super::usual::{PARTS, newest_sum};
+use super::sums::{PathPart, SUMS};
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
-use crate::model::Encoding;
-use crate::store::codec::encoding_number;
+use crate::hash::CommitHash;
 use crate::store::lineage::Place;
-use crate::store::rows::{place, value};
+use crate::store::rows::value;
 
 impl Session<'_> {
     /// Takes in what a view has foreseen, in the order of [`of_view`](super::ahead::of_view).
@@ -23,26 +21,21 @@ impl Session<'_> {
         let mut told = told.into_iter();
         self.ahead.saw_refs(&rows(told.next()))?;
         let path = self.took_path(&rows(told.next()))?;
-        let found = rows(told.next());
-        for (at, row) in found.iter().enumerate() {
-            let (hash, place): (CommitHash, Place) = (get(row, LISTED)?, place(row, PLACE)?);
-            self.known.saw(hash, place);
-            let content: Option<ContentHash> = get(row, APPENDED + 2)?;
-            self.ahead.saw_commit(at, (hash, place), content);
-        }
-        self.ahead.saw_commits(found);
-        for table in SUMS {
-            let found = rows(told.next());
-            if let Some((lineages, lasts)) = &path {
-                let encoding = encoding_number(Encoding::default());
-                let newest = newest_sum(table, PARTS, "$3");
-                self.keep(asked(newest, &[lineages, lasts, &encoding])?, found);
-            }
+        self.saw_commits(rows(told.next()))?;
+        let parts = path.get(..PARTS).unwrap_or(&path);
+        for sums in SUMS {
+            self.ahead.sums.saw(sums, parts, &rows(told.next()))?;
         }
         for (asked, told) in usual()?.into_iter().zip(told) {
             self.keep(asked, rows(Some(told)));
         }
         Ok(())
+    }
+
+    /// Takes in commits that were foreseen.
+    pub(super) fn saw_commits(&self, rows: Vec<Row>) -> Result<()> {
+        self.ahead
+            .saw_commits(rows, |hash, place| self.known.saw(hash, place))
     }
 
     /// The same of [`of_writer`](super::ahead::of_writer).
@@ -73,14 +66,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn took_path(&self, rows: &[Row]) -> Result<Option<(Vec<i64>, Vec<i64>)>> {
+    fn took_path(&self, rows: &[Row]) -> Result<Vec<PathPart>> {
         let Some(row) = rows.first() else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let path = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let path = path.collect::<Result<Vec<(i64, i64)>>>()?;
-        let parts = path.iter().copied().unzip();
-        self.known.saw_path(get(row, 2)?, &Arc::new(path));
-        Ok(Some(parts))
+        let path = path.collect::<Result<Vec<PathPart>>>()?;
+        self.known.saw_path(get(row, 2)?, &Arc::new(path.clone()));
+        Ok(path)
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Known {
     ends: RefCell<HashMap<i64, i64>>,
     /// The last path that was asked for.
     path: RefCell<Option<(CommitHash, Path)>>,
+    /// Where lineages begin: on which one, behind which depth; the first ones on none.
+    forks: RefCell<HashMap<i64, Option<(i64, i64)>>>,
     /// How deep the newest checkpoint on a path is, if there is one.
     checkpoint: Cell<Option<(CommitHash, Option<i64>)>>,
 }
@@ -81,19 +83,26 @@ impl Known {
         self.ends.borrow_mut().insert(lineage, depth);
     }
 
+    /// The path to a commit, where it is known from which lineages it comes.
     pub(super) fn path(&self, tip: &CommitHash) -> Option<Path> {
-        let last = self.path.borrow();
-        let (known, path) = last.as_ref()?;
-        if known == tip {
+        if let Some((known, path)) = &*self.path.borrow()
+            && known == tip
+        {
             return Some(Arc::clone(path));
         }
-        // On the way to it, the path ends earlier.
+        let forks = self.forks.borrow();
         let place = self.place(tip)?;
-        let holds = |part: &(i64, i64)| part.0 == place.lineage && place.depth <= part.1;
-        let at = path.iter().position(holds)?;
-        let mut path = path[at..].to_vec();
-        path[0].1 = place.depth;
+        let (mut path, mut next) = (Vec::new(), Some((place.lineage, place.depth)));
+        while let Some(part) = next {
+            path.push(part);
+            next = *forks.get(&part.0)?;
+        }
         Some(Arc::new(path))
+    }
+
+    /// Where a lineage begins.
+    pub(super) fn saw_fork(&self, lineage: i64, fork: Option<(i64, i64)>) {
+        self.forks.borrow_mut().insert(lineage, fork);
     }
 
     /// The last path that was asked for.
@@ -105,6 +114,10 @@ impl Known {
     }
 
     pub(super) fn saw_path(&self, tip: CommitHash, path: &Path) {
+        let parts = path.iter().copied();
+        let forks = parts.clone().skip(1).map(Some).chain([None]);
+        let forks = parts.map(|(lineage, _)| lineage).zip(forks);
+        self.forks.borrow_mut().extend(forks);
         self.path.replace(Some((tip, Arc::clone(path))));
     }
 
@@ -123,13 +136,8 @@ impl Known {
         self.checkpoint.set(None);
     }
 
-    /// A lineage goes on: what was known of the path to the commit before is known of the one to this.
-    pub(super) fn goes_on(&self, parent: &CommitHash, hash: CommitHash, depth: i64) {
-        if let Some(path) = self.path(parent) {
-            let mut path = path.to_vec();
-            path[0].1 = depth;
-            self.saw_path(hash, &Arc::new(path));
-        }
+    /// A lineage goes on: what was known of the checkpoints before the commit before is known of this.
+    pub(super) fn goes_on(&self, parent: &CommitHash, hash: CommitHash) {
         if let Some(checkpoint) = self.checkpoint(parent) {
             self.saw_checkpoint(hash, checkpoint);
         }
@@ -151,6 +159,7 @@ impl Known {
         self.places.borrow_mut().clear();
         self.contents.borrow_mut().clear();
         self.path.replace(None);
+        self.forks.borrow_mut().clear();
         self.checkpoint.set(None);
     }
 }

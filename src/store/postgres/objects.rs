@@ -285,7 +285,7 @@ impl ObjectsMut for Session<'_> {
             let lineage = parent.lineage;
             self.known.saw(hash, Place { id, lineage, depth });
             self.known.ends_at(lineage, depth);
-            self.known.goes_on(before, hash, depth);
+            self.known.goes_on(before, hash);
             self.put(|waiting| {
                 waiting.commits.push(Append {
                     id,

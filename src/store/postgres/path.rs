@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use tokio_postgres::Row;
 
-use super::ahead::{APPENDED, From, LISTED};
-use super::columns::{Parameter, get};
+use super::ahead::{APPENDED, LISTED};
+use super::columns::{From, Parameter, get};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -136,8 +138,11 @@ impl Lineages for Session<'_> {
     }
 
     fn changes_on(&self, path: &[(i64, i64)]) -> Result<Vec<CommitRow>> {
-        let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
-        self.all(CHANGES, &[&lineages, &lasts], |row| rows::commit(row, 0))
+        if let Some(foreseen) = self.ahead.changes(path, |row| rows::commit(row, LISTED)) {
+            return foreseen;
+        }
+        let found = self.ask(changes_asked(path)?)?;
+        found.iter().map(|row| rows::commit(row, 0)).collect()
     }
 
     fn scan_commits(&self, parts: &[Stretch], visit: Visit<'_, CommitRow>) -> Result<()> {
@@ -221,10 +226,14 @@ impl Lineages for Session<'_> {
 }
 
 /// What on a path appends nothing.
-pub(super) const CHANGES: &str = "SELECT hash, commits.depth, canonical
-     FROM unnest($1, $2) AS part (lineage, last) JOIN commits
-     ON commits.lineage = part.lineage AND commits.depth <= last AND content IS NULL
-     ORDER BY commits.depth";
+pub(super) fn changes_asked(path: &[(i64, i64)]) -> Result<Asked> {
+    let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
+    let sql = "SELECT hash, commits.depth, canonical
+         FROM unnest($1, $2) AS part (lineage, last) JOIN commits
+         ON commits.lineage = part.lineage AND commits.depth <= last AND content IS NULL
+         ORDER BY commits.depth";
+    asked(sql, &[&lineages, &lasts])
+}
 
 /// The commits of some parts.
 const PARTS: &str = "unnest($1, $2, $3) AS part (lineage, first, last)

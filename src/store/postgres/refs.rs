@@ -3,6 +3,8 @@
 use tokio_postgres::Row;
 
 use super::columns::{Parameter, damaged, get, keys};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::Session;
 use super::turn::Turn;
 use super::usual::{LAST_PURGE, UPKEEP};
@@ -16,7 +18,7 @@ use crate::store::refs::{COLLECTED, Seat, kept, seen};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
-    Upkeep, rows,
+    Tips, Upkeep, rows,
 };
 
 /// All refs, by name.
@@ -26,6 +28,23 @@ pub(super) const REFS: &str = "SELECT target, hash, symbolic, name
 /// All that was taken over of sessions, oldest first.
 pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS a
      JOIN commits AS t ON t.id = a.theirs JOIN commits AS o ON o.id = a.ours ORDER BY a.id";
+
+/// Those of which the names begin so.
+pub(super) fn refs_below(prefix: &str) -> Result<Asked> {
+    let sql = "SELECT target, hash, symbolic, name
+         FROM refs LEFT JOIN commits ON commits.id = target
+         WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
+    asked(sql, &[&prefix])
+}
+
+/// The operations before one, newest first.
+pub(super) fn operations_asked(before: Option<u64>, limit: usize) -> Result<Asked> {
+    let sql = "SELECT id, time, what, undoes, redoes, name, client, run
+         FROM operations LEFT JOIN authors ON operation = id WHERE id < $1
+         ORDER BY id DESC LIMIT $2";
+    let before = before.map_or(i64::MAX, number);
+    asked(sql, &[&before, &number(limit as u64)])
+}
 
 /// The moves for which a condition holds.
 fn moves(condition: &str) -> String {
@@ -94,10 +113,11 @@ impl Refs for Session<'_> {
             };
             return all.iter().filter(begins).map(read).collect();
         }
-        let sql = "SELECT target, hash, symbolic, name
-             FROM refs LEFT JOIN commits ON commits.id = target
-             WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
-        self.all(sql, &[&prefix], read)
+        self.ask(refs_below(prefix)?)?.iter().map(read).collect()
+    }
+
+    fn look_ahead(&self, tips: Tips<'_>) -> Result<()> {
+        self.ask_ahead(tips)
     }
 
     fn names_of(&self, commits: &[CommitHash]) -> Result<Vec<(RefName, CommitHash)>> {
@@ -121,11 +141,8 @@ impl Refs for Session<'_> {
     }
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Result<Vec<OperationRow>> {
-        let sql = "SELECT id, time, what, undoes, redoes, name, client, run
-             FROM operations LEFT JOIN authors ON operation = id WHERE id < $1
-             ORDER BY id DESC LIMIT $2";
-        let before = before.map_or(i64::MAX, number);
-        self.all(sql, &[&before, &number(limit as u64)], rows::operation)
+        let asked = operations_asked(before, limit)?;
+        self.ask(asked)?.iter().map(rows::operation).collect()
     }
 
     fn moved(&self, of: MovesOf<'_>) -> Result<Vec<ReflogRow>> {

@@ -8,7 +8,7 @@ use super::session::Session;
 use super::usual::{indexed, remembered_asked};
 use crate::error::Result;
 use crate::store::lineage::Lineages;
-use crate::store::tables::Table;
+use crate::store::tables::{SESSIONS, Table};
 use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
 
 impl Parameter for Cell {
@@ -32,6 +32,11 @@ impl Remembered for Session<'_> {
             None => remembered_asked(table, None)?,
             Some([]) => return Ok(Vec::new()),
             Some(names) => {
+                if table.name == SESSIONS.name
+                    && let Some(foreseen) = self.ahead.sessions(names)
+                {
+                    return Ok(foreseen);
+                }
                 if let Some(all) = self.told(&remembered_asked(table, None)?) {
                     let rows = all
                         .iter()

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use super::columns::{damaged, get, keys};
+use super::driver::Asked;
+use super::link::asked;
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
@@ -25,18 +27,22 @@ impl Session<'_> {
     /// The paths to some commits, of which nothing is found yet.
     pub(super) fn paths(&self, tips: &[CommitHash]) -> Result<Found> {
         let mut found = Found::default();
-        let sql = "WITH RECURSIVE path (tip, lineage, last) AS (
-                 SELECT n, lineage, depth
-                 FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key
-                 UNION ALL
-                 SELECT tip, l.parent, l.fork_depth FROM path JOIN lineages AS l ON l.id = lineage
-                 WHERE l.parent IS NOT NULL
-             ) SELECT tip, lineage, last FROM path ORDER BY tip";
-        for row in self.query(sql, &[&keys(tips)])?.iter() {
+        for row in self.ask(paths_asked(tips)?)?.iter() {
             found.goes(place_of(row)?, get(row, 1)?, get(row, 2)?);
         }
         Ok(found)
     }
+}
+
+pub(super) fn paths_asked(tips: &[CommitHash]) -> Result<Asked> {
+    let sql = "WITH RECURSIVE path (tip, lineage, last) AS (
+             SELECT n, lineage, depth
+             FROM unnest($1) WITH ORDINALITY AS keys (key, n) JOIN commits ON hash = key
+             UNION ALL
+             SELECT tip, l.parent, l.fork_depth FROM path JOIN lineages AS l ON l.id = lineage
+             WHERE l.parent IS NOT NULL
+         ) SELECT tip, lineage, last FROM path ORDER BY tip";
+    asked(sql, &[&keys(tips)])
 }
 
 /// The condition that a row of the index may match.
@@ -114,6 +120,9 @@ impl Search for Session<'_> {
     }
 
     fn unweighed_bytes(&self) -> Result<u64> {
+        if let Some(few) = self.unweighed()? {
+            return Ok(few.iter().map(|(_, _, size_bytes)| size_bytes).sum());
+        }
         let sql = "SELECT coalesce(sum(size_bytes), 0)::bigint FROM contents
              WHERE id > (SELECT coalesce(max(last), 0) FROM segments)";
         Ok(self.first(sql, &[], |row| row.unsigned(0))?.unwrap_or(0))

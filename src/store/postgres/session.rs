@@ -11,10 +11,11 @@ use tokio_postgres::Row;
 
 use super::Postgres;
 use super::address::{Address, LOCKED};
-use super::ahead::{self, Ahead};
+use super::ahead;
 use super::answers::{Answer, Answers};
 use super::columns::{Key, Parameter, keys};
 use super::driver::{Asked, Told};
+use super::foresight::Ahead;
 use super::known::Known;
 use super::link::{Link, asked, rows, texts};
 use super::numbers::Numbers;
@@ -116,6 +117,11 @@ impl<'a> Session<'a> {
 
     pub(super) fn keep(&self, asked: Asked, rows: Vec<Row>) {
         self.answers.keep(asked, &Arc::new(rows));
+    }
+
+    /// The same of whatever size, until somebody asks for it.
+    pub(super) fn expect(&self, asked: Asked, rows: Vec<Row>) {
+        self.answers.expect(asked, rows);
     }
 
     pub(super) fn new(store: &'a Postgres, trace: Option<Trace>, turn: Turn) -> Self {
@@ -242,21 +248,41 @@ impl<'a> Session<'a> {
         if let Some(answer) = self.answers.to(&asked) {
             return Ok(answer);
         }
-        let mut all = vec![asked.clone()];
-        let is_more = self.store.is_held.get()
-            && self.link.get().is_some()
-            && !self.ahead.has_asked_more.replace(true);
-        if is_more {
-            all.extend(self.along()?);
-        }
-        let mut told = self.exchange(all)?;
-        let along = told.split_off(1);
-        if is_more {
-            self.took_along(along)?;
-        }
-        let answer = Arc::new(rows(told.pop()));
+        let told = self.exchange_along(vec![asked.clone()])?.pop();
+        let answer = Arc::new(rows(told));
         self.answers.keep(asked, &answer);
         Ok(answer)
+    }
+
+    /// Asks several questions of a view at once: whoever asks one of them next has its answer.
+    pub(super) fn together(&self, mut asked: Vec<Asked>) -> Result<()> {
+        if self.is_writing() {
+            return Ok(());
+        }
+        asked.retain(|one| !self.answers.has(one));
+        if asked.len() > 1 {
+            let told = self.exchange_along(asked.clone())?;
+            for (asked, told) in asked.into_iter().zip(told) {
+                self.answers.expect(asked, rows(Some(told)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks a view's questions, and along with them what is asked for whole, if it was not yet.
+    pub(super) fn exchange_along(&self, mut asked: Vec<Asked>) -> Result<Vec<Told>> {
+        let is_more = !self.is_writing()
+            && self.store.is_held.get()
+            && self.link.get().is_some()
+            && !self.ahead.has_asked_more.replace(true);
+        if !is_more {
+            return self.exchange(asked);
+        }
+        let own = asked.len();
+        asked.extend(self.along()?);
+        let mut told = self.exchange(asked)?;
+        self.took_along(told.split_off(own))?;
+        Ok(told)
     }
 
     /// The first row of a statement about an object that nobody remembers: what waits has no part in it, as
@@ -289,7 +315,7 @@ impl<'a> Session<'a> {
     }
 
     /// What waits goes along with what is asked next.
-    fn send(&self) -> Result<()> {
+    pub(super) fn send(&self) -> Result<()> {
         self.known.sent();
         let mut waiting = self.waiting.take();
         if self.turn != Turn::Alone {

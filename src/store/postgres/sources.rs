@@ -44,21 +44,25 @@ pub(super) fn each_record(
     Ok(())
 }
 
+/// The last block of a source that begins at or before a place.
+fn block_asked(source: u64, at: u64) -> Result<Asked> {
+    let sql = "SELECT start, size_bytes, encoding, data FROM source_blocks
+         WHERE source = $1 AND start <= $2 ORDER BY start DESC LIMIT 1";
+    asked(sql, &[&number(source), &number(at)])
+}
+
 impl Session<'_> {
     /// The last block that begins at or before `at`.
     fn block_at(&self, source: u64, at: u64) -> Result<Option<Block>> {
-        self.first(
-            "SELECT start, size_bytes, encoding, data FROM source_blocks
-             WHERE source = $1 AND start <= $2 ORDER BY start DESC LIMIT 1",
-            &[&number(source), &number(at)],
-            |row| {
-                Ok(Block {
-                    source,
-                    start: row.unsigned(0)?,
-                    bytes: unpack(get(row, 2)?, get(row, 3)?, row.unsigned(1)?)?,
-                })
-            },
-        )
+        let found = self.ask(block_asked(source, at)?)?;
+        let block = found.first().map(|row| {
+            Ok(Block {
+                source,
+                start: row.unsigned(0)?,
+                bytes: unpack(get(row, 2)?, get(row, 3)?, row.unsigned(1)?)?,
+            })
+        });
+        block.transpose()
     }
 }
 
@@ -67,6 +71,11 @@ impl Sources for Session<'_> {
         let sql = |which: &str| {
             format!("SELECT id, session, format, size_bytes, fingerprint FROM sources {which}")
         };
+        if let SourcesOf::Number(id) = of
+            && let Some(foreseen) = self.ahead.source(id)
+        {
+            return Ok(vec![foreseen]);
+        }
         let known = match of {
             SourcesOf::Session(_) | SourcesOf::Number(_) => self.all_told(ALL)?,
             SourcesOf::All | SourcesOf::Any => None,
@@ -115,6 +124,12 @@ impl Sources for Session<'_> {
 
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>> {
         bytes_of(self, &self.block, (id, span), |at| self.block_at(id, at))
+    }
+
+    fn foresee_bytes(&self, places: &[(u64, u64)]) -> Result<()> {
+        let all = places.iter();
+        let all = all.map(|(source, at)| block_asked(*source, *at));
+        self.together(all.collect::<Result<_>>()?)
     }
 
     fn records(&self, commits: &[CommitHash]) -> Result<Vec<Records>> {

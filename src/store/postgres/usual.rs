@@ -16,17 +16,14 @@ pub(super) const UPKEEP: &str = "SELECT collected, forgotten, last_check FROM tr
 pub(super) const ANY: &str =
     "SELECT id, session, format, size_bytes, fingerprint FROM sources LIMIT 1";
 
-/// The parts of a path, as they are given.
-pub(super) const PARTS: &str = "unnest($1, $2) AS part (lineage, last)";
-
 /// The newest sum on a path. Along it, depths grow: of each lineage its newest row, and of these the deepest.
-pub(super) fn newest_sum(table: &Table, parts: &str, encoding: &str) -> String {
+pub(super) fn newest_sum(table: &Table) -> String {
     let (name, columns) = (table.name, table.columns[PLACE..].join(", "));
     format!(
-        "SELECT found.* FROM {parts}
+        "SELECT found.* FROM unnest($1, $2) AS part (lineage, last)
          CROSS JOIN LATERAL (
              SELECT depth, {columns} FROM {name} AS t
-             WHERE t.lineage = part.lineage AND encoding = {encoding} AND depth <= last
+             WHERE t.lineage = part.lineage AND encoding = $3 AND depth <= last
              ORDER BY depth DESC LIMIT 1
          ) AS found ORDER BY depth DESC LIMIT 1"
     )

@@ -11,12 +11,13 @@ use tokio_postgres::Row;
 use super::columns::keys;
 use super::driver::{Asked, Told};
 use super::link::{asked, rows};
-use super::path::CHANGES;
-use super::refs::{ADOPTED, REFS};
+use super::path::changes_asked;
+use super::refs::{ADOPTED, REFS, operations_asked};
 use super::session::Session;
 use super::sources::{RECORDS, all_sources};
 use super::usual::remembered_asked;
 use crate::error::Result;
+use crate::store::Refs;
 use crate::store::sources::Records;
 use crate::store::tables::{FOLLOWED, FOLLOWERS, SESSIONS};
 
@@ -45,10 +46,14 @@ impl Session<'_> {
             remembered_asked(&FOLLOWED, None)?,
         ];
         if let Some(path) = self.known.last_path() {
-            let (lineages, lasts): (Vec<i64>, Vec<i64>) = path.iter().copied().unzip();
-            all.push(asked(CHANGES, &[&lineages, &lasts])?);
+            all.push(changes_asked(&path)?);
         }
         Ok(all)
+    }
+
+    /// The oldest operation, which tells how old all is.
+    fn first_operation(&self) -> Result<Asked> {
+        operations_asked(Some(self.upkeep()?.oldest() + 1), 1)
     }
 
     /// What is asked along with a question.
@@ -56,11 +61,13 @@ impl Session<'_> {
         let mut all: Vec<Asked> = self.whole()?.iter().map(limited).collect();
         let commits = self.ahead.foreseen_commits();
         all.push(asked(RECORDS, &[&keys(&commits)])?);
+        all.push(self.first_operation()?);
         Ok(all)
     }
 
     /// Takes its answers in.
     pub(super) fn took_along(&self, mut told: Vec<Told>) -> Result<()> {
+        self.keep(self.first_operation()?, rows(told.pop()));
         let records = rows(told.pop());
         let commits = self.ahead.foreseen_commits();
         let mut found = vec![Records::new(); commits.len()];

@@ -2,27 +2,57 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use tokio_postgres::Row;
+
+use super::ahead::{FORESEEN, beside_commits, foreseen_columns};
+use super::bodies::bodies_asked;
 use super::columns::{get, keys};
+use super::driver::Asked;
+use super::link::{asked, rows};
+use super::search::paths_asked;
 use super::session::{Session, place_of};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::weighed::{Weighed, weighed};
 use crate::model::{Message, Sealed};
 use crate::store::columns::Columns;
+use crate::store::rows::{commit, message};
 use crate::store::search::Found;
-use crate::store::words::ranking::best;
+use crate::store::words::ranking::{best, ranges};
 use crate::store::words::{Block, Gathered, Gathering, Segment, Shelf, forget};
-use crate::store::{Objects, Paths, Ranked, Ranking, Scored, rows};
+use crate::store::{Objects, Paths, Ranked, Ranking, Scored};
 
 /// How many contents are read at once.
 const BATCH: i64 = 1_024;
 /// What an import takes in that was here before it and is not in the index, if it is no more than this.
 const GAP_BYTES: u64 = 1 << 20;
 
+const SEGMENTS: &str = "SELECT last, since, size_bytes FROM segments ORDER BY last";
+/// The contents that are in no segment, with their sizes: the first of them.
+const UNWEIGHED: &str = "SELECT id, hash, size_bytes FROM contents
+     WHERE id > (SELECT coalesce(max(last), 0) FROM segments) ORDER BY id LIMIT $1";
+
+/// A content, with its size.
+type Sized = (i64, ContentHash, u64);
+
+fn sized(row: &Row) -> Result<Sized> {
+    Ok((get(row, 0)?, get(row, 1)?, row.unsigned(2)?))
+}
+
+/// The blocks that may hold words from one to another one.
+fn blocks_asked(from: &[u8], to: &[u8]) -> Result<Asked> {
+    let sql = "SELECT last, data FROM segments CROSS JOIN LATERAL (
+             SELECT word, data FROM words
+             WHERE segment = last AND word <= $2 AND word >= coalesce((
+                 SELECT word FROM words AS before WHERE before.segment = last AND before.word <= $1
+                 ORDER BY before.word DESC LIMIT 1), ''::bytea)
+         ) AS block ORDER BY last, word";
+    asked(sql, &[&from, &to])
+}
+
 impl Shelf for Session<'_> {
     fn segments(&self) -> Result<Vec<Segment>> {
-        let sql = "SELECT last, since, size_bytes FROM segments ORDER BY last";
-        self.all(sql, &[], |row| {
+        self.all(SEGMENTS, &[], |row| {
             Ok(Segment {
                 last: get(row, 0)?,
                 since: get(row, 1)?,
@@ -37,13 +67,7 @@ impl Shelf for Session<'_> {
         to: &[u8],
         visit: &mut dyn FnMut(i64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let sql = "SELECT last, data FROM segments CROSS JOIN LATERAL (
-                 SELECT word, data FROM words
-                 WHERE segment = last AND word <= $2 AND word >= coalesce((
-                     SELECT word FROM words AS before WHERE before.segment = last AND before.word <= $1
-                     ORDER BY before.word DESC LIMIT 1), ''::bytea)
-             ) AS block ORDER BY last, word";
-        for row in self.query(sql, &[&from, &to])?.iter() {
+        for row in self.ask(blocks_asked(from, to)?)?.iter() {
             visit(get(row, 0)?, row.bytes(1)?)?;
         }
         Ok(())
@@ -79,7 +103,36 @@ impl Shelf for Session<'_> {
 }
 
 impl Session<'_> {
+    /// The contents that are in no segment, where a view is asked for them and they are few.
+    pub(super) fn unweighed(&self) -> Result<Option<Vec<Sized>>> {
+        if self.is_writing() {
+            return Ok(None);
+        }
+        let few = asked(UNWEIGHED, &[&(BATCH + 1)])?;
+        self.together(vec![asked(SEGMENTS, &[])?, few.clone()])?;
+        let found = self.ask(few)?;
+        let are_few = found.len() as i64 <= BATCH;
+        are_few
+            .then(|| found.iter().map(sized).collect())
+            .transpose()
+    }
+
+    /// The next contents after one and before another.
+    fn contents_between(&self, after: i64, before: i64) -> Result<Vec<Sized>> {
+        // Whoever asks for these goes on from the last one that is in a segment.
+        if let Some(mut few) = self.unweighed()? {
+            few.retain(|(id, ..)| *id > after && *id < before);
+            return Ok(few);
+        }
+        let next = "SELECT id, hash, size_bytes FROM contents WHERE id > $1 AND id < $2
+             ORDER BY id LIMIT $3";
+        self.all(next, &[&after, &before, &BATCH], sized)
+    }
+
     fn last_weighed(&self) -> Result<i64> {
+        if !self.is_writing() {
+            return Ok(self.segments()?.last().map_or(0, |segment| segment.last));
+        }
         let sql = "SELECT coalesce(max(last), 0) FROM segments";
         Ok(self.first(sql, &[], |row| get(row, 0))?.unwrap_or(0))
     }
@@ -88,25 +141,21 @@ impl Session<'_> {
     fn gather_before(&self, gathered: &mut Gathered, before: i64, enough: u64) -> Result<u64> {
         let mut done_bytes = 0;
         while done_bytes < enough {
-            let next = "SELECT id, hash, size_bytes FROM contents WHERE id > $1 AND id < $2
-                 ORDER BY id LIMIT $3";
-            let next = self.all(next, &[&gathered.last(), &before, &BATCH], |row| {
-                Ok((get::<i64>(row, 0)?, get(row, 1)?, row.unsigned(2)?))
-            })?;
+            let next = self.contents_between(gathered.last(), before)?;
             let mut bytes = done_bytes;
             let wanted = next.iter().take_while(|(_, _, size_bytes)| {
                 let is_wanted = bytes < enough;
                 bytes += size_bytes;
                 is_wanted
             });
-            let wanted: Vec<&(i64, ContentHash, u64)> = wanted.collect();
+            let wanted: Vec<&Sized> = wanted.collect();
             if wanted.is_empty() {
                 break;
             }
             let hashes: Vec<ContentHash> = wanted.iter().map(|(_, hash, _)| *hash).collect();
             let mut weights = vec![Weighed::default(); hashes.len()];
             self.each_body(&hashes, &mut |at, body| {
-                weights[at] = weighed(&rows::message(&hashes[at], body)?);
+                weights[at] = weighed(&message(&hashes[at], body)?);
                 Ok(())
             })?;
             for ((id, _, size_bytes), words) in wanted.into_iter().zip(&weights) {
@@ -174,6 +223,7 @@ impl Session<'_> {
         tips: &[CommitHash],
         is_narrow: bool,
     ) -> Result<Ranked> {
+        self.ask_for_ranking(ranking, tips)?;
         let mut tail = Gathered::since(self.last_weighed()?);
         self.gather_before(&mut tail, i64::MAX, u64::MAX)?;
         let paths = self.paths(tips)?;
@@ -186,9 +236,21 @@ impl Session<'_> {
         let ids: Vec<i64> = best.contents.iter().map(|(id, _)| *id).collect();
         let names = "SELECT n, hash FROM unnest($1) WITH ORDINALITY AS keys (key, n)
              JOIN contents ON id = key ORDER BY n";
+        let names = asked(names, &[&ids])?;
+        let bringing = format!(
+            "{}, n, c.lineage, c.depth FROM unnest($1) WITH ORDINALITY AS keys (key, n)
+             CROSS JOIN LATERAL (SELECT * FROM commits WHERE content = key ORDER BY id DESC LIMIT 16) AS c
+             {} ORDER BY n, c.id DESC",
+            foreseen_columns(),
+            beside_commits()
+        );
+        let bringing = asked(bringing, &[&ids])?;
+        self.send()?;
+        let mut told = self.exchange_along(vec![names, bringing])?;
+        let (bringing, names) = (rows(told.pop()), rows(told.pop()));
         let mut places: HashMap<usize, usize> = HashMap::new();
         let mut found: Vec<Scored> = Vec::with_capacity(ids.len());
-        for row in self.query(names, &[&ids])?.iter() {
+        for row in &names {
             let at = place_of(row)?;
             places.insert(at, found.len());
             found.push(Scored {
@@ -197,15 +259,16 @@ impl Session<'_> {
                 hits: Vec::new(),
             });
         }
-        let bringing = "SELECT n, hash, lineage, depth FROM unnest($1) WITH ORDINALITY AS keys (key, n)
-             CROSS JOIN LATERAL (SELECT * FROM commits WHERE content = key ORDER BY id DESC LIMIT 16) AS c
-             ORDER BY n, id DESC";
-        for row in self.query(bringing, &[&ids])?.iter() {
-            if let Some(at) = places.get(&place_of(row)?) {
-                let commit = (get(row, 1)?, None);
-                let hit = paths.on_path(commit, get(row, 2)?, row.unsigned(3)?);
+        for row in &bringing {
+            if let Some(at) = places.get(&(row.unsigned(FORESEEN)? as usize - 1)) {
+                let commit = (get(row, 0)?, None);
+                let hit =
+                    paths.on_path(commit, get(row, FORESEEN + 1)?, row.unsigned(FORESEEN + 2)?);
                 found[*at].hits.extend(hit);
             }
+        }
+        if !self.is_writing() {
+            self.saw_commits(bringing)?;
         }
         self.brought_otherwise(&paths, &mut found)?;
         found.retain(|one| !one.hits.is_empty());
@@ -214,6 +277,19 @@ impl Session<'_> {
             rarity: best.rarity,
             is_all,
         })
+    }
+
+    /// Asks for all at once that a ranking looks at: the paths, the blocks of all words, the bodies of what is in no segment.
+    fn ask_for_ranking(&self, ranking: Ranking<'_>, tips: &[CommitHash]) -> Result<()> {
+        let mut all = vec![paths_asked(tips)?];
+        for (from, to) in ranges(ranking) {
+            all.push(blocks_asked(&from, &to)?);
+        }
+        if let Some(few) = self.unweighed()?.filter(|few| !few.is_empty()) {
+            let hashes: Vec<ContentHash> = few.into_iter().map(|(_, hash, _)| hash).collect();
+            all.push(bodies_asked(&hashes)?);
+        }
+        self.together(all)
     }
 
     /// Finds the commits that bring contents which none appends.
@@ -226,7 +302,7 @@ impl Session<'_> {
         }
         let others = "SELECT hash, depth, canonical, lineage FROM commits WHERE content IS NULL";
         for row in self.query(others, &[])?.iter() {
-            let other = rows::commit(row, 0)?;
+            let other = commit(row, 0)?;
             for content in other.commit.operation.contents() {
                 if let Some(at) = open.get(&content) {
                     let commit = (other.hash, Some(content));

@@ -202,6 +202,11 @@ impl Asked<'_> {
     }
 }
 
+/// From where to where the words stand that are looked up for it.
+pub(in crate::store) fn ranges(ranking: Ranking<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    asked(ranking).iter().map(Asked::range).collect()
+}
+
 /// The wanted words in their order, and whatever else must be there.
 fn asked(ranking: Ranking<'_>) -> Vec<Asked<'_>> {
     use std::borrow::Cow;
