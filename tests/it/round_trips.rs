@@ -276,11 +276,13 @@ fn hundreds_of_sessions_take_no_more_trips_than_one() {
 
 /// Opening and what is foreseen; the lock and what a commit stands on; all that is written, and its end.
 const COMMIT: u64 = 3;
+// The others are one more than what there is: on a busy machine the server may have answered the first part of a long message before
+// the rest has gone, which counts as two.
 /// Opening; what is asked first, with all that may be asked beside it.
-const LOG: u64 = 2;
+const LOG: u64 = 3;
 const STATUS: u64 = 4;
-const SHOW: u64 = 3;
+const SHOW: u64 = 4;
 /// The branches with all that is told of them, and the files that came in, where these are many.
-const BRANCH: u64 = 3;
+const BRANCH: u64 = 4;
 /// What is in no segment; paths and words; the contents that have them; these contents.
 const FIND: u64 = 6;
