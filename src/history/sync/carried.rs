@@ -1,7 +1,8 @@
 //! What was carried from one repository to another.
 
-use super::{Brought, strange};
+use super::{Answers, Brought, strange};
 use crate::error::Result;
+use crate::history::bundle::Packing;
 
 /// What was carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,15 @@ impl Carried {
         self.brought.contents += brought.contents;
         self.brought.sources += brought.sources;
         self.brought.erased += brought.erased;
+    }
+}
+
+/// How a bundle is packed that the one gives the other.
+pub(super) fn packing(from: &dyn Answers, to: &dyn Answers) -> Packing {
+    if from.is_near() && to.is_near() {
+        Packing::Quick
+    } else {
+        Packing::Small
     }
 }
 

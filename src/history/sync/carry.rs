@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::carried::{Carried, same};
+use super::carried::{Carried, packing, same};
 use super::{Answers, files, strange};
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::bundle::{BundleTip, Packing};
+use crate::history::bundle::BundleTip;
 use crate::model::RefName;
 
 /// How many commits go into the first bundle. Each that follows takes twice as many, for every one is folded
@@ -157,15 +157,6 @@ fn has(to: &mut dyn Answers, commits: &[CommitHash]) -> Result<Vec<bool>> {
     let there = to.has(commits)?;
     same(commits.len(), there.len())?;
     Ok(there)
-}
-
-/// How a bundle is packed that the one gives the other.
-pub(super) fn packing(from: &dyn Answers, to: &dyn Answers) -> Packing {
-    if from.is_near() && to.is_near() {
-        Packing::Quick
-    } else {
-        Packing::Small
-    }
 }
 
 /// Carries what is missing of these paths, then the session files that are, each by itself. Where one of the two cannot

@@ -1,7 +1,6 @@
 //! Session files, compared by themselves and carried after the commits that came of them.
 
-use super::carried::{Carried, same};
-use super::carry::packing;
+use super::carried::{Carried, packing, same};
 use super::{Answers, Here};
 use crate::error::Result;
 use crate::hash::CommitHash;
