@@ -4,6 +4,7 @@
 //! the transaction ends, alone or beside others (`turn.rs`).
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -259,7 +260,8 @@ impl<'a> Session<'a> {
         if self.is_writing() {
             return Ok(());
         }
-        asked.retain(|one| !self.answers.has(one));
+        let mut seen = HashSet::new();
+        asked.retain(|one| !self.answers.has(one) && seen.insert(one.clone()));
         if asked.len() > 1 {
             let told = self.exchange_along(asked.clone())?;
             for (asked, told) in asked.into_iter().zip(told) {
