@@ -64,6 +64,7 @@ mod rewind;
 pub mod room;
 pub mod runs;
 mod seat;
+mod segments;
 mod server;
 pub mod shares;
 pub mod show;
@@ -76,6 +77,7 @@ mod totals;
 pub mod under_way;
 mod undo;
 mod visitor;
+mod weigh;
 
 pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};

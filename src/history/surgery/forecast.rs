@@ -15,12 +15,12 @@ use crate::history::counts::{Counting, Counts};
 use crate::history::load::{self, Fresh};
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
+use crate::history::segments::{Segment, What, entries_at, segments};
 use crate::history::stretches::Outline;
 use crate::history::surgery::Plan;
 use crate::history::surgery::options::SurgeryOptions;
 use crate::history::surgery::scene::{Scene, Size};
-use crate::history::surgery::segments::{Segment, What, entries_at, segments};
-use crate::history::surgery::weigh::Scales;
+use crate::history::weigh::Scales;
 use crate::model::{Draft, Millis, Operation, TokenCount, Total};
 use crate::store::View;
 

@@ -22,7 +22,7 @@ use crate::model::{Draft, Message, Millis, Priority};
 use crate::model::{Encoding, EntryId, Part, Role};
 
 /// A message that may be attached, may speak for the system, or uses tools.
-fn message((kind, number): (u8, u8)) -> Message {
+pub(in crate::history) fn message((kind, number): (u8, u8)) -> Message {
     let id = (number % 4).to_string();
     let (role, part) = match kind % 8 {
         0 => (Role::System, Part::text("rules")),

@@ -11,7 +11,7 @@ mod drop;
 mod forecast;
 mod gather;
 #[cfg(test)]
-mod laws;
+pub(in crate::history) mod laws;
 mod merge;
 mod needs;
 mod options;
@@ -21,9 +21,7 @@ mod redact;
 mod restore;
 mod revert;
 mod scene;
-mod segments;
 mod truncate;
-mod weigh;
 
 use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
