@@ -97,7 +97,8 @@ impl Repo {
         Ok(self.foresee(scene, drafts, now, options)?.surgery)
     }
 
-    /// Which facts nothing would say any more after a plan, where the call is on.
+    /// Which facts nothing would say any more after a plan, where the call is on. None where so many messages are visible that
+    /// they are not read for that.
     ///
     /// # Errors
     ///
@@ -108,7 +109,10 @@ impl Repo {
         plan: &dyn Plan,
         options: &SurgeryOptions,
         changes: Changes,
-    ) -> Result<Keep> {
+    ) -> Result<Option<Keep>> {
+        if self.shows_many(call.on)? {
+            return Ok(None);
+        }
         let scene = self.scene(call.on, options.encoding, &plan.needs())?;
         let drafts = plan.drafts(self, &scene, options.encoding)?;
         let view = self.store.read()?;
@@ -131,7 +135,7 @@ impl Repo {
             .map(|at| &scene.context.entries[*at])
             .collect();
         let said = Said::of(&load::messages_with(&*view, &after.entries, &fresh)?);
-        unsaid(&*view, &gone, Vec::new(), &said, changes)
+        unsaid(&*view, &gone, Vec::new(), &said, changes).map(Some)
     }
 
     /// The same, with what is known of the last commit.
