@@ -69,6 +69,7 @@ mod server;
 pub mod shares;
 pub mod show;
 mod spread;
+mod standouts;
 pub mod status;
 mod stretches;
 pub mod surgery;

@@ -3,9 +3,12 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
+mod apart;
 pub(crate) mod carry;
 mod clear;
 mod compact;
+#[cfg(test)]
+mod costs;
 mod cut;
 mod drop;
 mod forecast;
