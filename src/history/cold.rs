@@ -21,7 +21,7 @@ const REPLIES: u32 = 20;
 pub struct CacheUse {
     /// The newest reply.
     pub reply: CommitHash,
-    /// The model that is asked there. Hostile until escaped.
+    /// The model that is asked there, if that reply was counted with a cache. Hostile until escaped.
     pub model: Option<String>,
     /// What was counted for it, if anything was.
     pub usage: Option<Usage>,
@@ -63,12 +63,17 @@ pub(super) fn cache_use(
             Some((row.hash, row.commit.time.filter(|_| is_reply)?))
         });
         if let Some((reply, time)) = replies.next() {
-            return Ok(Some(CacheUse {
+            let mut last = CacheUse {
                 reply,
-                model: cost::model_at(view, tip)?,
+                model: None,
                 usage: view.usage(&[reply])?.pop().flatten(),
                 age_ms: now.0.saturating_sub(time.0).max(0),
-            }));
+            };
+            // Settings may be far to seek.
+            if last.has_cache() {
+                last.model = cost::model_at(view, tip)?;
+            }
+            return Ok(Some(last));
         }
     }
     Ok(None)
