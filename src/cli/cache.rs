@@ -43,7 +43,7 @@ pub fn foretell(
     app: &mut App,
     repo: &Repo,
     (command, surgery): (&str, &Surgery),
-    gentler: &[(&str, Surgery)],
+    gentler: &[(&str, &Surgery)],
 ) -> Result<()> {
     let Some(tip) = repo.head(&app.on()?)?.commit() else {
         return Ok(());
@@ -88,9 +88,8 @@ pub fn foretell(
         };
     }
     app.ui.print_wrapped(line)?;
-    let ways = gentler.iter().filter(|(_, surgery)| !surgery.is_nothing());
-    let ways = ways.map(|(name, surgery)| (*name, surgery));
-    let ways = [(command, surgery)].into_iter().chain(ways);
+    let ways = [(command, surgery)].into_iter();
+    let ways = ways.chain(gentler.iter().copied());
     let over = ways.filter_map(|(name, surgery)| {
         let payback = self::changed(surgery, &last).payback(price)?;
         Some((name, payback.twenty))

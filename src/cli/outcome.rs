@@ -15,8 +15,8 @@ use super::{App, Result, Ui, cache, trace};
 /// How many messages of a kind a dry run lists, of the first and of the last.
 const ENDS: usize = 10;
 
-/// What other commands would reach, by their names.
-type Gentler = Vec<(&'static str, Surgery)>;
+/// What other commands would reach, by their names; none where that would take a look at very many messages.
+type Gentler = Vec<(&'static str, Option<Surgery>)>;
 
 /// How this command is to be carried out. Of what it touches only a dry run lists more than the first, and the log.
 pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> {
@@ -120,7 +120,7 @@ pub fn foretell(
     app: &mut App,
     command: &str,
     surgery: &Surgery,
-    gentler: &[(&str, Surgery)],
+    gentler: &[(&str, Option<Surgery>)],
 ) -> Result<()> {
     let repo = app.repo()?;
     let ui = &mut app.ui;
@@ -161,17 +161,28 @@ pub fn foretell(
         format!("{}, cache kept {cache}%", tokens(surgery.after.tokens))
     };
     let mut line = format!("{command} would reach {}", reach(surgery));
-    for (name, surgery) in gentler.iter().filter(|(_, surgery)| !surgery.is_nothing()) {
-        line += &format!("; {name} {}", reach(surgery));
+    let mut others = Vec::new();
+    for (name, surgery) in gentler {
+        match surgery {
+            Some(surgery) if surgery.is_nothing() => {}
+            Some(surgery) => {
+                line += &format!("; {name} {}", reach(surgery));
+                others.push((*name, surgery));
+            }
+            None => line += &format!("; for {name} see tract {name} --dry-run"),
+        }
     }
     ui.print_wrapped(line)?;
-    cache::foretell(app, &repo, (command, surgery), gentler)
+    cache::foretell(app, &repo, (command, surgery), &others)
 }
 
 /// Which facts nothing would say any more, by class; nothing where there are none.
 pub fn foretell_facts(app: &mut App, repo: &Repo, call: Call<'_>, plan: &dyn Plan) -> Result<()> {
     let options = options(app, repo, true)?;
-    let lost = repo.would_lose(call, plan, &options, changed_files)?;
+    let Some(lost) = repo.would_lose(call, plan, &options, changed_files)? else {
+        let line = "Facts     not looked for in so many messages";
+        return Ok(app.ui.print(line)?);
+    };
     let of = |class: &FactClass| {
         lost.facts
             .iter()
@@ -208,19 +219,18 @@ pub fn foresee(
         ),
         None => ("truncate (the older half)", Reach::Fraction("0.5".parse()?)),
     };
-    let plans: [&dyn Plan; 3] = [plan, &Truncate::new(reach), &usual_prune(repo)?];
+    let others: [&dyn Plan; 2] = [&Truncate::new(reach), &usual_prune(repo)?];
     let options = options(app, repo, true)?;
-    let mut would = repo.compare(call, &options, &plans)?.into_iter();
-    let wanted = would.next().expect("one for each plan")?;
+    let (wanted, would) = repo.foretell(call, &options, plan, &others)?;
     let mut gentler = Vec::new();
     for (name, would) in [name, "prune"].into_iter().zip(would) {
         match would {
             // It cannot, so there is nothing to compare with.
-            Err(Error::CannotFit { .. }) => {}
-            would => gentler.push((name, would?)),
+            Some(Err(Error::CannotFit { .. })) => {}
+            would => gentler.push((name, would.transpose()?)),
         }
     }
-    Ok((wanted, gentler))
+    Ok((wanted?, gentler))
 }
 
 /// `the first 3 messages stay as they are: 412 tokens, 12%`.

@@ -92,6 +92,11 @@ impl<'a> Writer<'a> {
         size_bytes
     }
 
+    /// How many bytes are written that were not given up: no later message changes them.
+    pub(super) fn written_bytes(&self) -> usize {
+        self.payload.len()
+    }
+
     /// Goes on after so many messages and bytes.
     pub(super) fn go_on(&mut self, messages: usize, size_bytes: usize) {
         self.is_empty = size_bytes <= self.give_up();

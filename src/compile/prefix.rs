@@ -144,6 +144,22 @@ impl Beginning {
     ///
     /// As [`shared_prefix`].
     pub fn shared(self, before: &[Message], after: &[Message]) -> Result<Prefix> {
+        let prefix = self.shared_before(before, after, [false; 2])?;
+        Ok(prefix.expect("there is nothing else"))
+    }
+
+    /// The same of contexts of which one or the other goes on after these messages; none where it may depend on how.
+    ///
+    /// # Errors
+    ///
+    /// As [`shared_prefix`].
+    pub fn shared_before(
+        self,
+        before: &[Message],
+        after: &[Message],
+        goes_on: [bool; 2],
+    ) -> Result<Option<Prefix>> {
+        let mut settled = [usize::MAX; 2];
         let (old, new, written) = match self.making {
             Making::Written { writer, size_bytes } => {
                 let rest = |messages: &[Message]| {
@@ -151,10 +167,14 @@ impl Beginning {
                     for message in messages {
                         writer.add(Cow::Borrowed(message), &mut repairs);
                     }
-                    writer.finish(&mut repairs).payload
+                    let settled = writer.written_bytes();
+                    (writer.finish(&mut repairs).payload, settled)
                 };
-                (rest(before), rest(after), size_bytes)
+                let ((old, one), (new, other)) = (rest(before), rest(after));
+                settled = [one, other];
+                (old, new, size_bytes)
             }
+            Making::Whole(_) if goes_on.contains(&true) => return Ok(None),
             Making::Whole(first) => {
                 let (old, new) = (
                     whole(&first, before, self.provider)?,
@@ -164,11 +184,16 @@ impl Beginning {
             }
         };
         let same = old.bytes().zip(new.bytes());
+        let same = same.take_while(|(a, b)| a == b).count();
         let equal = before.iter().zip(after);
-        Ok(Prefix {
-            messages: self.messages + equal.take_while(|(a, b)| a == b).count(),
-            size_bytes: written + same.take_while(|(a, b)| a == b).count(),
-        })
+        let equal = equal.take_while(|(a, b)| a == b).count();
+        // What is settled stays as it is, whatever comes.
+        let messages = [before.len(), after.len()];
+        let is_told = |at: usize| !goes_on[at] || same < settled[at] && equal < messages[at];
+        Ok((is_told(0) && is_told(1)).then_some(Prefix {
+            messages: self.messages + equal,
+            size_bytes: written + same,
+        }))
     }
 }
 

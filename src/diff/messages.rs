@@ -28,6 +28,8 @@ pub struct Change {
     pub before: Option<usize>,
     /// Its index in the second context, if it is there.
     pub after: Option<usize>,
+    /// How many neighbours it is: one, but for those that nobody has read, of which the index is that of the first.
+    pub count: usize,
     /// What happened to it.
     pub kind: Kind,
     /// The change in tokens.
@@ -65,10 +67,16 @@ impl Change {
         Self {
             before,
             after,
+            count: 1,
             kind,
             delta,
             settings: Vec::new(),
         }
+    }
+
+    /// Whether its message was read.
+    pub fn is_read(&self) -> bool {
+        self.count == 1
     }
 }
 
@@ -81,21 +89,31 @@ impl ContextDiff {
         let (mut b, mut a) = (0, 0);
         let ends = (before.entries.len(), after.entries.len());
         for (pair_b, pair_a) in pairs.iter().copied().chain([ends]) {
-            changes.extend((b..pair_b).map(|at| {
+            changes.extend((b..pair_b).flat_map(|at| {
                 let kind = if before.known.contains(&before.entries[at].id) {
                     Kind::Hidden
                 } else {
                     Kind::Removed
                 };
-                Change::new(Some(at), None, kind, -before.tokens(at))
+                let own = Change::new(Some(at), None, kind, -before.tokens(at));
+                let omitted = before.omitted_alone(at).map(|one| Change {
+                    count: one.len,
+                    ..Change::new(Some(at), None, Kind::Hidden, -(one.total.tokens as i64))
+                });
+                omitted.into_iter().chain([own])
             }));
-            changes.extend((a..pair_a).map(|at| {
+            changes.extend((a..pair_a).flat_map(|at| {
                 let kind = if after.known.contains(&after.entries[at].id) {
                     Kind::Returned
                 } else {
                     Kind::Added
                 };
-                Change::new(None, Some(at), kind, after.tokens(at))
+                let own = Change::new(None, Some(at), kind, after.tokens(at));
+                let omitted = after.omitted_alone(at).map(|one| Change {
+                    count: one.len,
+                    ..Change::new(None, Some(at), Kind::Returned, one.total.tokens as i64)
+                });
+                omitted.into_iter().chain([own])
             }));
             if (pair_b, pair_a) != ends
                 && let Some(diff) = modified(&before, &after, (pair_b, pair_a), options)
@@ -115,10 +133,11 @@ impl ContextDiff {
         for change in setting_changes(&diff.before.settings, &diff.after.settings) {
             diff.attribute(change, &pairs);
         }
-        let skipped = [diff.before.skipped, diff.after.skipped];
         for change in &mut diff.changes {
-            change.before = change.before.map(|at| at + skipped[0]);
-            change.after = change.after.map(|at| at + skipped[1]);
+            // What was left out stands before the entry at its slot.
+            let len = if change.is_read() { 0 } else { change.count };
+            change.before = change.before.map(|at| diff.before.index(at) - len);
+            change.after = change.after.map(|at| diff.after.index(at) - len);
         }
         diff
     }
@@ -142,16 +161,16 @@ impl ContextDiff {
         self.before.skipped + same.count()
     }
 
-    /// The message of a change, as it is in the second context, or else as it was in the first.
+    /// The message of a change, which was read, as it is in the second context, or else as it was in the first.
     pub fn message(&self, change: &Change) -> &Message {
         let (side, at) = self.place(change);
         side.message(at)
     }
 
-    /// The entry of a change, as it is in the second context, or else as it was in the first.
+    /// The entry of a change, which was read, as it is in the second context, or else as it was in the first.
     pub fn entry(&self, change: &Change) -> &Entry {
         let (side, at) = self.place(change);
-        &side.entries[at - side.skipped]
+        side.entry(at).expect("it was read")
     }
 
     fn place(&self, change: &Change) -> (&Side, usize) {

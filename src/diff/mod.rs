@@ -25,7 +25,7 @@ pub use lines::{Hunk, HunkLine, LineDiff, Piece, Tag};
 pub use list::Edit;
 pub use messages::{Change, ContextDiff, Kind, SettingChange};
 pub use parts::{MessageDiff, PartDiff, ValueDiff};
-pub use side::Side;
+pub use side::{Omitted, Side};
 pub use tools::answered;
 
 /// How contexts are compared.
@@ -35,6 +35,9 @@ pub struct DiffOptions {
     pub context_lines: usize,
     /// Whether the ids of tool calls count. Two runs of one conversation differ in all of them.
     pub exact_ids: bool,
+    /// Whether of very many neighbours that are all hidden, all brought back or all the same only the first and the last few
+    /// are read, for whoever shows no more.
+    pub ends_only: bool,
 }
 
 impl Default for DiffOptions {
@@ -42,6 +45,7 @@ impl Default for DiffOptions {
         Self {
             context_lines: 3,
             exact_ids: false,
+            ends_only: false,
         }
     }
 }

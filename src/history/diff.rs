@@ -1,9 +1,10 @@
 //! Two commits' contexts read, to be compared.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
+mod omitted;
+mod prefix;
 
-use crate::compile::{Beginning, Prefix, Provider};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use crate::context::{Context, Entry};
 use crate::diff::{ContextDiff, DiffOptions, Side};
 use crate::error::Result;
@@ -12,15 +13,13 @@ use crate::history::outline::Listed;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::{counts, load, path, totals};
-use crate::model::{Commit, Encoding, EntryId, Message, Part, Total, Written};
+use crate::model::{Commit, Encoding, EntryId, Message, Part, Total};
 use crate::store::{CommitRow, CountKey, View};
 
 /// How many entries are read at once.
 const PAGE: usize = if cfg!(test) { 8 } else { 4_096 };
 /// How many entries before the others are first looked at for a call; then four times as many.
 const CALL_PAGE: usize = if cfg!(test) { 2 } else { 16 };
-/// From how many messages on it is kept how long they are.
-const MEASURED: usize = if cfg!(test) { 4 } else { 256 };
 /// How many commits between two are looked at for whether any sets anything.
 const NEAR: usize = 4_096;
 
@@ -67,7 +66,8 @@ impl Repo {
     }
 
     /// The same, where of what both contexts begin with nothing is read: it costs what differs and what comes after that,
-    /// however long the contexts are. What they begin with is told by its length and its tokens alone.
+    /// however long the contexts are. What they begin with is told by its length and its tokens alone, and, if the options
+    /// say so, long runs of neighbours of one fate as well.
     ///
     /// # Errors
     ///
@@ -115,79 +115,42 @@ impl Repo {
             }
         }
         let listed = outlines.each_ref().map(Outline::visible);
-        for (side, listed) in [&mut old, &mut new].into_iter().zip(&listed) {
-            let rest = listed.read_in(&*view, both..listed.len())?.into_iter();
-            side.entries = rest.map(|one| one.entry).collect();
-            side.skipped = both;
+        let mut pieces = match &line {
+            Some([early, _]) if options.ends_only && old.settings == new.settings => {
+                let early = usize::from(early.hash != *before);
+                omitted::pieces(&*view, &outlines, early, shared, both)?
+            }
+            _ => Vec::new(),
+        };
+        loop {
+            for (which, side) in [&mut old, &mut new].into_iter().enumerate() {
+                side.skipped = both;
+                omitted::read(&*view, &listed[which], &pieces, which, side)?;
+            }
+            old.messages = messages(&*view, &old, &Side::default())?;
+            new.messages = messages(&*view, &new, &old)?;
+            if !omitted::refine(&mut pieces, [&old, &new], options) {
+                break;
+            }
         }
         drop(view);
         for side in [&mut old, &mut new] {
             let entries: Vec<&Entry> = side.entries.iter().collect();
             side.counts = counts::of_entries(&*self.store, &entries, encoding)?;
         }
-        let total = self.total_of_first(&listed[0], &old, encoding)?;
+        if pieces.is_empty() {
+            let total = self.total_of_first(&listed[0], &old, encoding)?;
+            (old.skipped_total, new.skipped_total) = (total, total);
+        } else {
+            self.weigh_omitted(&outlines, &pieces, [&mut old, &mut new], encoding)?;
+        }
         let view = self.store.read()?;
         old.known = known(&*view, &old, &new)?;
         new.known = known(&*view, &new, &old)?;
-        old.messages = messages(&*view, &old, &Side::default())?;
-        new.messages = messages(&*view, &new, &old)?;
         for side in [&mut old, &mut new] {
-            side.skipped_total = total;
             side.callers = callers(&*view, &listed[0], side)?;
         }
         Ok(ContextDiff::new(old, new, options))
-    }
-
-    /// How much of the requests for the two contexts is the same from their start. Reads what was skipped of them,
-    /// message by message; of a long beginning it is kept how long it is in OpenAI's form, so that only what is new is read
-    /// after that.
-    ///
-    /// # Errors
-    ///
-    /// As [`crate::compile::shared_prefix`], and the store's.
-    pub fn shared_prefix(
-        &self,
-        diff: &ContextDiff,
-        provider: Provider,
-        encoding: Encoding,
-    ) -> Result<Prefix> {
-        let (old, new) = (&diff.before, &diff.after);
-        let (Some(before), Some(after), 1..) = (old.commit, new.commit, old.skipped) else {
-            return Beginning::new(provider).shared(&old.messages, &new.messages);
-        };
-        let view = self.store.read()?;
-        let purge = view.last_purge()?;
-        let outlines = [Outline::of(&*view, &before)?, Outline::of(&*view, &after)?];
-        let mut known = None;
-        for outline in &outlines {
-            let found = written(&*view, outline, encoding)?.into_iter().chain(known);
-            let found = found.filter(|found| found.messages <= old.skipped as u64);
-            known = found.max_by_key(|found| found.messages);
-        }
-        let mut beginning = match known {
-            Some(known) => Beginning::after(provider, known),
-            None => Beginning::new(provider),
-        };
-        let first = beginning.len();
-        let listed = outlines[0].visible();
-        for range in pages(first..old.skipped) {
-            let entries = listed.read_in(&*view, range)?;
-            let entries = entries.iter().map(|one| &one.entry);
-            load::tell_beginning(&*view, entries, &mut beginning)?;
-        }
-        drop(view);
-        if let Some(settled) = beginning.settled()
-            && settled.messages >= (first + MEASURED) as u64
-        {
-            for commit in [before, after] {
-                if let Some(mut summary) = self.summary_near(&commit, encoding)? {
-                    summary.written = Some(settled);
-                    self.keep_summary(&commit, encoding, &summary, purge);
-                    break;
-                }
-            }
-        }
-        beginning.shared(&old.messages, &new.messages)
     }
 
     /// What the entries come to that a side skipped; no view may be open.
@@ -311,30 +274,6 @@ fn messages(view: &dyn View, side: &Side, read: &Side) -> Result<Vec<Message>> {
         message.expect("what one has not, the other has read")
     });
     Ok(all.collect())
-}
-
-/// How long the request is of what a context begins with, as it was measured at a commit before whose context began with
-/// the same.
-fn written(view: &dyn View, outline: &Outline, encoding: Encoding) -> Result<Option<Written>> {
-    let newest = view.newest_summary(&outline.tip, encoding)?;
-    let Some((depth, Some(written))) = newest.map(|(depth, summary)| (depth, summary.written))
-    else {
-        return Ok(None);
-    };
-    if outline.only_appends_since(depth) {
-        return Ok(Some(written));
-    }
-    let Some(there) = view.ancestor_at(&outline.tip, depth)? else {
-        return Ok(None);
-    };
-    let same = Outline::of(view, &there)?.visible_in_common(outline, depth + 1);
-    Ok(Some(written).filter(|written| written.messages <= same as u64))
-}
-
-/// A range in parts.
-fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range.step_by(PAGE).map(move |at| at..end.min(at + PAGE))
 }
 
 /// The earlier and the later of two commits of which one leads to the other.

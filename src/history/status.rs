@@ -14,7 +14,7 @@ use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
 use crate::history::surgery::{UnderWay, under_way};
-use crate::history::{called, head, load, path, prompts, provider, totals};
+use crate::history::{called, head, load, path, prompts, provider, standouts, totals};
 use crate::model::{
     Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
 };
@@ -166,10 +166,13 @@ impl Repo {
             found = kept(&*view, tip, &new, encoding)?;
         }
         let is_of_use = match found {
-            Kept::Summary(summary, added, tail) => {
+            Kept::Summary(mut summary, added, tail) => {
                 let provider = provider::says_of(&*view, tip, &tail, encoding)?;
-                drop(view);
-                if added >= KEPT_EACH {
+                let has = summary.total.messages + summary.hidden;
+                if added >= KEPT_EACH || summary.standouts.is_none() && has >= standouts::LONG {
+                    let known = summary.standouts.take();
+                    summary.standouts = standouts::extended(&*view, tip, known)?;
+                    drop(view);
                     self.keep_summary(tip, encoding, &summary, purge);
                 }
                 return Ok((*summary, provider));
@@ -183,10 +186,13 @@ impl Repo {
         let view = self.store.read()?;
         let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
         let rows = load::rows(&*view, &contents)?;
-        let summary = sum_up(&*view, &context, &counts, &rows)?;
+        let mut summary = sum_up(&*view, &context, &counts, &rows)?;
         let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
-        drop(view);
         if is_of_use && context.entries.len() >= KEPT_EACH {
+            let known = view.newest_summary(tip, encoding)?;
+            let known = known.and_then(|(_, summary)| summary.standouts);
+            summary.standouts = standouts::extended(&*view, tip, known)?;
+            drop(view);
             self.keep_summary(tip, encoding, &summary, purge);
         }
         Ok((summary, provider))

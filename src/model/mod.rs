@@ -53,7 +53,7 @@ pub use provider_count::{CountedReply, ProviderCount};
 pub use refs::{Head, RefName, RefValue};
 pub use sealed::{Sealable, Sealed};
 pub use span::Span;
-pub use summed::{LargestEntry, Summed, Written};
+pub use summed::{LargestEntry, Standouts, Summed, Written};
 pub use time::Millis;
 pub use tokens::{Encoding, TokenCount};
 pub use told::{bare, told};

@@ -23,6 +23,18 @@ pub struct Summed {
     pub largest: Option<LargestEntry>,
     /// How long a request is of the messages with which it begins, where somebody has measured that.
     pub written: Option<Written>,
+    /// Which appends of the path stand out, where somebody has looked.
+    pub standouts: Option<Standouts>,
+}
+
+/// The appends of a path that a plan may have to tell from their neighbours: what speaks for the system, what is attached,
+/// and calls and results that have no other near them. Whatever was hidden since, they are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standouts {
+    /// How many commits of the path, from its root on, were looked at.
+    pub covered: u64,
+    /// The depths of those that stand out, in order.
+    pub depths: Vec<u64>,
 }
 
 /// How long a request in OpenAI's form is up to and with its first messages, behind which no call is open.

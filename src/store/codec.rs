@@ -4,7 +4,8 @@
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{
-    Encoding, EntryId, LargestEntry, Message, Role, Span, Summed, TokenCount, Total, Written,
+    Encoding, EntryId, LargestEntry, Message, Role, Span, Standouts, Summed, TokenCount, Total,
+    Written,
 };
 
 /// The number of an encoding of counts.
@@ -186,9 +187,21 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     facts.into_iter().for_each(|number| out.number(number));
     out.0.extend(largest.entry.commit.as_bytes());
     out.0.extend(largest.content.as_bytes());
-    if let Some(written) = &summary.written {
-        out.number(written.messages);
-        out.number(written.size_bytes);
+    if summary.written.is_some() || summary.standouts.is_some() {
+        let (messages, size_bytes) = match summary.written {
+            Some(written) => (written.messages, written.size_bytes),
+            None => (0, 0),
+        };
+        out.number(messages);
+        out.number(size_bytes);
+    }
+    if let Some(standouts) = &summary.standouts {
+        out.number(standouts.covered);
+        let mut next = 0;
+        for depth in &standouts.depths {
+            out.number(depth - next);
+            next = depth + 1;
+        }
     }
     out.0
 }
@@ -232,10 +245,24 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
         });
     }
     if !from.is_done() {
-        summary.written = Some(Written {
+        let written = Written {
             messages: from.number()?,
             size_bytes: from.number()?,
-        });
+        };
+        summary.written = Some(written).filter(|written| written.messages > 0);
+    }
+    if !from.is_done() {
+        let mut standouts = Standouts {
+            covered: from.number()?,
+            depths: Vec::new(),
+        };
+        let mut next = 0_u64;
+        while !from.is_done() {
+            let depth = next.checked_add(from.number()?)?;
+            standouts.depths.push(depth);
+            next = depth.checked_add(1)?;
+        }
+        summary.standouts = Some(standouts);
     }
     from.is_done().then_some(summary)
 }

@@ -14,8 +14,8 @@ use crate::model::query::Query;
 use crate::model::searched::Literals;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
-    PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Summed,
-    TokenCount, ToolUses, Total, Usage, Written,
+    PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Standouts,
+    Summed, TokenCount, ToolUses, Total, Usage, Written,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -1030,6 +1030,10 @@ fn summaries_read_back(make: Make<'_>) {
         written: (tokens == 7).then_some(Written {
             messages: 3,
             size_bytes: 1 << 40,
+        }),
+        standouts: (tokens > 2).then(|| Standouts {
+            covered: 1 << 40,
+            depths: vec![0, 1, tokens, 1 << 30],
         }),
     };
     writing(&*store, |tx| {

@@ -377,6 +377,43 @@ fn status_says_at_length_what_fills_the_context() {
 }
 
 #[test]
+fn of_very_many_messages_a_dry_run_tells_what_was_asked_for_alone() {
+    let sandbox = Sandbox::new();
+    let line = serde_json::json!({"role": "user", "content": "go on"}).to_string();
+    sandbox.write("talk.jsonl", vec![line; 16_385].join("\n"));
+    sandbox.ok(&["commit", "--batch", "talk.jsonl"]);
+    let told = sandbox.ok(&["truncate", "--keep", "2", "--no-marker", "--dry-run"]);
+    let (_, after) = told
+        .split_once("Cache     ")
+        .expect("a line about the cache");
+    insta::assert_snapshot!(after, @r"
+    the first message stays as it is: 9 tokens, 0%
+    truncate would reach 21, cache kept 0%; for prune see tract prune --dry-run
+    Facts     not looked for in so many messages
+    ");
+    let told = sandbox.ok(&["clear", "--dry-run"]);
+    let (_, after) = told
+        .split_once("Cache     ")
+        .expect("a line about the cache");
+    insta::assert_snapshot!(after, @r"
+    nothing stays as it is from the beginning on
+    clear would reach 0, cache kept 0%; truncate (the older half) 49,180, cache kept 0%; for prune see tract prune --dry-run
+    Facts     not looked for in so many messages
+    ");
+    // A comparison shows the first and the last of what went, and all where it is asked for.
+    sandbox.ok(&["truncate", "--keep", "2"]);
+    let told = sandbox.ok(&["diff"]);
+    for line in [
+        "- :2 … :16383  16,382 messages hidden, -98,292 tokens",
+        "      … 16,379 more (--full)",
+        "1 message added, 16,382 hidden, tokens: -98,273 (98,313 → 40)",
+    ] {
+        assert!(told.lines().any(|told| told == line), "{told}");
+    }
+    assert_eq!(sandbox.ok(&["diff", "--oneline"]).lines().count(), 16_383);
+}
+
+#[test]
 fn a_dry_run_ends_with_the_sum_and_says_how_to_see_all() {
     let sandbox = Sandbox::new();
     let lines: Vec<String> = (0..1_100)

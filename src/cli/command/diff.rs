@@ -108,6 +108,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let options = DiffOptions {
         context_lines: args.context_lines,
         exact_ids: args.exact_ids,
+        // Each is looked at where a filter, or the whole list, asks for it.
+        ends_only: show.form != Form::Lines
+            && !show.full
+            && show.role.is_none()
+            && show.tool.is_none(),
     };
     let (before, after) = (compared.before.as_ref(), Some(&compared.after));
     let encoding = app.encoding(&repo)?;

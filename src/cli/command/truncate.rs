@@ -83,14 +83,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let what = what(args);
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
-    let plans: [&dyn Plan; 2] = [&truncate, &usual_prune(&repo)?];
-    let done = if args.dry_run {
-        repo.compare(call, &options, &plans)?
+    let (done, mut gentler) = if args.dry_run {
+        repo.foretell(call, &options, &truncate, &[&usual_prune(&repo)?])?
     } else {
-        vec![repo.carry_out(call, &truncate, &options)]
+        (repo.carry_out(call, &truncate, &options), Vec::new())
     };
-    let mut done = done.into_iter();
-    let (done, gentler) = (done.next().expect("one for each plan"), done.next());
     let done = match done {
         Err(error @ Error::CannotFit { .. }) => {
             let says = match (args.as_counted, repo.head(&on)?.commit()) {
@@ -124,8 +121,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         });
         return Ok(());
     }
-    if let Some(gentler) = gentler {
-        outcome::foretell(app, "truncate", &done, &[("prune", gentler?)])?;
+    if let Some(prune) = gentler.pop() {
+        outcome::foretell(app, "truncate", &done, &[("prune", prune.transpose()?)])?;
         return outcome::foretell_facts(app, &repo, call, &truncate);
     }
     outcome::tell(app, &on, &outcome::hid(&done), &done);

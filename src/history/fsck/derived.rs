@@ -10,9 +10,10 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::counts::{key, key_of};
 use crate::history::load::{self, Fresh};
+use crate::history::standouts;
 use crate::history::status::sum_up;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, RefValue, Summed, TokenCount, Total};
+use crate::model::{Encoding, RefValue, Standouts, Summed, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
 
 /// How many contents are gone through between two words of progress.
@@ -147,14 +148,19 @@ impl<'a> Kept<'a> {
     /// A context summed up; none where a message has no count, or its row is damaged.
     fn summary(
         &self,
-        context: Option<&Context>,
+        (commit, context): (&CommitHash, Option<&Context>),
         encoding: Encoding,
         kept: Option<&Summed>,
+        before: Option<&Standouts>,
     ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
         let contents = context?.entries.iter().map(|entry| entry.content);
         let rows = load::rows(self.view, &contents.collect::<Vec<_>>()).ok()?;
         let mut right = sum_up(self.view, context?, &counted, &rows).ok()?;
+        if let Some(kept) = kept.and_then(|kept| kept.standouts.as_ref()) {
+            let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;
+            right.standouts = are_sound.then(|| kept.clone());
+        }
         if let Some(kept) = kept.and_then(|kept| kept.written) {
             let first = context?.entries.iter().take(kept.messages as usize);
             let mut beginning = Beginning::new(Provider::OpenAi);
@@ -187,6 +193,7 @@ impl Found {
         // What the messages come to since the newest commit that was no append: a context is made for
         // the first total behind that alone.
         let mut running: HashMap<Encoding, Total> = HashMap::new();
+        let mut standouts = None;
         for row in path {
             if order.apply(row.hash, &row.commit).is_err() {
                 break;
@@ -231,8 +238,11 @@ impl Found {
                 self.totals += u64::from(right.is_some_and(|right| right != *total));
             }
             for (encoding, summary) in &of.summaries {
-                let right = kept.summary(context, *encoding, *summary);
-                self.summaries += u64::from(right.is_some_and(|right| Some(&right) != *summary));
+                let at = (&row.hash, context);
+                let right = kept.summary(at, *encoding, *summary, standouts.as_ref());
+                let Some(right) = right else { continue };
+                self.summaries += u64::from(Some(&right) != *summary);
+                standouts = right.standouts.or(standouts);
             }
         }
         Ok(())

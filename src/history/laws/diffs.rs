@@ -6,10 +6,13 @@ use proptest::prelude::*;
 
 use super::commands::{Draw, command};
 use crate::compile::{Provider, shared_prefix};
-use crate::diff::{ContextDiff, DiffOptions};
+use crate::diff::{ContextDiff, DiffOptions, Kind};
 use crate::hash::CommitHash;
-use crate::history::{Call, CommitOptions, On, Repo};
-use crate::model::{Draft, Encoding, Message, Millis, Role};
+use crate::history::load::work;
+use crate::history::surgery::laws::message;
+use crate::history::surgery::{Reach, Truncate};
+use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, totals};
+use crate::model::{Draft, Encoding, EntryId, Message, Millis, Priority, Role};
 use crate::render::diff::{Form, Frame, Kept, Show, lines};
 
 /// All that is said of a diff, in each form.
@@ -120,4 +123,140 @@ fn to_compare_neighbours_reads_as_much_of_a_long_history_as_of_a_short_one() {
     };
     let (few, many) = (steps(500), steps(5_000));
     assert!(many < few + few / 5, "{few} and {many} steps");
+}
+
+/// The forms that list of many neighbours the first and the last, and no more is read for them.
+fn ends_agree(repo: &Repo, before: &CommitHash, after: &CommitHash, provider: Provider) -> usize {
+    let (all, encoding) = (DiffOptions::default(), Encoding::default());
+    let ends = DiffOptions {
+        ends_only: true,
+        ..all
+    };
+    let told = |options: &DiffOptions| {
+        let diff = repo.diff_of_rest(before, after, options, encoding);
+        let diff = diff.expect("compared");
+        let prefix = repo.shared_prefix(&diff, provider, encoding);
+        let prefix = prefix.expect("read");
+        let frame = Frame {
+            names: ("one".into(), "other".into()),
+            remark: None,
+            prefix: Some(Kept {
+                messages: prefix.messages,
+                size_bytes: prefix.size_bytes,
+                provider: provider.as_str(),
+            }),
+        };
+        let mut told = Vec::new();
+        for form in [Form::Whole, Form::Stat] {
+            let show = Show {
+                form,
+                ..Show::default()
+            };
+            let lines = lines(&diff, &frame, &show, Some(100));
+            told.extend(lines.iter().map(|line| line.text()));
+        }
+        let sides = [&diff.before, &diff.after];
+        told.push(format!("{} tokens", diff.delta()));
+        told.extend(sides.map(|side| format!("{}: {}", side.len(), side.total().tokens)));
+        let omitted = sides.iter().map(|side| side.omitted.len()).sum::<usize>();
+        (told, omitted)
+    };
+    let (told_of_all, nothing) = told(&all);
+    let (told_of_ends, omitted) = told(&ends);
+    assert_eq!(told_of_ends, told_of_all);
+    assert_eq!(nothing, 0);
+    omitted
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        source_file: Some(file!()),
+        ..crate::conditions::laws(256)
+    })]
+
+    #[test]
+    fn a_diff_that_reads_the_ends_of_long_runs_says_what_one_of_all_says(
+        steps in prop::collection::vec(
+            (any::<Draw>(), prop::collection::vec(any::<(u8, u8)>(), 0..24)),
+            1..8,
+        ),
+        pairs in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 8),
+    ) {
+        let repo = super::repository();
+        let mut tips: Vec<CommitHash> = Vec::new();
+        for (at, (draw, said)) in steps.into_iter().enumerate() {
+            let said = said.into_iter().map(|drawn| Draft::append(message(drawn)));
+            let said: Vec<Draft> = said.collect();
+            if !said.is_empty() {
+                let done = repo.commit(Call::default(), &said, &CommitOptions::default());
+                done.expect("commits");
+            }
+            // What is not allowed here changes nothing.
+            let _ = command(&repo, draw, Millis(at as i64));
+            if at % 3 == 2 {
+                let keep = Truncate::new(Reach::Keep(draw.1 as usize % 5));
+                let _ = repo.carry_out(Call::default(), &keep, &SurgeryOptions::default());
+            }
+            let tip = repo.head(&On::Head).expect("a head").commit();
+            tips.extend(tip.filter(|tip| !tips.contains(tip)));
+        }
+        prop_assume!(!tips.is_empty());
+        for (at, (one, other)) in pairs.into_iter().enumerate() {
+            let (one, other) = (one.get(&tips), other.get(&tips));
+            ends_agree(&repo, one, other, Provider::ALL[at % Provider::ALL.len()]);
+        }
+        for both in tips.windows(2) {
+            ends_agree(&repo, &both[0], &both[1], Provider::OpenAi);
+            ends_agree(&repo, &both[1], &both[0], Provider::OpenAi);
+        }
+    }
+}
+
+#[test]
+fn to_compare_what_a_hide_took_out_reads_as_much_of_many_messages_as_of_few() {
+    let steps = |messages: usize| {
+        let (repo, steps) = Repo::counted();
+        // Rounds of a prompt, a call, its result and an answer.
+        let said = |at: usize| {
+            let kind = [1, 4, 6, 1][at % 4];
+            Draft::append(message((kind, (at / 4) as u8)))
+        };
+        let talk: Vec<Draft> = (0..messages).map(said).collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        let talk = done.expect("commits");
+        let pin = |at: usize| EntryId::of(talk[at].hash);
+        let (call, options) = (Call::default(), SurgeryOptions::default());
+        let pins = [pin(messages / 8 * 4), pin(messages / 12 * 4)];
+        repo.annotate(call, &pins, Priority::Pinned, None, &options)
+            .expect("pinned");
+        let before = repo.resolve(&On::Head, "HEAD").expect("a commit");
+        let keep = Truncate::new(Reach::Keep(5));
+        let done = repo.carry_out(call, &keep, &options);
+        let hide = done.expect("hidden").commits[0].hash;
+        // What both come to is known from here on.
+        for commit in [&before, &hide] {
+            totals::of_commit(&repo, commit, Encoding::default()).expect("summed up");
+        }
+        assert_eq!(ends_agree(&repo, &before, &hide, Provider::OpenAi), 3);
+        assert_eq!(ends_agree(&repo, &hide, &before, Provider::OpenAi), 3);
+        let ends = DiffOptions {
+            ends_only: true,
+            ..DiffOptions::default()
+        };
+        let first = steps.load(Ordering::Relaxed);
+        let (work, ()) = work::of(|| {
+            let diff = repo.diff_of_rest(&before, &hide, &ends, Encoding::default());
+            let diff = diff.expect("compared");
+            let gone = diff.changes.iter().filter(|it| it.kind == Kind::Hidden);
+            let gone: usize = gone.map(|change| change.count).sum();
+            assert_eq!(gone, messages - 8);
+            repo.shared_prefix(&diff, Provider::OpenAi, Encoding::default())
+                .expect("measured");
+        });
+        (steps.load(Ordering::Relaxed) - first, work.bodies)
+    };
+    let (few, many) = (steps(300), steps(3_000));
+    // Of all runs but the longest, the counts are read.
+    assert!(many.0 - few.0 < 2_700 * 60, "{few:?} and {many:?} steps");
+    assert_eq!(many.1, few.1);
 }

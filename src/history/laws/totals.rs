@@ -421,7 +421,10 @@ fn what_is_purged_is_summed_up_anew() {
 fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
     let repo = Repo::ephemeral().expect("made");
     let talk: Vec<Draft> = (0..9)
-        .map(|at| Draft::append(Message::text(Role::User, format!("said {at}"))))
+        .map(|at| {
+            let role = [Role::User, Role::System][usize::from(at == 3)];
+            Draft::append(Message::text(role, format!("said {at}")))
+        })
         .collect();
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
     let tip = done.expect("commits").last().expect("some").hash;
@@ -433,18 +436,27 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
     let right = status();
     let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     assert!(!found.is_damaged(), "{found:?}");
-    let mut wrong = right.clone();
-    wrong.by_role.rotate_left(1);
-    let tx = repo.store.write().expect("the lock");
-    tx.put_summary(&tip, Encoding::default(), &wrong)
-        .expect("kept");
-    tx.commit().expect("durable");
-    assert_eq!(status(), wrong, "it is what is asked");
-    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
-    let said: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
-    assert_eq!(said, ["summaries: 1 not as they were written"]);
-    repo.repair(&found).expect("mended");
-    let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
-    assert!(!found.is_damaged(), "{found:?}");
-    assert_eq!(status(), right);
+    let mut of_others = right.clone();
+    of_others.by_role.rotate_left(1);
+    let mut too_few = right.clone();
+    let standouts = too_few.standouts.as_mut().expect("looked for");
+    assert_eq!(
+        (standouts.covered, standouts.depths.as_slice()),
+        (9, &[3][..])
+    );
+    standouts.depths.clear();
+    for wrong in [of_others, too_few] {
+        let tx = repo.store.write().expect("the lock");
+        tx.put_summary(&tip, Encoding::default(), &wrong)
+            .expect("kept");
+        tx.commit().expect("durable");
+        assert_eq!(status(), wrong, "it is what is asked");
+        let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
+        let said: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["summaries: 1 not as they were written"]);
+        repo.repair(&found).expect("mended");
+        let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
+        assert!(!found.is_damaged(), "{found:?}");
+        assert_eq!(status(), right);
+    }
 }

@@ -15,12 +15,12 @@ use crate::history::counts::{Counting, Counts};
 use crate::history::load::{self, Fresh};
 use crate::history::provider::ProviderSays;
 use crate::history::repo::Repo;
+use crate::history::segments::{Segment, What, entries_at, segments};
 use crate::history::stretches::Outline;
 use crate::history::surgery::Plan;
 use crate::history::surgery::options::SurgeryOptions;
 use crate::history::surgery::scene::{Scene, Size};
-use crate::history::surgery::segments::{Segment, What, entries_at, segments};
-use crate::history::surgery::weigh::Scales;
+use crate::history::weigh::Scales;
 use crate::model::{Draft, Millis, Operation, TokenCount, Total};
 use crate::store::View;
 
@@ -97,7 +97,8 @@ impl Repo {
         Ok(self.foresee(scene, drafts, now, options)?.surgery)
     }
 
-    /// Which facts nothing would say any more after a plan, where the call is on.
+    /// Which facts nothing would say any more after a plan, where the call is on. None where so many messages are visible that
+    /// they are not read for that.
     ///
     /// # Errors
     ///
@@ -108,7 +109,10 @@ impl Repo {
         plan: &dyn Plan,
         options: &SurgeryOptions,
         changes: Changes,
-    ) -> Result<Keep> {
+    ) -> Result<Option<Keep>> {
+        if self.shows_many(call.on)? {
+            return Ok(None);
+        }
         let scene = self.scene(call.on, options.encoding, &plan.needs())?;
         let drafts = plan.drafts(self, &scene, options.encoding)?;
         let view = self.store.read()?;
@@ -131,7 +135,7 @@ impl Repo {
             .map(|at| &scene.context.entries[*at])
             .collect();
         let said = Said::of(&load::messages_with(&*view, &after.entries, &fresh)?);
-        unsaid(&*view, &gone, Vec::new(), &said, changes)
+        unsaid(&*view, &gone, Vec::new(), &said, changes).map(Some)
     }
 
     /// The same, with what is known of the last commit.

@@ -16,20 +16,20 @@ use crate::hash::ContentHash;
 use crate::history::counts::key;
 use crate::history::load::{self, Fresh};
 use crate::history::prompts;
+use crate::history::standouts::{self, links_of};
 use crate::history::stretches::{Outline, Stood, Stretch, each_appended};
+use crate::history::surgery::apart::apart_places;
 use crate::history::surgery::cut::Cut;
-use crate::history::surgery::needs::{Apart, Needs};
+use crate::history::surgery::needs::Needs;
 use crate::model::pairs::Links;
 use crate::model::tokens::Counter;
-use crate::model::{Encoding, EntryId, Part, Role, TokenCount};
+use crate::model::{Encoding, EntryId, Part, Role, Standouts, TokenCount};
 use crate::store::{Appended, Facts, View};
 
 /// How many bodies are held at once.
 const BODIES: usize = 256;
 /// Entries that are so near to each other are read in one go.
 const NEAR: u64 = 16;
-/// How many visible entries stand by themselves on both sides of one around which they do.
-const AROUND: usize = if cfg!(test) { 2 } else { 64 };
 /// How many entries are first looked at for one that is not attached.
 const LOOK_BACK: u64 = 16;
 
@@ -57,6 +57,8 @@ pub(super) struct Gather<'a> {
     unread: HashMap<usize, Range<u64>>,
     /// The visible entries, by how many stand before them, that stand by themselves; none: all do.
     apart: Option<Vec<Range<usize>>>,
+    /// Which appends of the path stand out, where that is known.
+    standouts: Option<Standouts>,
     /// Whether a message was found that a user typed.
     is_typed: bool,
 }
@@ -89,6 +91,10 @@ impl<'a> Gather<'a> {
             ones: Vec::new(),
             unread: HashMap::new(),
             apart: needs.apart.map(|apart| apart_places(outline, needs, apart)),
+            standouts: match needs.hidden_links || needs.apart.is_some_and(|apart| apart.all) {
+                true => standouts::known(view, outline)?,
+                false => None,
+            },
             is_typed: false,
         };
         let mut before = 0;
@@ -172,13 +178,9 @@ impl<'a> Gather<'a> {
         self.needs.no_parts && (visible || self.needs.hidden_links)
     }
 
-    /// Its calls and results: as they are kept beside it, else from its body.
+    /// Its calls and results.
     fn links_of(&self, one: &Appended) -> Result<Links> {
-        Ok(match (&one.links, one.uses_tools) {
-            (Some(links), _) => links.clone(),
-            (None, false) => Links::default(),
-            (None, true) => Links::of(&load::content(self.view, &one.content)?),
-        })
+        links_of(self.view, one)
     }
 
     /// Each entry of a stretch by itself.
@@ -265,8 +267,46 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// A stretch in parts: together what no plan tells apart, by itself what it may, and what is asked for.
+    /// A stretch in parts: together what no plan tells apart, by itself what it may, and what is asked for. As far as it is known
+    /// what stands out, nothing else is read.
     fn split(&mut self, stretch: &Stretch, depths: Range<u64>, apart: &[Range<u64>]) -> Result<()> {
+        let known = self.standouts.as_ref();
+        let known = known.filter(|known| known.covered >= depths.start + standouts::FEWEST);
+        let Some(known) = known else {
+            return self.split_unknown(stretch, depths, apart);
+        };
+        let (end, tip) = (depths.end.min(known.covered), &self.outline.tip);
+        let mut alone = standouts::around(self.view, tip, &(depths.start..end), apart, known)?;
+        let mut next = depths.start;
+        alone.push(end..end);
+        for one in alone {
+            match one.start - next {
+                0 => {}
+                1 => self.each(stretch, next..one.start)?,
+                _ => {
+                    let together = next..one.start;
+                    let read = self.read(&ends(&together))?;
+                    self.run(stretch, together, &read);
+                }
+            }
+            next = one.end;
+            if !one.is_empty() {
+                self.each(stretch, one)?;
+            }
+        }
+        if end < depths.end {
+            self.split_unknown(stretch, end..depths.end, apart)?;
+        }
+        Ok(())
+    }
+
+    /// The same by a look at each.
+    fn split_unknown(
+        &mut self,
+        stretch: &Stretch,
+        depths: Range<u64>,
+        apart: &[Range<u64>],
+    ) -> Result<()> {
         let mut cut = Cut::default();
         each_appended(
             self.view,
@@ -438,43 +478,6 @@ impl<'a> Gather<'a> {
         }
         Ok(())
     }
-}
-
-/// The places of the visible entries that stand by themselves, in order.
-fn apart_places(outline: &Outline, needs: &Needs, apart: Apart) -> Vec<Range<usize>> {
-    let visible = outline.visible().len();
-    let around = |place: usize| place.saturating_sub(AROUND)..visible.min(place + AROUND + 1);
-    let mut places = vec![
-        0..apart.first.min(visible),
-        visible.saturating_sub(apart.last)..visible,
-    ];
-    places.extend(apart.share.map(|share| around(share.of(visible))));
-    if apart.around {
-        // An edit names its entry, too.
-        let named = needs
-            .named
-            .iter()
-            .map(|id| outline.edits.get(&id.commit).unwrap_or(id));
-        let named: Vec<&EntryId> = named.collect();
-        let mut before = 0;
-        for stretch in outline.stretches.iter().filter(|one| one.fate.visible) {
-            if let Stood::One(entry) = &stretch.what
-                && named.contains(&&entry.id)
-            {
-                places.push(around(before));
-            }
-            before += stretch.len;
-        }
-    }
-    places.sort_unstable_by_key(|one| one.start);
-    let mut joined: Vec<Range<usize>> = Vec::with_capacity(places.len());
-    for place in places {
-        match joined.last_mut() {
-            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
-            _ => joined.push(place),
-        }
-    }
-    joined
 }
 
 fn ends(depths: &Range<u64>) -> BTreeSet<u64> {

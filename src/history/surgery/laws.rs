@@ -4,25 +4,20 @@
 use proptest::prelude::*;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 
 use crate::context::Context;
 use crate::context::plan::restore::Lost;
 use crate::context::plan::truncate::{Marker, Window};
 use crate::context::plan::{PlanEntry, PlanInput};
 use crate::context::plan::{clear, compact, drop, pick, prune, restore, skip, truncate};
-use crate::hash::CommitHash;
 use crate::history::laws::commands::{Draw, command};
-use crate::history::load::work;
-use crate::history::surgery::{
-    Clear, Needs, Plan, Reach, Surgery, SurgeryOptions, Truncate, scene,
-};
+use crate::history::surgery::{Needs, Reach, Surgery, SurgeryOptions, Truncate, scene};
 use crate::history::{Call, CommitOptions, Named, On, Repo};
 use crate::model::{Draft, Message, Millis, Priority};
 use crate::model::{Encoding, EntryId, Part, Role};
 
 /// A message that may be attached, may speak for the system, or uses tools.
-fn message((kind, number): (u8, u8)) -> Message {
+pub(in crate::history) fn message((kind, number): (u8, u8)) -> Message {
     let id = (number % 4).to_string();
     let (role, part) = match kind % 8 {
         0 => (Role::System, Part::text("rules")),
@@ -48,6 +43,14 @@ fn message((kind, number): (u8, u8)) -> Message {
     Message {
         attached: (kind % 8 == 3).then(|| "file".parse().expect("a word")),
         ..Message::new(role, vec![part])
+    }
+}
+
+/// Has a status sum up what is there, if somebody looks: from then on it is known what stands out.
+pub(super) fn look(repo: &Repo, looks: bool) {
+    if looks {
+        let status = repo.status(&On::Head, Encoding::default());
+        status.expect("summed up");
     }
 }
 
@@ -170,9 +173,11 @@ proptest! {
             (any::<Draw>(), prop::collection::vec(any::<(u8, u8)>(), 0..8)),
             1..10,
         ),
+        looked in 0_usize..12,
     ) {
         let repo = Repo::ephemeral().expect("a repository");
         for (at, (draw, said)) in steps.into_iter().enumerate() {
+            look(&repo, at == looked);
             let drafts: Vec<Draft> = said.into_iter().map(message).map(Draft::append).collect();
             let done = repo.commit(Call::default(), &drafts, &CommitOptions::default());
             prop_assert!(done.is_ok() || drafts.is_empty());
@@ -219,6 +224,7 @@ proptest! {
         ),
         (which, a, b) in any::<(u8, u8, u8)>(),
         (told, told_last, dry_run) in (0_usize..4, 0_usize..3, any::<bool>()),
+        looked in 0_usize..8,
     ) {
         let make = || {
             let repo = Repo::ephemeral().expect("a repository");
@@ -226,6 +232,7 @@ proptest! {
                 let drafts: Vec<Draft> = said.iter().copied().map(message).map(Draft::append).collect();
                 let done = repo.commit(Call::default(), &drafts, &CommitOptions::default());
                 assert!(done.is_ok() || drafts.is_empty());
+                look(&repo, at == looked);
                 // What is not allowed here changes nothing.
                 let _ = command(&repo, *draw, Millis(at as i64));
             }
@@ -266,194 +273,5 @@ proptest! {
             4 => repo.annotate(call, &[id(a)], priority, None, &options).map(|done| done.surgery),
             _ => repo.drop_named(call, &parts, b > 100, &options),
         })?;
-    }
-}
-
-/// What a command costs where so many messages are hidden and few are visible: the engine's steps, its
-/// statements, and bodies.
-fn cost(hidden: usize, command: impl Fn(&Repo)) -> (u64, u64) {
-    let said = |at: usize| {
-        let id = at.to_string();
-        let part = match at % 3 {
-            0 => Part::text(format!("so {at}")),
-            1 => Part::ToolCall {
-                id,
-                name: "read".into(),
-                arguments: "{}".into(),
-                kind: None,
-            },
-            _ => Part::ToolResult {
-                call: (at - 1).to_string(),
-                content: vec![Part::text(format!("found {at}"))],
-                is_error: false,
-            },
-        };
-        let role = [Role::User, Role::Assistant, Role::Tool][at % 3];
-        Draft::append(Message::new(role, vec![part]))
-    };
-    let (repo, steps) = Repo::counted();
-    let talk: Vec<Draft> = (0..hidden + 30).map(said).collect();
-    let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
-    done.expect("commits");
-    let keep = Truncate::new(Reach::Keep(30));
-    let done = repo.carry_out(Call::default(), &keep, &SurgeryOptions::default());
-    assert_eq!(done.expect("done").hidden.len(), hidden - 1);
-    let before = steps.load(Ordering::Relaxed);
-    let (work, ()) = work::of(|| command(&repo));
-    assert_eq!(work.orders, 0);
-    (steps.load(Ordering::Relaxed) - before, work.bodies)
-}
-
-#[test]
-fn a_plan_over_what_is_visible_costs_what_is_visible() {
-    let call = || Call::default();
-    let options = SurgeryOptions::default();
-    let truncate = |repo: &Repo| {
-        let done = repo.carry_out(call(), &Truncate::new(Reach::Keep(12)), &options);
-        assert_eq!(done.expect("done").hidden.len(), 18);
-    };
-    let drop = |repo: &Repo| {
-        let named = repo.resolve_named(&On::Head, ":-1").expect("it is there");
-        let done = repo.drop_named(call(), &[named], true, &options);
-        assert!(!done.expect("done").is_nothing());
-    };
-    for command in [&truncate as &dyn Fn(&Repo), &drop] {
-        let (short, long) = (cost(300, command), cost(6_000, command));
-        assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-        assert_eq!(long.1, short.1);
-    }
-}
-
-#[test]
-fn a_plan_over_all_reads_a_row_of_each_hidden_message_and_no_body() {
-    let options = SurgeryOptions::default();
-    let clear = |repo: &Repo| {
-        let done = repo.carry_out(
-            Call::default(),
-            &Clear { all: false } as &dyn Plan,
-            &options,
-        );
-        assert_eq!(done.expect("done").after.messages, 0);
-    };
-    let (short, long) = (cost(300, clear), cost(6_000, clear));
-    // The marker has no count yet.
-    assert_eq!((short.1, long.1), (1, 1));
-    let each = (long.0 - short.0) / 5_700;
-    assert!(each <= 100, "{each} steps a message");
-}
-
-/// The engine's steps and the bodies read for a command where so many messages are visible.
-fn cost_of_visible(visible: usize, command: &dyn Fn(&Repo, &CommitHash)) -> (u64, u64) {
-    let said = |at: usize| match at % 3 {
-        0 => Message::text(Role::User, format!("so {at}")),
-        1 => {
-            let (id, name, arguments) = (at.to_string(), "read".into(), "{}".into());
-            let kind = None;
-            let call = Part::ToolCall {
-                id,
-                name,
-                arguments,
-                kind,
-            };
-            Message::new(Role::Assistant, vec![call])
-        }
-        _ => {
-            let (call, is_error) = ((at - 1).to_string(), false);
-            let content = vec![Part::text(format!("found {at}"))];
-            let result = Part::ToolResult {
-                call,
-                content,
-                is_error,
-            };
-            Message::new(Role::Tool, vec![result])
-        }
-    };
-    let (repo, steps) = Repo::counted();
-    let talk: Vec<Draft> = (0..visible).map(|at| Draft::append(said(at))).collect();
-    let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
-    done.expect("commits");
-    // What the context comes to is known from here on.
-    repo.branches(Encoding::default()).expect("summed up");
-    let (options, keep) = (SurgeryOptions::default(), Truncate::new(Reach::Keep(9)));
-    let hide = repo.carry_out(
-        Call::default(),
-        &keep,
-        &SurgeryOptions { told: 1, ..options },
-    );
-    let hide = hide.expect("hidden").commits[0].hash;
-    let undone = repo.undo(None, Millis(0));
-    undone.expect("undone");
-    let before = steps.load(Ordering::Relaxed);
-    let together = scene::TOGETHER.get();
-    let (work, ()) = work::of(|| command(&repo, &hide));
-    assert!(scene::TOGETHER.get() > together, "each was told by itself");
-    assert_eq!((work.orders, work.contexts), (0, 0));
-    (steps.load(Ordering::Relaxed) - before, work.bodies)
-}
-
-#[test]
-fn what_a_command_does_not_touch_costs_it_nothing() {
-    let options = SurgeryOptions {
-        told: 1,
-        ..SurgeryOptions::default()
-    };
-    let pin = |repo: &Repo, _: &CommitHash| {
-        let entry = repo.resolve_entry(&On::Head, ":-40").expect("it is there");
-        let done = repo.annotate(Call::default(), &[entry], Priority::Pinned, None, &options);
-        assert_eq!(done.expect("pinned").entries, [entry]);
-    };
-    let drop = |repo: &Repo, _: &CommitHash| {
-        let named = repo.resolve_named(&On::Head, ":-40").expect("it is there");
-        let done = repo.drop_named(Call::default(), &[named], false, &options);
-        assert!(!done.expect("dropped").is_nothing());
-    };
-    for command in [&pin as &dyn Fn(&Repo, &CommitHash), &drop] {
-        let (short, long) = (
-            cost_of_visible(300, command),
-            cost_of_visible(6_000, command),
-        );
-        assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-        assert_eq!(long.1, short.1);
-    }
-    let restore = |repo: &Repo, hide: &CommitHash| {
-        repo.redo(Millis(0)).expect("hidden again");
-        // A checkpoint, which a restore of so few brings, would name each.
-        let options = SurgeryOptions {
-            dry_run: true,
-            ..options
-        };
-        let done = repo.restore(Call::default(), &[Lost::Whole(*hide)], &options);
-        assert!(done.expect("foretold").surgery.shown.len() > 280);
-    };
-    let (short, long) = (
-        cost_of_visible(300, &restore),
-        cost_of_visible(6_000, &restore),
-    );
-    assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-    assert_eq!(long.1, short.1);
-}
-
-#[test]
-fn a_truncation_reads_a_row_of_each_visible_message_and_no_body() {
-    let options = SurgeryOptions {
-        told: 1,
-        ..SurgeryOptions::default()
-    };
-    let truncate = |repo: &Repo, _: &CommitHash| {
-        let done = repo.carry_out(Call::default(), &Truncate::new(Reach::Keep(9)), &options);
-        assert!(done.expect("hidden").hidden.len() > 280);
-    };
-    let clear = |repo: &Repo, _: &CommitHash| {
-        let done = repo.clear(Call::default(), false, &options);
-        assert_eq!(done.expect("cleared").after.messages, 0);
-    };
-    for command in [&truncate as &dyn Fn(&Repo, &CommitHash), &clear] {
-        let (short, long) = (
-            cost_of_visible(300, command),
-            cost_of_visible(6_000, command),
-        );
-        let each = (long.0 - short.0) / 5_700;
-        assert!(each <= 80, "{each} steps a message");
-        assert_eq!(long.1, short.1);
     }
 }

@@ -3,15 +3,18 @@
 //! Deliberately absent: which messages go (that is [`crate::context::plan`]'s to say).
 
 mod annotate;
+mod apart;
 pub(crate) mod carry;
 mod clear;
 mod compact;
+#[cfg(test)]
+mod costs;
 mod cut;
 mod drop;
 mod forecast;
 mod gather;
 #[cfg(test)]
-mod laws;
+pub(in crate::history) mod laws;
 mod merge;
 mod needs;
 mod options;
@@ -21,15 +24,14 @@ mod redact;
 mod restore;
 mod revert;
 mod scene;
-mod segments;
 mod truncate;
-mod weigh;
 
 use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
 use crate::history::append::{CommitOptions, Expect, Making};
-use crate::history::call::Call;
+use crate::history::call::{Call, On};
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::model::{Draft, Encoding};
 
 pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
@@ -50,8 +52,14 @@ pub(super) use scene::input;
 pub use scene::{Scene, Size};
 pub use truncate::{Fraction, Marker, Reach, Truncate};
 
+/// What a plan would change, and what others would: see [`Repo::foretell`].
+pub type Foretold = (Result<Surgery>, Vec<Option<Result<Surgery>>>);
+
 /// How often a plan is made anew because another process committed in between.
 const ATTEMPTS: usize = 5;
+
+/// Of how many visible messages each is looked at only for what was asked for, and for nothing beside it.
+const ASIDE: usize = if cfg!(test) { 8 } else { 16_384 };
 
 /// A plan with all that it is to know beside the scene.
 pub trait Plan {
@@ -201,13 +209,54 @@ impl Repo {
         });
         Ok(would.collect())
     }
+
+    /// What a plan would change where the call is on, and what each of some others would. Where many messages are visible, none
+    /// stands for the others that look at every one of them.
+    ///
+    /// # Errors
+    ///
+    /// The store's. What a plan refuses is among the answers.
+    pub fn foretell(
+        &self,
+        call: Call<'_>,
+        options: &SurgeryOptions,
+        plan: &dyn Plan,
+        others: &[&dyn Plan],
+    ) -> Result<Foretold> {
+        if !self.shows_many(call.on)? {
+            let plans = [&[plan], others].concat();
+            let mut would = self.compare(call, options, &plans)?.into_iter();
+            let first = would.next().expect("one for each plan");
+            return Ok((first, would.map(Some).collect()));
+        }
+        let options = SurgeryOptions {
+            dry_run: true,
+            ..*options
+        };
+        let looks_at_few = |plan: &&dyn Plan| plan.needs().apart.is_some();
+        let others = others.iter().map(|other| {
+            let other = Some(*other).filter(looks_at_few);
+            other.map(|other| self.carry_out(call, other, &options))
+        });
+        let others = others.collect();
+        Ok((self.carry_out(call, plan, &options), others))
+    }
+
+    /// Whether so many messages are visible that what nobody asked for is not worth a look at each.
+    fn shows_many(&self, on: &On) -> Result<bool> {
+        let Some(tip) = self.head(on)?.commit() else {
+            return Ok(false);
+        };
+        let outline = Outline::of(&*self.store.read()?, &tip)?;
+        Ok(outline.visible().len() > ASIDE)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::CommitOptions;
     use crate::history::load::work::{self, Work};
-    use crate::history::{CommitOptions, On};
     use crate::model::{Message, Part, Role};
 
     /// The task, a call with its result, and a few words; every count is known.

@@ -40,6 +40,8 @@ pub struct Apart {
     pub share: Option<Fraction>,
     /// Those around the ones that are named, with all calls and results that belong to these.
     pub around: bool,
+    /// Whether what is hidden may come back, which may be more than what is visible.
+    pub back: bool,
     /// All that a plan may have to tell apart by their roles, calls and results: it costs a look at a row of each.
     pub all: bool,
 }

@@ -101,10 +101,15 @@ impl Repo {
             Lost::Whole(_) => None,
             Lost::Entry(id) | Lost::Part(id, _) => Some(*id),
         });
-        let is_all = self.is_long(call.on)? && self.leaves_nothing_hidden(call.on, lost)?;
+        let is_long = self.is_long(call.on)?;
+        let is_all = is_long && self.leaves_nothing_hidden(call.on, lost)?;
         let needs = Needs {
             named: named.collect(),
-            apart: is_all.then(Apart::default),
+            apart: is_long.then(|| Apart {
+                back: true,
+                all: !is_all,
+                ..Apart::default()
+            }),
             hidden_links: !is_all,
             ..Needs::messages()
         };

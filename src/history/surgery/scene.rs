@@ -13,7 +13,7 @@ use crate::history::provider::{self, ProviderSays, Tail, TokenBudget};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::surgery::gather::Gather;
-use crate::history::surgery::needs::{Apart, Needs};
+use crate::history::surgery::needs::Needs;
 use crate::history::totals;
 use crate::model::tokens::context_total;
 use crate::model::{Author, Encoding, TokenCount, Total};
@@ -275,10 +275,7 @@ impl Repo {
         }
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
-        // What comes back may be more than what is visible.
-        if outline.visible().len() < FEW
-            && (apart != Apart::default() || outline.entries() < FEW as u64)
-        {
+        if outline.visible().len() < FEW && !(apart.back && outline.entries() >= FEW as u64) {
             drop(view);
             return whole();
         }

@@ -26,15 +26,18 @@ impl Painter<'_> {
                 .lines
                 .extend(self.rows(&[only], 0, true, page.width_cols));
         }
-        let count = changes.len();
+        let count: usize = changes.iter().map(|(change, _)| change.count).sum();
         let what = plural(count as u64, "message");
         let verb = verb(&changes[0].0.kind);
         let delta: i64 = changes.iter().map(|(change, _)| change.delta).sum();
         let what = format!("  {what} {verb}, {} tokens", signed(delta));
         page.push(0, span(changes) + what);
-        let all = self.show.full || count <= LISTED;
+        let all = changes.len() == count && (self.show.full || count <= LISTED);
         let (begin, end) = if all { (count, 0) } else { ENDS };
-        let ends = changes[..begin].iter().chain(&changes[count - end..]);
+        // Of what was left out, the neighbours on both sides were read.
+        let ends = changes[..begin]
+            .iter()
+            .chain(&changes[changes.len() - end..]);
         let ends: Vec<&Change> = ends.map(|(change, _)| *change).collect();
         let rows = self.rows(&ends, 4, false, page.width_cols);
         for (at, row) in rows.into_iter().enumerate() {

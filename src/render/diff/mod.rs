@@ -81,12 +81,12 @@ type Shown<'a> = (&'a Change, Vec<&'a str>);
 pub fn selected<'a>(diff: &'a ContextDiff, show: &Show) -> Vec<Shown<'a>> {
     let (before, after) = (diff.before.tools(), diff.after.tools());
     let changes = diff.changes.iter().map(|change| {
-        let old = change
-            .before
-            .map(|at| (diff.before.message(at), &before[at - diff.before.skipped]));
-        let new = change
-            .after
-            .map(|at| (diff.after.message(at), &after[at - diff.after.skipped]));
+        let of = |side: &'a Side, tools: &[Vec<&'a str>], at: Option<usize>| {
+            let slot = side.slot(at?)?;
+            Some((&side.messages[slot], tools[slot].clone()))
+        };
+        let old = of(&diff.before, &before, change.before);
+        let new = of(&diff.after, &after, change.after);
         let sides: Vec<_> = [old, new].into_iter().flatten().collect();
         let mut seen = HashSet::new();
         let names = sides.iter().flat_map(|(_, names)| names.iter().copied());
@@ -196,8 +196,8 @@ impl Painter<'_> {
     fn call(&self, change: &Change) -> Option<String> {
         let [before, after] = &self.calls;
         let calls = match (change.before, change.after) {
-            (_, Some(at)) => &after[at - self.diff.after.skipped],
-            (Some(at), None) => &before[at - self.diff.before.skipped],
+            (_, Some(at)) => &after[self.diff.after.slot(at)?],
+            (Some(at), None) => &before[self.diff.before.slot(at)?],
             (None, None) => return None,
         };
         let calls: Vec<ToolUse> = calls.iter().copied().filter_map(ToolUse::of).collect();
@@ -256,7 +256,8 @@ impl Painter<'_> {
         let mut words = Vec::new();
         for verb in ["modified", "added", "removed", "hidden", "returned"] {
             let is_of = |(change, _): &&Shown<'_>| list::verb(&change.kind) == verb;
-            match self.changes.iter().filter(is_of).count() {
+            let of = self.changes.iter().filter(is_of);
+            match of.map(|(change, _)| change.count).sum::<usize>() {
                 0 => {}
                 count if words.is_empty() => {
                     words.push(format!("{} {verb}", plural(count as u64, "message")))

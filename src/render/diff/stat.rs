@@ -62,16 +62,17 @@ impl Painter<'_> {
 
     fn bar_row(&self, changes: &[Shown<'_>]) -> Row {
         let first = changes[0].0;
-        let message = self.diff.message(first);
         let (head, role, call, what) = match changes {
             [_] => {
+                let message = self.diff.message(first);
                 let (sign, label) = message::sign(&first.kind);
                 let head = label.of(format!("{sign} {}", message::number(first)));
                 let role = Label::role(message.role).of(message.role.as_str());
                 (head, role, self.call(first), preview(message))
             }
             _ => {
-                let count = plural(changes.len() as u64, "message");
+                let count = changes.iter().map(|(change, _)| change.count as u64).sum();
+                let count = plural(count, "message");
                 let what = format!("{count} {}", list::verb(&first.kind));
                 (list::span(changes), Line::new(), None, what)
             }

@@ -1,4 +1,4 @@
-//! Where two outlines of one path differ, stretch by stretch: what a plan changes, told without a look at each message.
+//! Where two outlines of one path differ, stretch by stretch: what happened in between, told without a look at each message.
 
 use std::ops::Range;
 
@@ -97,63 +97,89 @@ pub(super) fn entries_at(
 /// All that is visible at one of them or at both. `after` is what comes of `before` by more commits.
 pub(super) fn segments(view: &dyn View, before: &Outline, after: &Outline) -> Result<Vec<Segment>> {
     let depths = after.depths();
-    let damaged = || Error::damaged("what a plan makes of a path is not what stood there");
+    let damaged = || Error::damaged("what comes of a path is not what stood there");
     let mut old = before.stretches.iter();
     let mut at: Option<(Stood, usize, bool)> = None;
-    let (mut seen_before, mut seen_after) = (0, 0);
-    let mut found: Vec<Segment> = Vec::new();
+    let mut found = Found::default();
     for new in &after.stretches {
-        if at.as_ref().is_none_or(|(_, len, _)| *len == 0) {
-            at = old
-                .next()
-                .map(|one| (one.what.clone(), one.len, one.fate.visible));
-        }
-        let (was, what) = match (&mut at, &new.what) {
-            (Some((Stood::From(first), len, visible)), Stood::From(there)) => {
-                if first != there || *len < new.len {
-                    return Err(damaged());
-                }
-                let depths = *first..*first + new.len as u64;
-                *first = depths.end;
-                *len -= new.len;
-                (*visible, What::Depths(depths))
-            }
-            (Some((Stood::From(first), len, visible)), Stood::One(entry))
-                if depths.get(&entry.id.commit) == Some(first) && entry.id.index.is_none() =>
-            {
-                let was = if entry.is_as_appended() {
-                    (**entry).clone()
-                } else {
-                    as_appended(view, &entry.id)?
-                };
-                *first += 1;
-                *len -= 1;
-                (*visible, one(Some(was), entry))
-            }
-            (Some((Stood::One(was), len, visible)), Stood::One(entry)) if was.id == entry.id => {
-                *len = 0;
-                (*visible, one(Some((**was).clone()), entry))
-            }
-            // What the commits put in place that came since.
-            (_, Stood::One(entry)) => (false, one(None, entry)),
-            (_, Stood::From(_)) => return Err(damaged()),
-        };
         let is = new.fate.visible;
-        if was || is {
-            found.push(Segment {
-                before: was.then_some(seen_before),
-                after: is.then_some(seen_after),
-                len: new.len,
-                what,
-            });
+        let mut left = new.len;
+        while left > 0 {
+            if at.as_ref().is_none_or(|(_, len, _)| *len == 0) {
+                at = old
+                    .next()
+                    .map(|one| (one.what.clone(), one.len, one.fate.visible));
+            }
+            let done = new.len - left;
+            let (was, len, what) = match (&mut at, &new.what) {
+                (Some((Stood::From(first), len, visible)), Stood::From(there))
+                    if *first == there + done as u64 =>
+                {
+                    let some = left.min(*len);
+                    let depths = *first..*first + some as u64;
+                    *first = depths.end;
+                    *len -= some;
+                    (*visible, some, What::Depths(depths))
+                }
+                (Some((Stood::From(first), len, visible)), Stood::One(entry))
+                    if depths.get(&entry.id.commit) == Some(first) && entry.id.index.is_none() =>
+                {
+                    let was = if entry.is_as_appended() {
+                        (**entry).clone()
+                    } else {
+                        as_appended(view, &entry.id)?
+                    };
+                    *first += 1;
+                    *len -= 1;
+                    (*visible, 1, one(Some(was), entry))
+                }
+                (Some((Stood::One(was), len, visible)), Stood::One(entry))
+                    if was.id == entry.id =>
+                {
+                    *len = 0;
+                    (*visible, 1, one(Some((**was).clone()), entry))
+                }
+                // What the commits put in place that came since.
+                (_, Stood::One(entry)) => (false, 1, one(None, entry)),
+                // What they append.
+                (None, Stood::From(there)) => {
+                    let depths = there + done as u64..there + new.len as u64;
+                    (false, left, What::Depths(depths))
+                }
+                (Some(_), Stood::From(_)) => return Err(damaged()),
+            };
+            found.add(was, is, len, what);
+            left -= len;
         }
-        seen_before += if was { new.len } else { 0 };
-        seen_after += if is { new.len } else { 0 };
     }
     if at.is_some_and(|(_, len, _)| len > 0) || old.next().is_some() {
         return Err(damaged());
     }
-    Ok(found)
+    Ok(found.segments)
+}
+
+/// Segments in the making.
+#[derive(Default)]
+struct Found {
+    seen_before: usize,
+    seen_after: usize,
+    segments: Vec<Segment>,
+}
+
+impl Found {
+    /// The next entries, which were visible, or are.
+    fn add(&mut self, was: bool, is: bool, len: usize, what: What) {
+        if was || is {
+            self.segments.push(Segment {
+                before: was.then_some(self.seen_before),
+                after: is.then_some(self.seen_after),
+                len,
+                what,
+            });
+        }
+        self.seen_before += if was { len } else { 0 };
+        self.seen_after += if is { len } else { 0 };
+    }
 }
 
 fn one(before: Option<Entry>, after: &Entry) -> What {

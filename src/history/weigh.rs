@@ -64,6 +64,22 @@ impl Scales<'_> {
         Ok(total)
     }
 
+    /// What the first so many visible entries of an outline come to.
+    pub(super) fn first(&self, outline: &Outline, count: usize) -> Result<Total> {
+        let (mut depths, mut ones) = (Vec::new(), Vec::new());
+        let mut left = count;
+        for stretch in outline.stretches.iter().filter(|one| one.fate.visible) {
+            let some = stretch.len.min(left);
+            match &stretch.what {
+                _ if some == 0 => break,
+                Stood::From(first) => depths.push(*first..first + some as u64),
+                Stood::One(entry) => ones.push(&**entry),
+            }
+            left -= some;
+        }
+        Ok(self.depths(&depths)?.with(self.ones(&ones)?))
+    }
+
     /// What the appends at these depths come to, which stand in order.
     pub(super) fn depths(&self, wanted: &[Range<u64>]) -> Result<Total> {
         let mut least = length(wanted);
