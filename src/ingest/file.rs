@@ -23,8 +23,8 @@ pub struct FileInput {
     input: Box<dyn Input>,
     /// What the file was when it was opened to whoever looks at it without reading.
     pub(super) stamp: FileStamp,
-    /// The file, where its bytes are read as they are.
-    pub(super) plain: Option<PlainFile>,
+    /// Whether its bytes are read as they are.
+    pub(super) is_plain: bool,
     /// What is wrong with the file itself, or with those of a folder, whatever is in it.
     pub(super) problems: Vec<Problem>,
 }
@@ -62,7 +62,7 @@ impl FileInput {
         let front = plain.front(packed::MAGIC_BYTES).map_err(Error::io(path))?;
         if !packed::is_packed(&front) {
             return Ok(Self {
-                plain: Some(plain.again()),
+                is_plain: true,
                 ..Self::made(stamp, Vec::new(), plain)
             });
         }
@@ -90,7 +90,7 @@ impl FileInput {
         Self {
             input: Box::new(input),
             stamp,
-            plain: None,
+            is_plain: false,
             problems,
         }
     }

@@ -143,7 +143,7 @@ impl Growth {
             return Ok(None);
         }
         let input = FileInput::open(path)?;
-        let may_be = input.plain.is_some()
+        let may_be = input.is_plain
             && known.stamp.size_bytes == source.size_bytes
             && input.size_bytes() >= source.size_bytes
             // What a session purged has no file, and what is like it stays as it is.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
-use super::ahead::{Making, Ready, Taker, Told, read_ahead, read_apart};
+use super::ahead::{Making, Ready, Taker, Told, read_ahead};
 use super::bases::KeptBases;
 use super::growth::{Growth, Onward};
 use super::inspect::{Problems, SessionInput};
@@ -26,7 +26,7 @@ use crate::interop::{Action, Format, Problem, Sink};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue};
-use crate::store::{FollowedFile, Prepare, Store, Tx, View};
+use crate::store::{FollowedFile, Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
 const SLICE_WORK: usize = 4_000;
@@ -225,15 +225,8 @@ pub(super) fn take_in(
         let intake = Intake::of(repo, file, request, &mut done, &mut *progress)?;
         let mut intake = intake.holding(holds);
         let upheaval = intake.upheaval;
-        let size_bytes = file.input.size_bytes();
-        let read = match &file.plain {
-            Some(plain) => {
-                let (known, plain) = (file.known(), plain.again());
-                let read = move |sink: &mut dyn Sink| known.read(&plain, Some(&bases), sink);
-                intake.read_apart(size_bytes, read)
-            }
-            None => intake.read(size_bytes, |sink| file.read(Some(&bases), sink)),
-        };
+        let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
+        let read = intake.read(file.input.size_bytes(), read);
         let read = read.and_then(|()| match strict {
             Some(path) => intake.problems.refuse(path),
             None => Ok(()),
@@ -418,29 +411,13 @@ impl<'a> Intake<'a> {
         tell: impl FnOnce(&mut dyn Sink) -> Result<()>,
     ) -> Result<()> {
         let prepare = self.store.preparing()?;
-        read_ahead(size_bytes, self.making(&*prepare), self, tell)
-    }
-
-    /// The same where it can be told on another thread.
-    fn read_apart(
-        &mut self,
-        size_bytes: u64,
-        tell: impl FnOnce(&mut dyn Sink) -> Result<()> + Send,
-    ) -> Result<()> {
-        let prepare = self.store.preparing()?;
-        read_apart(size_bytes, self.making(&*prepare), self, tell)
-    }
-
-    fn making<'m>(&self, prepare: &'m Prepare) -> Making<'m>
-    where
-        'a: 'm,
-    {
-        Making {
+        let making = Making {
             counter: self.request.counter,
             secrets: self.request.secrets,
             redacts: self.file.redacted.is_some(),
-            prepare,
-        }
+            prepare: &*prepare,
+        };
+        read_ahead(size_bytes, making, self, tell)
     }
 
     /// Runs `act` on the current session inside the current slice.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::database;
 use super::file::FileInput;
-use super::plain::{self, PlainFile};
+use super::plain;
 use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
 use crate::interop::redacted::RedactedInput;
@@ -22,8 +22,6 @@ const REPORTED_PROBLEMS: usize = 10;
 /// A session file, or what stands for one, in a known format.
 pub(super) struct SessionInput<'a> {
     pub(super) input: Box<dyn Input + 'a>,
-    /// The same bytes for another thread, where they are a file's as they are.
-    pub(super) plain: Option<PlainFile>,
     /// What is wrong with it before anybody reads it.
     pub(super) problems: Vec<Problem>,
     pub(super) format: &'static Format,
@@ -102,7 +100,6 @@ impl<'a> SessionInput<'a> {
         Self {
             file: plain::absolute(path).map(|path| (path, input.stamp)),
             problems: input.problems.clone(),
-            plain: input.plain.as_ref().map(PlainFile::again),
             input: Box::new(input),
             format,
             stem,
@@ -115,7 +112,6 @@ impl<'a> SessionInput<'a> {
     pub(super) fn of_bytes(input: impl Input + 'a, format: &'static Format, stem: String) -> Self {
         Self {
             input: Box::new(input),
-            plain: None,
             problems: Vec::new(),
             format,
             stem,
@@ -131,7 +127,6 @@ impl<'a> SessionInput<'a> {
         Ok(Self {
             redacted: Some(input.counts().clone()),
             input: Box::new(input),
-            plain: None,
             ..self
         })
     }
@@ -147,17 +142,10 @@ impl<'a> SessionInput<'a> {
 
     /// Reads all of it, with what it begins with in other files.
     pub(super) fn read(&self, bases: Option<&dyn Bases>, sink: &mut dyn Sink) -> Result<()> {
-        self.known().read(&*self.input, bases, sink)
-    }
-
-    /// What is known of it beside its bytes.
-    pub(super) fn known(&self) -> KnownInput<'_> {
-        KnownInput {
-            problems: &self.problems,
-            format: self.format,
-            stem: &self.stem,
-            folder: &self.folder,
+        for problem in &self.problems {
+            sink.problem(problem.clone())?;
         }
+        (self.format.read)(self.source(&*self.input, bases, sink))
     }
 
     /// Its text, or what stands for that, as its reader takes it.
@@ -167,43 +155,10 @@ impl<'a> SessionInput<'a> {
         bases: Option<&'s dyn Bases>,
         sink: &'s mut dyn Sink,
     ) -> Source<'s> {
-        self.known().source(input, bases, sink)
-    }
-}
-
-/// What is known of a session file beside its bytes: that and these are enough to read it on any thread.
-#[derive(Clone, Copy)]
-pub(super) struct KnownInput<'a> {
-    problems: &'a [Problem],
-    format: &'static Format,
-    stem: &'a str,
-    folder: &'a str,
-}
-
-impl<'a> KnownInput<'a> {
-    /// Reads all of it, with what it begins with in other files.
-    pub(super) fn read(
-        self,
-        input: &dyn Input,
-        bases: Option<&dyn Bases>,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        for problem in self.problems {
-            sink.problem(problem.clone())?;
-        }
-        (self.format.read)(self.source(input, bases, sink))
-    }
-
-    fn source(
-        self,
-        input: &'a dyn Input,
-        bases: Option<&'a dyn Bases>,
-        sink: &'a mut dyn Sink,
-    ) -> Source<'a> {
         Source {
             input,
-            stem: self.stem,
-            folder: self.folder,
+            stem: &self.stem,
+            folder: &self.folder,
             bases,
             sink,
         }

@@ -151,7 +151,6 @@ fn comes_back(
         file: None,
         problems: Vec::new(),
         input: Box::new(&*out),
-        plain: None,
         format,
         stem: stem.to_owned(),
         folder: String::new(),
