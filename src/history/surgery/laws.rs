@@ -17,8 +17,13 @@ use crate::model::{Draft, Message, Millis, Priority};
 use crate::model::{Encoding, EntryId, Part, Role};
 
 /// A message that may be attached, may speak for the system, or uses tools.
-pub(in crate::history) fn message((kind, number): (u8, u8)) -> Message {
-    let id = (number % 4).to_string();
+pub(in crate::history) fn message(of: (u8, u8)) -> Message {
+    message_among(4, of)
+}
+
+/// The same where calls have so many ids: the more there are, the further stands a result from its call.
+fn message_among(ids: u8, (kind, number): (u8, u8)) -> Message {
+    let id = (number % ids).to_string();
     let (role, part) = match kind % 8 {
         0 => (Role::System, Part::text("rules")),
         1..=3 => (Role::User, Part::text("so")),
@@ -272,6 +277,48 @@ proptest! {
             3 => repo.restore(call, &[lost], &options).map(|done| done.surgery),
             4 => repo.annotate(call, &[id(a)], priority, None, &options).map(|done| done.surgery),
             _ => repo.drop_named(call, &parts, b > 100, &options),
+        })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        source_file: Some(file!()),
+        ..crate::conditions::laws(1_024)
+    })]
+
+    /// Nor is it told otherwise by what a status has kept of what stands out, where results stand far from their calls.
+    #[test]
+    fn a_plan_by_what_stands_out_is_the_plan_over_all_messages(
+        said in prop::collection::vec(any::<(u8, u8)>(), 14..60),
+        more in prop::collection::vec(any::<(u8, u8)>(), 0..6),
+        (which, at, kept, keep) in (any::<u8>(), any::<usize>(), 0_usize..60, 0_usize..30),
+    ) {
+        let options = SurgeryOptions::default();
+        let make = || {
+            let repo = Repo::ephemeral().expect("a repository");
+            for (said, looks) in [(&said, true), (&more, false)] {
+                let drafts = said.iter().map(|of| Draft::append(message_among(9, *of)));
+                let drafts: Vec<Draft> = drafts.collect();
+                let done = repo.commit(Call::default(), &drafts, &CommitOptions::default());
+                assert!(done.is_ok() || drafts.is_empty());
+                look(&repo, looks);
+            }
+            let _ = repo.carry_out(Call::default(), &Truncate::new(Reach::Keep(kept)), &options);
+            repo
+        };
+        let repo = make();
+        let tip = repo.head(&On::Head).expect("a head").commit().expect("a commit");
+        let order = repo.order(&tip).expect("an order");
+        let hidden: Vec<EntryId> =
+            order.entries().filter(|entry| !entry.visible).map(|entry| entry.id).collect();
+        let lost = hidden.get(at % hidden.len().max(1)).map(|id| Lost::Entry(*id));
+        let call = Call::default();
+        let keep = Truncate::new(Reach::Keep(keep));
+        is_carried_out_alike(&make, &options, &|repo| match (lost, which % 4) {
+            (Some(lost), 0 | 1) => repo.restore(call, &[lost], &options).map(|done| done.surgery),
+            (_, 2) => repo.clear(call, which > 200, &options),
+            _ => repo.carry_out(call, &keep, &options),
         })?;
     }
 }
