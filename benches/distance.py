@@ -12,7 +12,6 @@ process; the network between them and whoever asks is a proxy that holds back ea
 import argparse
 import asyncio
 import atexit
-import json
 import os
 import random
 import shutil
@@ -25,7 +24,7 @@ import threading
 import time
 from pathlib import Path
 
-from compare import claude_code
+from compare import Side, claude_code, stays
 from servers import HERE, PLAIN, Server, ms, note, programs, put, table
 
 COMMANDS = [
@@ -120,32 +119,18 @@ class Network:
 
 def spent(command, folder, runs):
     """The median of some runs, in seconds, after one more."""
-    seconds = []
+    side = Side(folder, command)
     for _ in range(runs + 1):
-        began = time.monotonic()
-        done = subprocess.run(command, cwd=folder, env=PLAIN, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{command}: {done.stderr}")
-        seconds.append(time.monotonic() - began)
-    return statistics.median(seconds[1:])
+        side.run()
+    side.seconds.pop(0)
+    return side.median()
 
 
-def stays(command, folder, commits):
-    """Seconds a commit of a process that stays."""
-    api = subprocess.Popen([*command, "api"], cwd=folder, env=PLAIN, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    seconds = []
-    for at in range(commits + 1):
-        began = time.monotonic()
-        asked = {"id": at, "method": "commit", "params": {"role": "user", "text": f"{at}: one more message of some forty bytes"}}
-        api.stdin.write(json.dumps(asked) + "\n")
-        api.stdin.flush()
-        answer = api.stdout.readline()
-        if '"result"' not in answer:
-            sys.exit(answer)
-        seconds.append(time.monotonic() - began)
-    api.stdin.close()
-    api.wait()
-    return statistics.median(seconds[1:])
+def committing(command, folder, commits):
+    """Seconds a commit of a process that stays, after one more."""
+    text = lambda at: f"{at}: one more message of some forty bytes"
+    messages = [{"role": "user", "content": text(at)} for at in range(commits + 1)]
+    return statistics.median(stays(command, folder, messages)[1:])
 
 
 def bare(server, port, folder, rows, connects):
@@ -189,7 +174,7 @@ def main():
         rows.append((name, *(ms(spent([*at(ways[far]), *command], folder, asked.runs)) for far in distances)))
         note(" | ".join(rows[-1]))
     rows.append(("a bare row, with a connection", *(ms(bare(server, ways[far], folder, 10 * asked.runs, True)) for far in distances)))
-    rows.append(("commit, by a process that stays", *(ms(stays(at(ways[far]), folder, 10 * asked.runs)) for far in distances)))
+    rows.append(("commit, by a process that stays", *(ms(committing(at(ways[far]), folder, 10 * asked.runs)) for far in distances)))
     rows.append(("a bare row, by a connection that stays", *(ms(bare(server, ways[far], folder, 10 * asked.runs, False)) for far in distances)))
     text = table(("median, ms", *(f"{far} ms" for far in distances)), rows)
     print(text)

@@ -14,10 +14,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from compare import HERE, PLAIN, Places, Side, Table, claude_code, conversation, disk, ms, note, thousands
+from compare import HERE, PLAIN, Places, Side, Table, claude_code, conversation, disk, note, stays, thousands
 
 # Each turn is a run of the graph on the thread so far: what a chat does whose memory is a checkpointer.
 LANGGRAPH = """
@@ -67,31 +66,15 @@ def turns(folder, count, size):
     said = list(conversation(2 * count, size=size // count // 2))
     pairs = [{"prompt": a["content"], "answer": b["content"]} for a, b in zip(said[::2], said[1::2])]
     (folder / "turns.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    messages = ({"role": role, "content": pair[key]} for pair in pairs for role, key in (("user", "prompt"), ("assistant", "answer")))
-    return [json.dumps(message) for message in messages]
-
-
-def stays(tract, folder, messages):
-    """Has one process commit each message by itself; how long that takes."""
-    subprocess.run([tract, "init", "-q"], cwd=folder, env=PLAIN, check=True)
-    began = time.monotonic()
-    api = subprocess.Popen([tract, "api"], cwd=folder, env=PLAIN, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    for at, message in enumerate(messages):
-        api.stdin.write(json.dumps({"id": at, "method": "commit", "params": {"message": json.loads(message)}}) + "\n")
-        api.stdin.flush()
-        answer = api.stdout.readline()
-        if '"result"' not in answer:
-            sys.exit(answer)
-    api.stdin.close()
-    api.wait()
-    return time.monotonic() - began
+    return [{"role": role, "content": pair[key]} for pair in pairs for role, key in (("user", "prompt"), ("assistant", "answer"))]
 
 
 def keeping(table, tract, python, count, size, places):
     with tempfile.TemporaryDirectory(dir=places.folder) as folder:
         folder = Path(folder)
         messages = turns(folder, count, size)
-        spent = stays(tract, folder, messages)
+        subprocess.run([tract, "init", "-q"], cwd=folder, env=PLAIN, check=True)
+        spent = sum(stays([tract], folder, messages))
         subprocess.run([tract, "gc", "-q"], cwd=folder, env=PLAIN, check=True)
         ours = disk(folder / ".tract")
         for name, script in (("LangGraph's SQLite saver", LANGGRAPH), ("llm", LLM)):
