@@ -22,6 +22,7 @@ pub(in crate::history) use files::{begins_with, here, kept_files, states};
 pub(in crate::history) use fold::{Folding, Survey, fold};
 pub use read::{Arrival, ArrivedRef, Unbundled};
 pub(in crate::history) use read::{ref_name, take_in};
+pub(in crate::history) use write::Files;
 pub use write::{Bundled, Packing};
 
 /// What a bundle begins with.

@@ -4,7 +4,7 @@
 //! Only commits count, whatever became of their messages. Those that stand out may be too many, never too few.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
+use std::ops::{Add, Range};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -174,9 +174,12 @@ pub(super) fn around(
 }
 
 /// Ranges in order, of which none is nearer than so much to the next.
-fn joined(mut ranges: Vec<Range<u64>>, near: u64) -> Vec<Range<u64>> {
+pub(super) fn joined<N: Copy + Ord + Add<Output = N>>(
+    mut ranges: Vec<Range<N>>,
+    near: N,
+) -> Vec<Range<N>> {
     ranges.sort_unstable_by_key(|one| one.start);
-    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    let mut joined: Vec<Range<N>> = Vec::with_capacity(ranges.len());
     for one in ranges {
         match joined.last_mut() {
             Some(last) if one.start <= last.end + near => last.end = last.end.max(one.end),

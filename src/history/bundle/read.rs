@@ -248,7 +248,7 @@ fn check_whole(input: &mut (impl Read + Seek)) -> Result<(u64, bool)> {
     Ok((size_bytes, beyond.is_some()))
 }
 
-/// How many messages and commits are written together, and how many bytes of them, but for the last one.
+/// How many messages, commits and counts are written together, and how many bytes of them, but for the last one.
 const TOGETHER: usize = 512;
 const TOGETHER_BYTES: usize = 4 << 20;
 
@@ -295,15 +295,14 @@ struct Taken<'a> {
     waiting: Vec<Object>,
     /// The bytes of their lines.
     waiting_bytes: usize,
-    /// What providers counted, not written yet.
-    counted: Vec<(CommitHash, Usage)>,
     done: Unbundled,
 }
 
-/// A message or a commit that fits where it stands.
+/// What fits where it stands: a message, a commit, or what the provider counted for one.
 enum Object {
     Content(Sealed<Message>),
     Commit(Box<Sealed<Commit>>),
+    Usage(CommitHash, Usage),
 }
 
 impl<'a> Taken<'a> {
@@ -323,7 +322,6 @@ impl<'a> Taken<'a> {
             notes: BTreeMap::new(),
             waiting: Vec::new(),
             waiting_bytes: 0,
-            counted: Vec::new(),
             done: Unbundled::default(),
         }
     }
@@ -337,11 +335,8 @@ impl<'a> Taken<'a> {
             return Err(Error::MissingCommits { commits });
         }
         let are_many = self.waiting.len() >= TOGETHER || self.waiting_bytes >= TOGETHER_BYTES;
-        if are_many || !matches!(word, "content" | "commit") {
+        if are_many || !matches!(word, "content" | "commit" | "usage") {
             self.write()?;
-        }
-        if self.counted.len() >= TOGETHER || word != "usage" {
-            self.count()?;
         }
         match word {
             "need" => self.need(rest)?,
@@ -390,9 +385,10 @@ impl<'a> Taken<'a> {
         self.waiting_bytes = 0;
         let contents = waiting.iter().filter_map(|object| match object {
             Object::Content(message) => Some(message.hash()),
-            Object::Commit(_) => None,
+            Object::Commit(_) | Object::Usage(..) => None,
         });
         self.tx.foresee(&mut || contents.clone().collect())?;
+        let mut counted = Vec::new();
         for object in &waiting {
             match object {
                 Object::Content(message) => {
@@ -410,9 +406,10 @@ impl<'a> Taken<'a> {
                     })?;
                     self.done.commits += u64::from(is_new);
                 }
+                Object::Usage(commit, usage) => counted.push((*commit, *usage)),
             }
         }
-        Ok(())
+        self.count(&counted)
     }
 
     fn erased(&mut self, rest: &str) -> Result<()> {
@@ -479,21 +476,20 @@ impl<'a> Taken<'a> {
         for (count, text) in numbers.iter_mut().zip(counts) {
             *count = number(text)?;
         }
-        self.counted.push((commit, Usage::of_numbers(numbers)));
+        self.wait(Object::Usage(commit, Usage::of_numbers(numbers)), rest);
         Ok(())
     }
 
     /// Writes what was counted, where nothing is known of it here. Of two that a bundle says of one commit the first counts.
-    fn count(&mut self) -> Result<()> {
-        let counted = std::mem::take(&mut self.counted);
-        let commits: Vec<CommitHash> = counted.iter().map(|(commit, _)| *commit).collect();
-        if commits.is_empty() {
+    fn count(&self, counted: &[(CommitHash, Usage)]) -> Result<()> {
+        if counted.is_empty() {
             return Ok(());
         }
+        let commits: Vec<CommitHash> = counted.iter().map(|(commit, _)| *commit).collect();
         let mut put = HashSet::new();
-        for ((commit, usage), known) in counted.into_iter().zip(self.tx.usage(&commits)?) {
-            if known.is_none() && put.insert(commit) {
-                self.tx.put_usage(&commit, usage)?;
+        for ((commit, usage), known) in counted.iter().zip(self.tx.usage(&commits)?) {
+            if known.is_none() && put.insert(*commit) {
+                self.tx.put_usage(commit, *usage)?;
             }
         }
         Ok(())

@@ -60,12 +60,19 @@ pub struct Bundled {
 
 /// Which session files go into a bundle.
 #[derive(Clone, Copy)]
-enum Files<'a> {
+pub(in crate::history) enum Files<'a> {
     None,
     /// All behind its commits.
     Behind,
-    /// These, and their records of all commits that lead to its tips.
+    /// These alone, with their records of all commits that lead to its tips, be they in it or not: whoever takes it has those.
     These(&'a [KeptFile]),
+}
+
+impl Files<'_> {
+    /// All behind its commits, if they are wanted.
+    pub(in crate::history) const fn behind(are_wanted: bool) -> Self {
+        if are_wanted { Self::Behind } else { Self::None }
+    }
 }
 
 impl Repo {
@@ -94,56 +101,35 @@ impl Repo {
         sources: bool,
         leaving: Leaving<'_>,
     ) -> Result<(Vec<u8>, Bundled)> {
-        let files = if sources { Files::Behind } else { Files::None };
-        self.bundle_of(tips, files, leaving, Some(Packing::Small))
-    }
-
-    /// The same with these session files alone, and with their records of commits that are not in it: whoever takes it has
-    /// those.
-    ///
-    /// # Errors
-    ///
-    /// As [`Repo::bundle_leaving`].
-    pub(in crate::history) fn bundle_with_files(
-        &self,
-        tips: &[BundleTip],
-        files: &[KeptFile],
-        packing: Packing,
-    ) -> Result<(Vec<u8>, Bundled)> {
-        let files = Files::These(files);
-        self.bundle_of(tips, files, Leaving::Allowed, Some(packing))
+        self.bundle_of(tips, Files::behind(sources), leaving, Some(Packing::Small))
     }
 
     /// A bundle for somebody who looked before what it lets out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::bundle`].
     pub(in crate::history) fn bundle_packed(
         &self,
         tips: &[BundleTip],
-        sources: bool,
+        files: Files<'_>,
         packing: Packing,
     ) -> Result<(Vec<u8>, Bundled)> {
-        let files = if sources { Files::Behind } else { Files::None };
         self.bundle_of(tips, files, Leaving::Allowed, Some(packing))
     }
 
     /// What a bundle would let out. None is made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::bundle_leaving`].
     pub(in crate::history) fn look_through(
         &self,
         tips: &[BundleTip],
-        sources: bool,
+        files: Files<'_>,
         leaving: Leaving<'_>,
     ) -> Result<Bundled> {
-        let files = if sources { Files::Behind } else { Files::None };
         Ok(self.bundle_of(tips, files, leaving, None)?.1)
-    }
-
-    /// What one with these session files would.
-    pub(in crate::history) fn look_through_files(
-        &self,
-        tips: &[BundleTip],
-        files: &[KeptFile],
-        leaving: Leaving<'_>,
-    ) -> Result<Bundled> {
-        Ok(self.bundle_of(tips, Files::These(files), leaving, None)?.1)
     }
 
     fn bundle_of(

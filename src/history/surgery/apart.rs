@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::history::standouts::joined;
 use crate::history::stretches::{Outline, Stood};
 use crate::history::surgery::needs::{Apart, Needs};
 use crate::model::EntryId;
@@ -35,13 +36,5 @@ pub(super) fn apart_places(outline: &Outline, needs: &Needs, apart: Apart) -> Ve
             before += stretch.len;
         }
     }
-    places.sort_unstable_by_key(|one| one.start);
-    let mut joined: Vec<Range<usize>> = Vec::with_capacity(places.len());
-    for place in places {
-        match joined.last_mut() {
-            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
-            _ => joined.push(place),
-        }
-    }
-    joined
+    joined(places, 0)
 }

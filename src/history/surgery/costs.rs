@@ -143,6 +143,24 @@ fn cost_of_visible(
     (steps.load(Ordering::Relaxed) - before, work.bodies)
 }
 
+/// Holds a command to the same cost where few messages are visible and where many are.
+fn costs_no_more_of_many(looks: bool, command: &dyn Fn(&Repo, &CommitHash)) {
+    let [short, long] = [300, 6_000].map(|visible| cost_of_visible(visible, looks, command));
+    assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
+    assert_eq!(long.1, short.1);
+}
+
+/// Says what would come back of a hide.
+fn foretell_restore(repo: &Repo, hide: &CommitHash, options: SurgeryOptions) {
+    // A checkpoint, which a restore of so few brings, would name each.
+    let options = SurgeryOptions {
+        dry_run: true,
+        ..options
+    };
+    let done = repo.restore(Call::default(), &[Lost::Whole(*hide)], &options);
+    assert!(done.expect("foretold").surgery.shown.len() > 280);
+}
+
 #[test]
 fn what_a_command_does_not_touch_costs_it_nothing() {
     let options = SurgeryOptions {
@@ -160,29 +178,13 @@ fn what_a_command_does_not_touch_costs_it_nothing() {
         assert!(!done.expect("dropped").is_nothing());
     };
     for command in [&pin as &dyn Fn(&Repo, &CommitHash), &drop] {
-        let (short, long) = (
-            cost_of_visible(300, false, command),
-            cost_of_visible(6_000, false, command),
-        );
-        assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-        assert_eq!(long.1, short.1);
+        costs_no_more_of_many(false, command);
     }
     let restore = |repo: &Repo, hide: &CommitHash| {
         repo.redo(Millis(0)).expect("hidden again");
-        // A checkpoint, which a restore of so few brings, would name each.
-        let options = SurgeryOptions {
-            dry_run: true,
-            ..options
-        };
-        let done = repo.restore(Call::default(), &[Lost::Whole(*hide)], &options);
-        assert!(done.expect("foretold").surgery.shown.len() > 280);
+        foretell_restore(repo, hide, options);
     };
-    let (short, long) = (
-        cost_of_visible(300, false, &restore),
-        cost_of_visible(6_000, false, &restore),
-    );
-    assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-    assert_eq!(long.1, short.1);
+    costs_no_more_of_many(false, &restore);
 }
 
 #[test]
@@ -221,19 +223,9 @@ fn a_truncation_reads_a_row_of_each_visible_message_and_no_body() {
         let named = repo.resolve_named(&On::Head, ":-1").expect("it is there");
         let done = repo.drop_named(Call::default(), &[named], true, &options);
         done.expect("dropped");
-        let options = SurgeryOptions {
-            dry_run: true,
-            ..options
-        };
-        let done = repo.restore(Call::default(), &[Lost::Whole(*hide)], &options);
-        assert!(done.expect("foretold").surgery.shown.len() > 280);
+        foretell_restore(repo, hide, options);
     };
-    let (short, long) = (
-        cost_of_visible(300, true, &restore),
-        cost_of_visible(6_000, true, &restore),
-    );
-    assert!(long.0 <= short.0 * 3 / 2, "{short:?}, then {long:?}");
-    assert_eq!(long.1, short.1);
+    costs_no_more_of_many(true, &restore);
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl<'a> Gather<'a> {
             ..stretch.fate.clone()
         };
         let links = if self.links_count(entry.visible) {
-            self.links_of(&one)?
+            links_of(self.view, &one)?
         } else {
             Links::default()
         };
@@ -176,11 +176,6 @@ impl<'a> Gather<'a> {
     /// Whether a plan looks at the calls and results of such entries without their bodies.
     fn links_count(&self, visible: bool) -> bool {
         self.needs.no_parts && (visible || self.needs.hidden_links)
-    }
-
-    /// Its calls and results.
-    fn links_of(&self, one: &Appended) -> Result<Links> {
-        links_of(self.view, one)
     }
 
     /// Each entry of a stretch by itself.
@@ -314,7 +309,7 @@ impl<'a> Gather<'a> {
             depths.clone(),
             LINKS,
             &mut |one| {
-                let links = self.links_of(&one)?;
+                let links = links_of(self.view, &one)?;
                 let is_asked = || apart.iter().any(|some| some.contains(&one.depth));
                 let is_special = one.role.is_system() || one.attached || is_asked();
                 cut.take(one.depth, &links, is_special);

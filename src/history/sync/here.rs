@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry::leads_to;
 use crate::history::bundle::{
-    BundleTip, FileState, KeptFile, Packing, kept_files, ref_name, states, take_in,
+    BundleTip, FileState, Files, KeptFile, Packing, kept_files, ref_name, states, take_in,
 };
 use crate::history::call::{Call, On};
 use crate::history::config::Config;
@@ -86,7 +86,10 @@ impl Answers for Here<'_> {
     }
 
     fn give(&mut self, tips: &[BundleTip], sources: bool, packing: Packing) -> Result<Vec<u8>> {
-        Ok(self.repo.bundle_packed(tips, sources, packing)?.0)
+        Ok(self
+            .repo
+            .bundle_packed(tips, Files::behind(sources), packing)?
+            .0)
     }
 
     fn take(&mut self, bundle: &[u8]) -> Result<Brought> {
@@ -119,8 +122,10 @@ impl Answers for Here<'_> {
         files: &[KeptFile],
         packing: Packing,
     ) -> Result<Vec<u8>> {
-        let (bundle, _) = self.repo.bundle_with_files(tips, files, packing)?;
-        Ok(bundle)
+        Ok(self
+            .repo
+            .bundle_packed(tips, Files::These(files), packing)?
+            .0)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry;
-use crate::history::bundle::{BundleTip, KeptFile};
+use crate::history::bundle::{BundleTip, Files, KeptFile};
 use crate::history::call::Call;
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -224,11 +224,12 @@ impl Repo {
         }
         for piece in &pieces {
             let piece = std::slice::from_ref(piece);
-            let bundled = self.look_through(piece, options.sources, options.leaving)?;
+            let behind = Files::behind(options.sources);
+            let bundled = self.look_through(piece, behind, options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         if !files.is_empty() {
-            let bundled = self.look_through_files(paths, files, options.leaving)?;
+            let bundled = self.look_through(paths, Files::These(files), options.leaving)?;
             add_counts(&mut counts, &bundled.secrets);
         }
         let mut beside = SecretCounts::default();

@@ -16,7 +16,7 @@ use super::{Answers, Carries, ErasedThere, Peer, PeerRef, PeerRefs, RefMove, str
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, hex};
 use crate::history::ancestry::leads_to;
-use crate::history::bundle::{BundleTip, KeptFile, Packing, Survey, begins_with, here};
+use crate::history::bundle::{BundleTip, Files, KeptFile, Packing, Survey, begins_with, here};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::store::View;
@@ -178,7 +178,9 @@ impl<S: Shelf> OnShelf<'_, S> {
             ..path.clone()
         }];
         let files = vec![file];
-        let (bytes, made) = self.mine.bundle_with_files(&tips, &files, Packing::Small)?;
+        let (bytes, made) = self
+            .mine
+            .bundle_packed(&tips, Files::These(&files), Packing::Small)?;
         done.brought.sources += made.sources;
         done.size_bytes += bytes.len() as u64;
         Ok(New {
