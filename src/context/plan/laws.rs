@@ -618,3 +618,44 @@ proptest! {
         prop_assert!(!after.order[at].visible(), "it is gone");
     }
 }
+
+#[test]
+fn a_pair_is_sure_only_where_nothing_unread_stands_between() {
+    let call = Part::ToolCall {
+        id: "a".into(),
+        name: "read".into(),
+        arguments: "{}".into(),
+        kind: None,
+    };
+    let result = Part::ToolResult {
+        call: "a".into(),
+        content: vec![Part::text("found")],
+        is_error: false,
+    };
+    let mut world = World::default();
+    let user = |text: &str| Message::text(Role::User, text);
+    for message in [
+        user("one"),
+        user("two"),
+        Message::new(Role::Assistant, vec![call]),
+        user("three"),
+        user("four"),
+        Message::new(Role::Tool, vec![result]),
+        user("five"),
+    ] {
+        world.commit(Draft::append(message)).expect("an append");
+    }
+    let input = world.input();
+    let named = [input.order[5].entry.id];
+    let together = |first: usize| {
+        let mut input = input.clone();
+        let last = input.order.remove(first + 1).entry.id;
+        input.order[first].run = Some(Together { last, len: 2 });
+        input
+    };
+
+    assert!(input.tells_around(&named));
+    assert!(together(0).tells_around(&named), "before the call");
+    // Among the two there may be a call of the same id, which is nearer.
+    assert!(!together(3).tells_around(&named), "between them");
+}

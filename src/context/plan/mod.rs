@@ -260,9 +260,18 @@ impl PlanInput {
             return true;
         };
         let pairs = self.pairs();
+        let runs = self
+            .visible()
+            .filter(|at| self.order[*at].run.is_some())
+            .collect::<Vec<_>>();
+        // Ids may repeat: what stands together between a call and a result may hold the nearer one.
+        let is_sure = |pair: &&Pair| {
+            let before = |at: usize| runs.partition_point(|run| *run < at);
+            before(pair.call.0) == before(pair.result.0)
+        };
         let is_whole = |at: &usize| {
             let (mut calls, mut results) = (0, 0);
-            for pair in pairs.pairs() {
+            for pair in pairs.pairs().iter().filter(is_sure) {
                 calls += usize::from(pair.call.0 == *at);
                 results += usize::from(pair.result.0 == *at);
             }

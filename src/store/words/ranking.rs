@@ -203,6 +203,7 @@ impl Asked<'_> {
 }
 
 /// From where to where the words stand that are looked up for it.
+#[cfg(feature = "postgres")]
 pub(in crate::store) fn ranges(ranking: Ranking<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
     asked(ranking).iter().map(Asked::range).collect()
 }
