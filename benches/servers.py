@@ -263,7 +263,8 @@ while [ $i -lt $COUNT ]; do
     echo "{\\"id\\":$i,\\"method\\":\\"commit\\",\\"params\\":{\\"role\\":\\"user\\",\\"text\\":\\"$WRITER.$i $TEXT\\"}}"
     i=$((i + 1))
 done >"$SAID"
-[ "$("$TRACT" --on "$BRANCH" api <"$SAID" | grep -c '"result"')" = "$COUNT" ]; echo "exit $?" """,
+"$TRACT" --on "$BRANCH" api <"$SAID" |
+    sed -n -e 's/.*"result":.*/exit 0/p' -e 's/.*"message":"\\([^"]*\\)".*"exit_code":\\([0-9]*\\).*/error: \\1\\nexit \\2/p' """,
     "start": """
 i=0
 while [ $i -lt $COUNT ]; do
@@ -338,7 +339,7 @@ def judged(repository, name, loop, branches, told, count):
     here.pop("first", None)
     # What one attempt brings.
     parts = {"batch": lambda at: [f"{at}.{part}" for part in range(10)],
-             **dict.fromkeys(("record", "api"), lambda at: [f"{at.split('.')[0]}.{part}" for part in range(count)])}.get(loop, lambda at: [at])
+             "record": lambda at: [f"{at.split('.')[0]}.{part}" for part in range(count)]}.get(loop, lambda at: [at])
     done = {part for at, *_, code, _ in attempts if code == 0 for part in parts(at)}
     lost, unasked = done - here.keys(), here.keys() - done
     hold(not lost, f"{name}: {len(lost)} of {len(done)} acknowledged commits are not there: {sorted(lost)[:3]}")
