@@ -1,10 +1,9 @@
 //! The commits of a path, newest first, each with what it did to the context and its tokens.
 
 mod graph;
+mod numbering;
 mod pages;
 mod sift;
-
-use std::collections::HashMap;
 
 use crate::context::{Context, Entry};
 use crate::error::Result;
@@ -21,6 +20,7 @@ use crate::model::{
 };
 use crate::store::{CommitRow, CountKey, ListedCommit, View};
 
+pub(super) use numbering::Numbering;
 pub use pages::LogPages;
 pub(crate) use sift::wanted;
 use sift::{Matching, matching};
@@ -422,53 +422,4 @@ fn speak(
         }
     }
     Ok(listed.into_iter().map(|one| one.row).collect())
-}
-
-/// Which number the message of each row has in the context at a tip, rows newest first.
-///
-/// While nothing but appends lies behind, a message that was appended has the last number that there
-/// was then, and the context need not be read.
-pub(super) struct Numbering {
-    tip: CommitHash,
-    /// The row that nothing but appends lies behind, if it comes next.
-    next: Option<CommitHash>,
-    places: Option<HashMap<EntryId, usize>>,
-}
-
-impl Numbering {
-    pub(super) fn at(tip: CommitHash) -> Self {
-        Self {
-            tip,
-            next: Some(tip),
-            places: None,
-        }
-    }
-
-    /// Those of the next rows; sums and headlines are of the same, oldest first.
-    fn of(
-        &mut self,
-        view: &dyn View,
-        rows: &[CommitRow],
-        sums: &[Sums],
-        headlines: &[Headline],
-    ) -> Result<Vec<Option<usize>>> {
-        let facts = sums.iter().zip(headlines).rev();
-        let number = |(row, (sums, headline)): (&CommitRow, (&Sums, &Headline))| {
-            let is_append = row.appended().is_some();
-            let is_plain = is_append && self.next == Some(row.hash);
-            self.next = row.commit.parent.filter(|_| is_plain);
-            let Some(entry) = headline.entry else {
-                return Ok(None);
-            };
-            if is_plain {
-                return Ok(Some(sums.at.messages as usize));
-            }
-            let places = match &mut self.places {
-                Some(places) => places,
-                none => none.insert(load::context(view, &self.tip)?.positions()),
-            };
-            Ok(places.get(&entry).map(|at| at + 1))
-        };
-        rows.iter().zip(facts).map(number).collect()
-    }
 }
