@@ -7,9 +7,11 @@ use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::repo::{self, Repo};
+use crate::history::totals::Running;
 use crate::model::tokens::Counter;
 use crate::model::{
-    Author, Commit, Draft, Head, Millis, RefName, RefValue, Sealed, TokenCount, Usage,
+    Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
+    TokenCount, Usage,
 };
 use crate::store::{Tx, View};
 
@@ -276,8 +278,9 @@ pub(super) struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Makes these, with what the provider counted for them.
+    /// Makes these, with what the provider counted for them. Of many the totals are kept as well.
     fn push_all(&mut self, drafts: &[Draft], usages: &[Option<Usage>]) -> Result<()> {
+        let behind = self.chain.tip();
         for (at, draft) in drafts.iter().enumerate() {
             self.push(draft)?;
             let usage = usages.get(at).copied().flatten();
@@ -285,7 +288,26 @@ impl Making<'_> {
                 self.tx.put_usage(&made.hash, usage)?;
             }
         }
-        Ok(())
+        match self.counter {
+            Some(counter) if drafts.len() > 1 => self.keep_totals(behind, counter.encoding()),
+            _ => Ok(()),
+        }
+    }
+
+    fn keep_totals(&self, behind: Option<CommitHash>, encoding: Encoding) -> Result<()> {
+        let mut running = Running::behind(self.tx, behind, encoding)?;
+        for made in &self.done {
+            match made.tokens {
+                Some(count) if matches!(made.commit.operation, Operation::Append { .. }) => {
+                    running.append(self.tx, made.hash, count)?;
+                }
+                _ => {
+                    running.keep(self.tx)?;
+                    running = Running::behind(self.tx, Some(made.hash), encoding)?;
+                }
+            }
+        }
+        running.keep(self.tx)
     }
 
     /// Makes one more.

@@ -9,11 +9,15 @@ use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::counts::{Counting, Counts, key_of};
+use crate::history::load::Fresh;
 use crate::history::newest_request::shape_at;
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::history::{load, totals};
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter, context_total};
-use crate::model::{CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Usage};
+use crate::model::{
+    CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Total, Usage,
+};
 use crate::store::{CommitRow, CountKey, View};
 
 /// How many commits at the beginning of a path are looked at for what its first requests had on top.
@@ -140,6 +144,28 @@ impl Tail {
             hides: context.hidden_entries() > 0,
             rows: None,
         }
+    }
+
+    /// That of a context that comes to so much, of which nothing else is read.
+    pub(super) fn of_outline(
+        view: &dyn View,
+        outline: &Outline,
+        total: Total,
+        encoding: Encoding,
+    ) -> Result<Self> {
+        let visible = outline.visible();
+        let before = visible.len().saturating_sub(COMMITS);
+        let newest = visible.read_in(view, before..visible.len())?;
+        let entries: Vec<&Entry> = newest.iter().map(|one| &one.entry).collect();
+        let counting = Counting::new(encoding);
+        let counts = counting.fill(view, &entries, &Fresh::new())?.0;
+        Ok(Self {
+            before,
+            before_tokens: total.tokens.saturating_sub(sum(&counts)),
+            entries: entries.iter().map(|entry| entry.id).zip(counts).collect(),
+            hides: outline.entries() > total.messages,
+            rows: None,
+        })
     }
 }
 

@@ -1,10 +1,8 @@
 //! Where one is in one's context.
 
-use std::collections::{BTreeSet, HashMap};
-
-use crate::context::{Context, Entry};
+use crate::context::Context;
 use crate::error::Result;
-use crate::hash::{CommitHash, ContentHash};
+use crate::hash::CommitHash;
 use crate::history::adopted::Adopted;
 use crate::history::call::On;
 use crate::history::config::Config;
@@ -13,12 +11,13 @@ use crate::history::log::{LogOptions, LogRow, Numbering};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
+use crate::history::stretches::Outline;
 use crate::history::surgery::{UnderWay, under_way};
-use crate::history::{called, head, load, path, prompts, provider, standouts, totals};
+use crate::history::{called, head, load, path, prompts, provider, standouts, summing, totals};
 use crate::model::{
-    Encoding, EntryId, Head, HideKind, LargestEntry, RefName, Role, Summed, TokenCount,
+    Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
 };
-use crate::store::{ContentRow, SessionRow, Tips, View};
+use crate::store::{ContentRow, ListedCommit, SessionRow, Tips, View};
 
 /// From how many messages on it is quicker to read a summary than to look at each.
 const KEPT_EACH: usize = if cfg!(test) { 2 } else { 64 };
@@ -165,33 +164,35 @@ impl Repo {
             view = self.store.read()?;
             found = kept(&*view, tip, &new, encoding)?;
         }
-        let is_of_use = match found {
-            Kept::Summary(mut summary, added, tail) => {
-                let provider = provider::says_of(&*view, tip, &tail, encoding)?;
-                let has = summary.total.messages + summary.hidden;
-                if added >= KEPT_EACH || summary.standouts.is_none() && has >= standouts::LONG {
-                    let known = summary.standouts.take();
-                    summary.standouts = standouts::extended(&*view, tip, known)?;
-                    drop(view);
-                    self.keep_summary(tip, encoding, &summary, purge);
-                }
-                return Ok((*summary, provider));
+        if let Kept::Summary(mut summary, added, tail) = found {
+            let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+            let has = summary.total.messages + summary.hidden;
+            let is_none = summary.standouts.is_none() && is_worth(&summary, None);
+            if added >= KEPT_EACH || is_none && has >= standouts::LONG {
+                let known = summary.standouts.take();
+                summary.standouts = standing_out(&*view, tip, &summary, known)?;
+                drop(view);
+                self.keep_summary(tip, encoding, &summary, purge);
             }
-            Kept::Nothing { is_of_use } => is_of_use,
-            Kept::Uncounted { .. } => true,
+            return Ok((*summary, provider));
+        }
+        let outline = Outline::of(&*view, tip)?;
+        let mut summary = match summing::of_outline(&*view, &outline, encoding)? {
+            Some(summary) => summary,
+            None => {
+                let context = load::context(&*view, tip)?;
+                drop(view);
+                let counts = self.counts(&context, encoding)?;
+                view = self.store.read()?;
+                summing::of_context(&*view, &context, &counts)?
+            }
         };
-        let context = load::context(&*view, tip)?;
-        drop(view);
-        let counts = self.counts(&context, encoding)?;
-        let view = self.store.read()?;
-        let contents: Vec<_> = context.entries.iter().map(|entry| entry.content).collect();
-        let rows = load::rows(&*view, &contents)?;
-        let mut summary = sum_up(&*view, &context, &counts, &rows)?;
-        let provider = provider::says(&*view, tip, &context, &counts, encoding)?;
-        if is_of_use && context.entries.len() >= KEPT_EACH {
+        let tail = Tail::of_outline(&*view, &outline, summary.total, encoding)?;
+        let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+        if summary.total.messages >= KEPT_EACH as u64 {
             let known = view.newest_summary(tip, encoding)?;
             let known = known.and_then(|(_, summary)| summary.standouts);
-            summary.standouts = standouts::extended(&*view, tip, known)?;
+            summary.standouts = standing_out(&*view, tip, &summary, known)?;
             drop(view);
             self.keep_summary(tip, encoding, &summary, purge);
         }
@@ -207,7 +208,7 @@ impl Repo {
         let view = self.store.read()?;
         Ok(match kept(&*view, tip, &Counts::default(), encoding)? {
             Kept::Summary(summary, ..) => Some(*summary),
-            Kept::Uncounted { .. } | Kept::Nothing { .. } => None,
+            Kept::Uncounted { .. } | Kept::Nothing => None,
         })
     }
 
@@ -229,34 +230,26 @@ impl Repo {
     }
 }
 
-/// What a context comes to, message by message.
-pub(crate) fn sum_up(
+/// Which messages stand out on the path to a commit, gone on from what is known of that where it is no longer than what is
+/// summed up.
+fn standing_out(
     view: &dyn View,
-    context: &Context,
-    counts: &[TokenCount],
-    rows: &HashMap<ContentHash, ContentRow>,
-) -> Result<Summed> {
-    let entries: Vec<&Entry> = context.entries.iter().collect();
-    let injected = prompts::injected_entries(view, &entries, rows)?;
-    let placed = context.entries.iter();
-    let placed = placed.filter(|entry| entry.placed == Some(HideKind::Drop));
-    let moves = placed
-        .map(|entry| entry.id.commit)
-        .collect::<BTreeSet<_>>()
-        .len();
-    let mut summary = Summed {
-        hidden: context.hidden_entries(),
-        hides: context.hides,
-        moves: moves as u32,
-        ..Summed::default()
-    };
-    for (entry, count) in context.entries.iter().zip(counts) {
-        summary.add(entry.id, entry.content, rows[&entry.content].role, *count);
-        if injected.contains(&entry.id) {
-            summary.injected += count.tokens;
-        }
+    tip: &CommitHash,
+    summary: &Summed,
+    known: Option<Standouts>,
+) -> Result<Option<Standouts>> {
+    if is_worth(summary, known.as_ref()) {
+        standouts::extended(view, tip, known)
+    } else {
+        Ok(known)
     }
-    Ok(summary)
+}
+
+/// Whether few more are to be looked at than a context has visible messages, which were.
+fn is_worth(summary: &Summed, known: Option<&Standouts>) -> bool {
+    let has = summary.total.messages + summary.hidden;
+    let covered = known.map_or(0, |known| known.covered);
+    has.saturating_sub(covered) <= 4 * summary.total.messages
 }
 
 /// What is kept for a commit.
@@ -265,70 +258,63 @@ enum Kept {
     Summary(Box<Summed>, usize, Tail),
     /// A summary, but not all that was appended from this depth on has a count.
     Uncounted { first: u64 },
-    /// Nothing, or nothing that holds: the newest commits are to be appends.
-    Nothing {
-        /// Whether they are, so that a summary made now will be used.
-        is_of_use: bool,
-    },
+    /// Nothing, or nothing that holds: all since must be appends.
+    Nothing,
 }
 
 fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> Result<Kept> {
     let mut newest = view.listing(tip, None, provider::COMMITS, encoding)?;
-    let is_of_use = newest.iter().all(|one| one.row.appended().is_some());
-    let nothing = Ok(Kept::Nothing { is_of_use });
-    let found = if is_of_use {
-        view.newest_summary(tip, encoding)?
-    } else {
-        None
-    };
-    let Some((depth, mut summary)) = found else {
-        return nothing;
+    let Some((depth, mut summary)) = view.newest_summary(tip, encoding)? else {
+        return Ok(Kept::Nothing);
     };
     let added = newest
         .first()
         .map_or(0, |one| (one.row.depth - depth) as usize);
+    let is_append = |one: &&ListedCommit| one.row.appended().is_some();
+    let appended = newest.iter().take_while(is_append).count();
+    if appended < added.min(newest.len()) {
+        return Ok(Kept::Nothing);
+    }
     if added >= newest.len() {
         // A batch, or much that came in since.
         newest = view.listing(tip, None, added + 1, encoding)?;
     }
-    let mut entries = Vec::with_capacity(provider::COMMITS);
-    for (at, one) in newest.iter().enumerate().rev() {
+    let count = |one: &ListedCommit, said: &ContentRow| {
+        let known = one.count.or_else(|| new.find(&key_of(said.hash)));
+        known.map(|count| (EntryId::of(one.row.hash), count))
+    };
+    // What the summary was made at may be anything.
+    for one in newest[..added].iter().rev() {
         let Some(said) = one.said.as_ref().filter(|_| one.row.appended().is_some()) else {
-            // What the summary was made at may be anything else.
-            if at == added && at >= provider::COMMITS {
-                continue;
-            } else {
-                return nothing;
-            }
+            return Ok(Kept::Nothing);
         };
-        let Some(count) = one.count.or_else(|| new.find(&key_of(said.hash))) else {
-            let oldest = newest.last().map_or(0, |last| last.row.depth);
-            let first = if added < provider::COMMITS {
-                oldest
-            } else {
-                depth + 1
-            };
+        let Some((entry, count)) = count(one, said) else {
+            let first = one.row.depth;
             return Ok(Kept::Uncounted { first });
         };
-        let entry = EntryId::of(one.row.hash);
-        if at < provider::COMMITS {
-            entries.push((entry, count));
-        }
-        if at < added {
-            summary.add(entry, said.hash, said.role, count);
-            if !prompts::by_text(view, &[said])?[0] && prompts::is_users(said) {
-                summary.injected += count.tokens;
-            }
+        summary.add(entry, said.hash, said.role, count);
+        if !prompts::by_text(view, &[said])?[0] && prompts::is_users(said) {
+            summary.injected += count.tokens;
         }
     }
     newest.truncate(provider::COMMITS);
-    let tokens: u64 = entries.iter().map(|(_, count)| count.tokens).sum();
-    let tail = Tail {
-        before: (summary.total.messages as usize).saturating_sub(entries.len()),
-        before_tokens: summary.total.tokens.saturating_sub(tokens),
-        entries,
-        hides: summary.hidden > 0,
-        rows: Some(newest.into_iter().map(|one| one.row).collect()),
+    let appended = newest.iter().rev().map(|one| {
+        let said = one.said.as_ref().filter(|_| one.row.appended().is_some());
+        said.and_then(|said| count(one, said))
+    });
+    let tail = match appended.collect::<Option<Vec<_>>>() {
+        Some(entries) => {
+            let tokens: u64 = entries.iter().map(|(_, count)| count.tokens).sum();
+            Tail {
+                before: (summary.total.messages as usize).saturating_sub(entries.len()),
+                before_tokens: summary.total.tokens.saturating_sub(tokens),
+                entries,
+                hides: summary.hidden > 0,
+                rows: Some(newest.into_iter().map(|one| one.row).collect()),
+            }
+        }
+        // A hide or an edit is near, or a message that is not counted.
+        None => Tail::of_outline(view, &Outline::of(view, tip)?, summary.total, encoding)?,
     };
     Ok(Kept::Summary(Box::new(summary), added, tail))
 }

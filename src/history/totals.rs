@@ -1,6 +1,8 @@
 //! The tokens along a path: from a total that is kept, or summed up once at its beginning; then only
 //! added to and taken from.
 
+use std::collections::VecDeque;
+
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
@@ -10,7 +12,7 @@ use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::model::{Encoding, Operation, TokenCount, Total};
-use crate::store::{CommitRow, CountKey, ListedCommit, Store, View};
+use crate::store::{CommitRow, CountKey, ListedCommit, Store, Tx, View};
 
 /// How many appends may stand between a commit and the total that is kept before it.
 const GAP: u64 = 256;
@@ -322,4 +324,89 @@ pub(crate) fn keep(
         }
         tx.commit()
     });
+}
+
+/// The totals of a path while messages are appended to it: where these are many, they are kept so that whoever looks next finds
+/// one near. Of a few nothing is kept: they are added when somebody looks.
+pub(crate) struct Running {
+    encoding: Encoding,
+    /// The newest purge when it began: of what was purged since, the counts are others.
+    purge: Option<u64>,
+    /// The commit behind which it began.
+    behind: Option<CommitHash>,
+    /// What that comes to, once it is asked for; none where nobody knows.
+    base: Option<Total>,
+    /// How many messages were appended, and what they come to.
+    appended: u64,
+    since: Total,
+    /// What they came to at some of the newest commits.
+    near: VecDeque<(CommitHash, Total)>,
+}
+
+impl Running {
+    /// Behind a commit, or at the beginning of a path.
+    pub(crate) fn behind(
+        view: &dyn View,
+        behind: Option<CommitHash>,
+        encoding: Encoding,
+    ) -> Result<Self> {
+        Ok(Self {
+            encoding,
+            purge: view.last_purge()?,
+            behind,
+            base: None,
+            appended: 0,
+            since: Total::default(),
+            near: VecDeque::new(),
+        })
+    }
+
+    /// Takes in that a commit appended a message.
+    pub(crate) fn append(
+        &mut self,
+        tx: &dyn Tx,
+        commit: CommitHash,
+        count: TokenCount,
+    ) -> Result<()> {
+        self.since.add(count);
+        self.appended += 1;
+        if self.appended == NEAR {
+            self.base = match &self.behind {
+                Some(behind) => at_commit(tx, behind, &Counts::default(), self.encoding)?,
+                None => Some(Total::default()),
+            };
+        }
+        if self.base.is_some() && self.appended.is_multiple_of(NEAR) {
+            let is_full = self.near.len() as u64 == GAP / NEAR;
+            let oldest = self.near.pop_front_if(|_| is_full);
+            self.near.push_back((commit, self.since));
+            if let Some(oldest) = oldest.filter(|_| self.appended.is_multiple_of(GAP)) {
+                self.put(tx, [oldest])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the totals at the end: nothing is appended any more.
+    pub(crate) fn keep(&mut self, tx: &dyn Tx) -> Result<()> {
+        let near = std::mem::take(&mut self.near);
+        self.put(tx, near)
+    }
+
+    fn put(
+        &self,
+        tx: &dyn Tx,
+        totals: impl IntoIterator<Item = (CommitHash, Total)>,
+    ) -> Result<()> {
+        let Some(base) = self.base else {
+            return Ok(());
+        };
+        if tx.last_purge()? != self.purge {
+            return Ok(());
+        }
+        for (commit, since) in totals {
+            tx.put_total(&commit, self.encoding, base.with(since))?;
+        }
+        Ok(())
+    }
 }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::history::chain::Chain;
 use crate::history::load;
+use crate::history::totals::Running;
 use crate::interop::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
@@ -21,7 +22,7 @@ use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
-    Replacement, Role, Sealed, Settings, Span,
+    Replacement, Role, Sealed, Settings, Span, TokenCount,
 };
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
@@ -80,6 +81,8 @@ struct Position {
     beside: Beside,
     /// The last commit, where it was made here and nobody else has written since: nothing follows it.
     newest: Option<CommitHash>,
+    /// What the messages come to that were appended in a row up to here.
+    running: Option<Running>,
 }
 
 impl Position {
@@ -89,6 +92,7 @@ impl Position {
             ends,
             beside,
             newest: None,
+            running: None,
         }
     }
 }
@@ -239,7 +243,8 @@ impl<'a> Session<'a> {
     /// Commits all that was held back: the path ends here.
     pub(super) fn settle(&mut self, tx: &dyn Tx) -> Result<()> {
         self.decide(tx)?;
-        self.let_go(tx, None)
+        self.let_go(tx, None)?;
+        self.keep_totals(tx)
     }
 
     /// Lets go of what only further steps would need: a file may hold a million sessions.
@@ -406,9 +411,10 @@ impl<'a> Session<'a> {
         let follows_newest = self.at.newest.is_some() && self.at.newest == commit.parent;
         let is_new = follows_newest || tx.commit(&commit.hash())?.is_none();
         if is_new {
+            let mut count = None;
             for message in &draft.messages {
                 self.work += message.parts.len();
-                self.put(tx, message)?;
+                count = self.put(tx, message)?;
             }
             self.at
                 .chain
@@ -416,17 +422,48 @@ impl<'a> Session<'a> {
             self.at.chain.add(tx, &draft.messages, &commit)?;
             self.at.newest = Some(commit.hash());
             self.found.new_commits += 1;
+            self.sum_up(tx, &commit, count)?;
         } else {
             for message in &draft.messages {
                 tx.heal_content(message)?;
             }
             self.at.chain.follow(tx, commit.hash(), &commit)?;
+            self.at.running = None;
         }
         self.note(tx, id, step, (commit.hash(), &commit), is_new)
     }
 
-    /// Keeps a message, and counts it if its tokens are wanted and not known.
-    fn put(&mut self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<()> {
+    /// Adds a new commit to what is known of the path, where it appends a message of so many tokens.
+    fn sum_up(
+        &mut self,
+        tx: &dyn Tx,
+        commit: &Sealed<Commit>,
+        count: Option<TokenCount>,
+    ) -> Result<()> {
+        let Some(counter) = self.messages.counter else {
+            return Ok(());
+        };
+        let (Operation::Append { .. }, Some(count)) = (&commit.operation, count) else {
+            return self.keep_totals(tx);
+        };
+        if self.at.running.is_none() {
+            let running = Running::behind(tx, commit.parent, counter.encoding())?;
+            self.at.running = Some(running);
+        }
+        let running = self.at.running.as_mut().expect("just put there");
+        running.append(tx, commit.hash(), count)
+    }
+
+    /// Keeps what the messages come to that were appended in a row up to here.
+    fn keep_totals(&mut self, tx: &dyn Tx) -> Result<()> {
+        match self.at.running.take() {
+            Some(mut running) => running.keep(tx),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a message, and counts it if its tokens are wanted and not known: says what they are.
+    fn put(&mut self, tx: &dyn Tx, message: &Sealed<Message>) -> Result<Option<TokenCount>> {
         let hash = message.hash();
         let worked = self.messages.working.take(&hash);
         let (count, is_new) = match worked {
@@ -450,7 +487,7 @@ impl<'a> Session<'a> {
             }
         };
         let Some(counter) = self.messages.counter else {
-            return Ok(());
+            return Ok(None);
         };
         let key = CountKey {
             content: hash,
@@ -459,12 +496,14 @@ impl<'a> Session<'a> {
         if !is_new {
             // What is erased here is not counted as what the file holds.
             let erased = self.own.is_some() && tx.purged(&[hash])?[0];
-            if erased || tx.counts(&[key], counter.encoding())?[0].is_some() {
-                return Ok(());
+            let known = tx.counts(&[key], counter.encoding())?[0];
+            if erased || known.is_some() {
+                return Ok(known);
             }
         }
         let count = count.unwrap_or_else(|| counter.message(message));
-        tx.put_count(key, counter.encoding(), count)
+        tx.put_count(key, counter.encoding(), count)?;
+        Ok(Some(count))
     }
 
     fn draft(&self, id: StepId, step: &Step) -> Result<Draft> {

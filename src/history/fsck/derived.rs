@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::history::counts::{key, key_of};
 use crate::history::load::{self, Fresh};
-use crate::history::standouts;
-use crate::history::status::sum_up;
+use crate::history::{standouts, summing};
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, RefValue, Standouts, Summed, TokenCount, Total};
 use crate::store::{CommitRow, CountKey, Derived, Fault, View};
@@ -154,9 +153,7 @@ impl<'a> Kept<'a> {
         before: Option<&Standouts>,
     ) -> Option<Summed> {
         let counted = self.counted(context, encoding)?;
-        let contents = context?.entries.iter().map(|entry| entry.content);
-        let rows = load::rows(self.view, &contents.collect::<Vec<_>>()).ok()?;
-        let mut right = sum_up(self.view, context?, &counted, &rows).ok()?;
+        let mut right = summing::of_context(self.view, context?, &counted).ok()?;
         if let Some(kept) = kept.and_then(|kept| kept.standouts.as_ref()) {
             let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;
             right.standouts = are_sound.then(|| kept.clone());

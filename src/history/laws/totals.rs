@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use crate::context::laws::history::{CONTENTS, History, histories, message};
 use crate::hash::CommitHash;
-use crate::history::{Call, CommitOptions, LogOptions, On, Repo};
+use crate::history::surgery::{Reach, Truncate};
+use crate::history::{Call, CommitOptions, LogOptions, On, Repo, SurgeryOptions};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, RefName, RefValue, Role,
@@ -295,6 +296,58 @@ fn a_look_after_a_commit_costs_as_much_at_a_long_history_as_at_a_short_one() {
             );
         }
     }
+}
+
+/// Whoever commits many with their counts keeps a total near the end: the next look costs what it costs after one.
+#[test]
+fn a_look_after_a_batch_costs_what_it_costs_after_one_commit() {
+    let counter = Counter::of(Encoding::default());
+    let steps_after = |more: usize| {
+        let (repo, steps) = talk_of(300, tools);
+        listed(&repo, &repo.resolve(&On::Head, "HEAD").expect("a tip"), 20);
+        let options = CommitOptions {
+            counter: Some(counter),
+            ..CommitOptions::default()
+        };
+        let talk: Vec<Draft> = (300..300 + more)
+            .map(|at| Draft::append(tools(at)))
+            .collect();
+        let done = repo.commit(Call::default(), &talk, &options);
+        let tip = done.expect("commits").last().expect("some").hash;
+        let before = steps.load(Ordering::Relaxed);
+        let tokens = listed(&repo, &tip, 20);
+        let all = context_total((0..300 + more).map(|at| counter.message(&tools(at))));
+        assert_eq!(tokens, all.tokens);
+        let took = steps.load(Ordering::Relaxed) - before;
+        let found = repo.fsck(true, &mut |_| Ok(())).expect("checked");
+        assert!(!found.is_damaged(), "{found:?}");
+        took
+    };
+    let (one, many) = (steps_after(1), steps_after(1_000));
+    assert!(many < 2 * one, "{one} and {many} steps");
+}
+
+/// Once a status has looked behind a hide, the next one reads what came since.
+#[test]
+fn a_status_behind_a_hide_is_kept() {
+    let steps_of_second = |messages: usize| {
+        let (repo, steps) = talk_of(messages, tools);
+        let keep = Truncate::new(Reach::Keep(messages / 2));
+        let done = repo.carry_out(Call::default(), &keep, &SurgeryOptions::default());
+        assert!(!done.expect("carried out").is_nothing());
+        let status = || {
+            let status = repo.status(&On::Head, Encoding::default());
+            format!("{:?}", status.expect("summed up").summary)
+        };
+        status();
+        say(&repo, messages..messages + 2, tools);
+        status();
+        let before = steps.load(Ordering::Relaxed);
+        status();
+        steps.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (steps_of_second(600), steps_of_second(6_000));
+    assert!(many < few + few / 4, "{few} and {many} steps");
 }
 
 /// A tool's call and its result, in turn.

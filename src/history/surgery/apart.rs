@@ -19,6 +19,7 @@ pub(super) fn apart_places(outline: &Outline, needs: &Needs, apart: Apart) -> Ve
         visible.saturating_sub(apart.last)..visible,
     ];
     places.extend(apart.share.map(|share| around(share.of(visible))));
+    places.extend(apart.keep.map(|keep| around(visible.saturating_sub(keep))));
     if apart.around {
         // An edit names its entry, too.
         let named = needs

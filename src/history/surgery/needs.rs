@@ -38,6 +38,8 @@ pub struct Apart {
     pub last: usize,
     /// Those around the border of this share of all.
     pub share: Option<Fraction>,
+    /// Those around the border of this many of the last.
+    pub keep: Option<usize>,
     /// Those around the ones that are named, with all calls and results that belong to these.
     pub around: bool,
     /// Whether what is hidden may come back, which may be more than what is visible.

@@ -80,7 +80,9 @@ impl Scene {
         match &self.tip {
             Some(tip) => {
                 let tail = match (self.together, &self.outline) {
-                    (Some(total), Some(outline)) => self.tail(view, outline, total)?,
+                    (Some(total), Some(outline)) => {
+                        Tail::of_outline(view, outline, total, self.encoding)?
+                    }
                     _ => Tail::of(&self.context, &self.counts),
                 };
                 let says = provider::says_of(view, tip, &tail, self.encoding)?;
@@ -88,24 +90,6 @@ impl Scene {
             }
             None => Ok(ProviderSays::Nothing),
         }
-    }
-
-    /// The end of a context of which some entries stand together.
-    fn tail(&self, view: &dyn View, outline: &Outline, total: Total) -> Result<Tail> {
-        let visible = outline.visible();
-        let before = visible.len().saturating_sub(provider::COMMITS);
-        let newest = visible.read_in(view, before..visible.len())?;
-        let entries: Vec<&Entry> = newest.iter().map(|one| &one.entry).collect();
-        let counting = Counting::new(self.encoding);
-        let counts = counting.fill(view, &entries, &Fresh::new())?.0;
-        let newest = counts.iter().map(|count| count.tokens).sum();
-        Ok(Tail {
-            before,
-            before_tokens: total.tokens.saturating_sub(newest),
-            entries: entries.iter().map(|entry| entry.id).zip(counts).collect(),
-            hides: outline.entries() > total.messages,
-            rows: None,
-        })
     }
 
     /// Keeps the context's total: what a hide is measured by is asked for by whoever looks next. Of a long context that

@@ -11,6 +11,9 @@ use crate::history::surgery::{Apart, Needs, Plan, Scene};
 use crate::model::tokens::Counter;
 use crate::model::{Draft, Encoding};
 
+/// How many messages that stay are each told by itself.
+const FEW: usize = if cfg!(test) { 2 } else { 1_024 };
+
 /// How far a truncation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -76,22 +79,22 @@ impl Truncate {
 
 impl Plan for Truncate {
     fn needs(&self) -> Needs {
-        let apart = |last, share| Apart {
+        let mut apart = Apart {
             first: FIRST,
-            last,
-            share,
+            last: FIRST,
             all: true,
             ..Apart::default()
         };
+        match self.reach {
+            Reach::Fraction(fraction) => apart.share = Some(fraction),
+            // Among the last there may be as many that are not counted.
+            Reach::Keep(keep) if keep <= FEW => apart.last = 2 * keep + FIRST,
+            Reach::Keep(keep) => apart.keep = Some(keep),
+            // What is left is weighed message by message.
+            Reach::ToBudget(_) => return Needs::messages(),
+        }
         Needs {
-            apart: match self.reach {
-                Reach::Fraction(fraction) => Some(apart(FIRST, Some(fraction))),
-                Reach::Keep(keep) => {
-                    Some(apart(keep.saturating_mul(2).saturating_add(FIRST), None))
-                }
-                // What is left is weighed message by message.
-                Reach::ToBudget(_) => None,
-            },
+            apart: Some(apart),
             ..Needs::messages()
         }
     }

@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use crate::history::{Call, Repo};
+use crate::history::{Call, LogOptions, On, Repo};
 use crate::ingest::import::GROWN;
 use crate::ingest::plain::READ_BYTES;
 use crate::ingest::{ImportRequest, Reading, import, known_stamp, stamp};
-use crate::model::{Millis, RefName};
+use crate::model::tokens::{Counter, context_total};
+use crate::model::{Encoding, Millis, RefName};
 use crate::store::SessionRow;
 
 fn bring_in(repo: &Repo, path: &Path, reading: Reading) {
@@ -508,6 +509,43 @@ fn what_comes_in_by_itself_costs_as_much_at_the_end_of_a_long_session_as_of_a_sh
     };
     let (short, long) = (steps(12), steps(400));
     assert!(long < short + short / 4, "{short} and {long} steps");
+}
+
+/// What comes in counted leaves totals: the first list of it is read as later ones are.
+#[test]
+fn a_look_after_an_import_costs_what_it_costs_later() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.jsonl");
+    let (repo, steps) = Repo::counted();
+    let lines = long(false, 2_000);
+    let half = memchr::memrchr(b'\n', &lines.as_bytes()[..lines.len() / 2]).expect("a line") + 1;
+    for len in [half, lines.len()] {
+        std::fs::write(&path, &lines[..len]).expect("written");
+        let request = ImportRequest {
+            reading: Reading::New,
+            counter: Some(Counter::of(Encoding::default())),
+            ..ImportRequest::at(Millis(7), "import")
+        };
+        import(&repo, &path, &request, &mut |_| {}).expect("imports");
+        let tip = repo.resolve(&On::Head, "HEAD").expect("a tip");
+        let look = || {
+            let before = steps.load(Ordering::Relaxed);
+            let options = LogOptions {
+                limit: 20,
+                ..LogOptions::default()
+            };
+            let rows = repo.log(&tip, &options).expect("listed");
+            (rows[0].running, steps.load(Ordering::Relaxed) - before)
+        };
+        let ((tokens, first), (again, later)) = (look(), look());
+        assert!(first <= later + later / 4, "{first} and then {later} steps");
+        assert_eq!(tokens, again);
+        let context = repo.context(&tip).expect("a context");
+        let counts = repo.counts(&context, Encoding::default()).expect("counted");
+        assert_eq!(tokens, context_total(counts));
+        let found = repo.fsck(true, &mut |_| Ok(())).expect("checked");
+        assert!(!found.is_damaged(), "{found:?}");
+    }
 }
 
 #[test]
