@@ -18,6 +18,17 @@ use crate::store::{Tx, View};
 /// How often the same is done at most where others put the same at the same moment.
 const ATTEMPTS: u32 = 50;
 
+/// Does it once more where others have put the same at the same moment: then it is there.
+pub(crate) fn retried<T>(mut act: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut attempt = 1;
+    loop {
+        match act() {
+            Err(Error::Overtaken { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
 /// Where the caller expects the branch to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
@@ -114,13 +125,7 @@ impl Repo {
         chain: impl Fn(Option<CommitHash>) -> Chain<'a>,
         then: impl Fn(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
-        let mut attempt = 1;
-        loop {
-            match self.try_to_make(call, drafts, options, &chain, &then) {
-                Err(Error::Overtaken { .. }) if attempt < ATTEMPTS => attempt += 1,
-                done => return done,
-            }
-        }
+        retried(|| self.try_to_make(call, drafts, options, &chain, &then))
     }
 
     fn try_to_make<'a, T>(
@@ -131,14 +136,7 @@ impl Repo {
         chain: &impl Fn(Option<CommitHash>) -> Chain<'a>,
         then: &impl Fn(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
-        let named = match call.on {
-            On::Branch(branch) => Some(branch),
-            On::Head => None,
-        };
-        let tx = self.store.begin_on(named, &mut || {
-            let messages = drafts.iter().flat_map(|draft| &draft.messages);
-            messages.map(Sealed::hash).collect()
-        })?;
+        let tx = self.begin_on(call.on, drafts)?;
         let (branch, tip) = attached(&*tx, call.on)?;
         if tip.is_none() {
             // The first commit makes the branch.
@@ -173,6 +171,18 @@ impl Repo {
         Ok((done, told))
     }
 
+    /// A transaction on the branch that a call is on, which puts the messages of these at most.
+    pub(super) fn begin_on(&self, on: &On, drafts: &[Draft]) -> Result<Box<dyn Tx + '_>> {
+        let named = match on {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        self.store.begin_on(named, &mut || {
+            let messages = drafts.iter().flat_map(|draft| &draft.messages);
+            messages.map(Sealed::hash).collect()
+        })
+    }
+
     /// Makes commits behind `after`, as a first one where that is none. No branch moves, so nobody sees them who does not
     /// know their hashes, and a collection may take them out: see [`Repo::advance`].
     ///
@@ -186,7 +196,17 @@ impl Repo {
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
-        let tx = self.store.write()?;
+        retried(|| self.try_to_commit_after(call, after, drafts, options))
+    }
+
+    fn try_to_commit_after(
+        &self,
+        call: Call<'_>,
+        after: Option<CommitHash>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        let tx = self.begin_on(call.on, drafts)?;
         let (branch, _) = attached(&*tx, call.on)?;
         let mut making = Making {
             tx: &*tx,
@@ -209,7 +229,11 @@ impl Repo {
     /// [`Error::RefMoved`] where it is elsewhere, [`Error::NotForward`] where `to` does not stand behind it,
     /// [`Error::DetachedHead`].
     pub fn advance(&self, call: Call<'_>, to: CommitHash, expect: Expect) -> Result<RefName> {
-        let tx = self.store.write()?;
+        retried(|| self.try_to_advance(call, to, expect))
+    }
+
+    fn try_to_advance(&self, call: Call<'_>, to: CommitHash, expect: Expect) -> Result<RefName> {
+        let tx = self.begin_on(call.on, &[])?;
         let (branch, tip) = attached(&*tx, call.on)?;
         expect.hold(&branch, tip)?;
         match tip {
@@ -221,7 +245,7 @@ impl Repo {
                 });
             }
         }
-        tx.begin_operation(call.now, call.what)?;
+        tx.begin_moves(call.now, call.what)?;
         begin(&*tx, call.on, &branch, tip)?;
         tx.set_reference(&branch, Some(&RefValue::Commit(to)))?;
         tx.commit()?;

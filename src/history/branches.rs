@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
+use crate::history::append::retried;
 use crate::history::call::{Call, On};
 use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
@@ -11,7 +12,7 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path, prompts, totals};
 use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
-use crate::store::{TagNote, Tips, Tx, View};
+use crate::store::{TagNote, Tips, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -163,15 +164,10 @@ impl Repo {
     ///
     /// [`Error::RefExists`], and as [`Repo::resolve`].
     pub fn create_branch(&self, call: Call<'_>, name: &RefName, start: &str) -> Result<Made> {
-        let tx = self.store.write()?;
-        let made = create(&*tx, call, name, start)?;
-        tx.commit()?;
+        let made = retried(|| self.try_to_create(call, name, start, None))?;
         let open = self.open_call(&made, self.head(call.on)?.commit().as_ref())?;
-        Ok(Made {
-            name: name.clone(),
-            commit: made,
-            open,
-        })
+        let (name, commit) = (name.clone(), made);
+        Ok(Made { name, commit, open })
     }
 
     /// Renames a branch; HEAD follows where it is on it.
@@ -286,14 +282,27 @@ impl Repo {
         target: &str,
         note: Option<&str>,
     ) -> Result<CommitHash> {
-        let tx = self.store.write()?;
-        let commit = create(&*tx, call, name, target)?;
-        let note = note.map(|text| TagNote {
-            commit,
-            time: call.now,
-            text: text.to_owned(),
-        });
-        tx.set_tag_note(name, note.as_ref())?;
+        retried(|| self.try_to_create(call, name, target, note))
+    }
+
+    fn try_to_create(
+        &self,
+        call: Call<'_>,
+        name: &RefName,
+        target: &str,
+        note: Option<&str>,
+    ) -> Result<CommitHash> {
+        let tx = self.store.begin_on(Some(name), &mut Vec::new)?;
+        let commit = revision::resolve(&*tx, call.on, target)?;
+        repo::refuse_name(&*tx, name)?;
+        tx.hold_read()?;
+        tx.begin_moves(call.now, call.what)?;
+        tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
+        if !name.is_branch() {
+            let (text, time) = (note.map(str::to_owned), call.now);
+            let note = text.map(|text| TagNote { commit, time, text });
+            tx.set_tag_note(name, note.as_ref())?;
+        }
         tx.commit()?;
         Ok(commit)
     }
@@ -353,14 +362,6 @@ fn first_prompts(view: &dyn View, mut open: Vec<&mut BranchRow>) -> Result<()> {
 }
 
 /// Points a new name at what `target` names.
-fn create(tx: &dyn Tx, call: Call<'_>, name: &RefName, target: &str) -> Result<CommitHash> {
-    let commit = revision::resolve(tx, call.on, target)?;
-    repo::refuse_name(tx, name)?;
-    tx.begin_operation(call.now, call.what)?;
-    tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
-    Ok(commit)
-}
-
 fn missing(name: &RefName) -> Error {
     let kind = if name.is_branch() { "branch" } else { "tag" };
     let name = name.short().to_owned();

@@ -191,7 +191,7 @@ impl Config {
 impl Repo {
     /// The repository's configuration.
     pub fn config(&self) -> Result<Config> {
-        Config::of(&*self.store.read()?)
+        Ok(Config(self.store.config()?))
     }
 
     /// Sets a value of the configuration, or removes it. A value is kept as it is given.

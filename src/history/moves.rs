@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
+use crate::history::append::retried;
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::open_call::{OpenCall, open_call};
@@ -115,9 +116,18 @@ impl Repo {
         &self,
         call: Call<'_>,
         mode: ResetMode,
-        to: impl FnOnce(&dyn View) -> Result<Option<CommitHash>>,
+        to: impl Fn(&dyn View) -> Result<Option<CommitHash>>,
     ) -> Result<Reset> {
-        let tx = self.store.write()?;
+        retried(|| self.try_to_reset(call, mode, &to))
+    }
+
+    fn try_to_reset(
+        &self,
+        call: Call<'_>,
+        mode: ResetMode,
+        to: &impl Fn(&dyn View) -> Result<Option<CommitHash>>,
+    ) -> Result<Reset> {
+        let tx = self.begin_on(call.on, &[])?;
         let to = to(&*tx)?;
         let head = repo::head(&*tx, call.on)?;
         let (branch, from) = (head.branch().cloned(), head.commit());
@@ -142,7 +152,8 @@ impl Repo {
         if from == to {
             return Ok(done);
         }
-        tx.begin_operation(call.now, call.what)?;
+        tx.hold_read()?;
+        tx.begin_moves(call.now, call.what)?;
         if let Some(from) = from {
             if mode == ResetMode::Soft {
                 tx.set_reference(&RefName::orig_head(), Some(&RefValue::Commit(from)))?;

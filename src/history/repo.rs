@@ -261,11 +261,16 @@ impl Repo {
         let store = crate::store::postgres::Postgres::create(address);
         let (store, _) = store.expect("made");
         let trips = store.trips();
-        let repo = Self {
+        (Self::of_server(store), trips)
+    }
+
+    /// A repository on a server.
+    #[cfg(all(test, feature = "postgres"))]
+    pub(crate) fn of_server(store: crate::store::postgres::Postgres) -> Self {
+        Self {
             address: Some(store.address()),
             ..Self::of(Box::new(store))
-        };
-        (repo, trips)
+        }
     }
 
     /// The `.tract` directory; none for a repository on a server or in memory.

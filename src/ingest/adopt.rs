@@ -10,6 +10,7 @@ use crate::context::Order;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
+use crate::history::append::retried;
 use crate::history::chain::Chain;
 use crate::history::parting::Parting;
 use crate::history::{Repo, load, path};
@@ -32,7 +33,17 @@ pub fn adopt(
     now: Millis,
     what: &str,
 ) -> Result<u64> {
-    let tx = repo.store.write()?;
+    retried(|| try_to_adopt(repo, session, branch, now, what))
+}
+
+fn try_to_adopt(
+    repo: &Repo,
+    session: &RefName,
+    branch: &RefName,
+    now: Millis,
+    what: &str,
+) -> Result<u64> {
+    let tx = repo.store.begin_on(Some(branch), &mut Vec::new)?;
     let Some(theirs) = load::tip(&*tx, session)? else {
         return Err(Error::no_commit(session.short()));
     };

@@ -19,6 +19,7 @@ use super::session::Session;
 use super::slices::Slices;
 use super::source::SourceFile;
 use crate::error::{Error, Result};
+use crate::hash::ContentHash;
 use crate::history::erase::ERASED;
 use crate::history::purge::holds_purged;
 use crate::history::{On, Repo, repo};
@@ -223,7 +224,7 @@ pub(super) fn take_in(
         let holds = is_last && file.input.size_bytes() <= HELD_BYTES;
         let bases = KeptBases::of(&*repo.store, file.format, &*file.input)?;
         let intake = Intake::of(repo, file, request, &mut done, &mut *progress)?;
-        let mut intake = intake.holding(holds);
+        let mut intake = intake.holding(holds).alone(is_last);
         let upheaval = intake.upheaval;
         let read = |sink: &mut dyn Sink| file.read(Some(&bases), sink);
         let read = intake.read(file.input.size_bytes(), read);
@@ -343,8 +344,12 @@ struct Intake<'a> {
     file: &'a SessionInput<'a>,
     /// Where it goes on, if it was here before and is not read whole.
     growth: Option<&'a Onward>,
-    /// Whether nobody else may write from the first slice to the end.
+    /// Whether nobody else may come in between, from the first slice to the end.
     holds: bool,
+    /// The session that it is about, once that is told: others may write to all else. None where it is for nobody else to
+    /// write meanwhile.
+    on: Option<RefName>,
+    is_alone: bool,
     /// What it must not have come to since it began.
     upheaval: Upheaval,
     slices: Slices<'a>,
@@ -371,6 +376,8 @@ impl<'a> Intake<'a> {
             file,
             growth: None,
             holds: false,
+            on: None,
+            is_alone: false,
             upheaval: Upheaval::of(&*store.read()?)?,
             slices: Slices::of(store, SLICE_WORK),
             current: None,
@@ -383,10 +390,13 @@ impl<'a> Intake<'a> {
 
     /// Of its end, of so many bytes: a little is one transaction.
     fn onward(self, onward: &'a Onward, size_bytes: u64) -> Self {
-        Self {
+        let name = onward.source.session.clone();
+        let mut onward = Self {
             growth: Some(onward),
             ..self.holding(size_bytes <= GROWN_BYTES)
-        }
+        };
+        onward.is_about(name);
+        onward
     }
 
     fn holding(self, holds: bool) -> Self {
@@ -396,6 +406,26 @@ impl<'a> Intake<'a> {
             slices: Slices::of(self.store, share),
             ..self
         }
+    }
+
+    /// From here on nobody else writes.
+    fn alone(self, is_alone: bool) -> Self {
+        Self { is_alone, ..self }
+    }
+
+    /// Which session it is about, where that is not known yet.
+    fn is_about(&mut self, name: RefName) {
+        if self.is_alone || self.on.is_some() {
+            return;
+        }
+        self.on = Some(name);
+        let slices = std::mem::replace(&mut self.slices, Slices::of(self.store, SLICE_WORK));
+        self.slices = slices.on(self.on.clone());
+    }
+
+    /// The next slices, of so much work each.
+    fn slices_of(&self, share: usize) -> Slices<'a> {
+        Slices::of(self.store, share).on(self.on.clone())
     }
 
     /// What comes of it, once it is read; nothing is open any more where that failed.
@@ -493,7 +523,7 @@ impl<'a> Intake<'a> {
     /// Keeps the source and the records behind commits; gives the source, if there is to be one.
     fn keep(&mut self, file: &SourceFile<'_>, placed: &Placed) -> Result<Option<u64>> {
         if !self.holds {
-            self.slices = Slices::of(self.store, SLICE_RECORDS);
+            self.slices = self.slices_of(SLICE_RECORDS);
         }
         let SessionInput { format, stem, .. } = self.file;
         // Of what stands in pieces in several records the file still says it.
@@ -689,13 +719,18 @@ impl Taker for Intake<'_> {
             },
             _ => None,
         });
-        match messages.clone().next() {
-            Some(_) => self
-                .slices
-                .tx()?
-                .foresee(&mut || messages.clone().collect()),
-            None => Ok(()),
+        let mut messages = || messages.clone().collect::<Vec<ContentHash>>();
+        if messages().is_empty() {
+            return Ok(());
         }
+        let begins = next.iter().find_map(|told| match told {
+            Told::Session(start) => Some(RefName::session(self.file.format.name, &start.id)),
+            _ => None,
+        });
+        if let Some(name) = begins {
+            self.is_about(name);
+        }
+        self.slices.about(&mut messages)?.foresee(&mut messages)
     }
 
     fn take(&mut self, told: Told<Ready>) -> Result<()> {
@@ -710,6 +745,7 @@ impl Taker for Intake<'_> {
             Told::Session(start) => {
                 let (tool, request) = (self.file.format.name, self.request);
                 let (counter, secrets) = (request.counter, request.secrets);
+                self.is_about(RefName::session(tool, &start.id));
                 let tx = self.slices.tx()?;
                 let mut session = Session::begin(tx, tool, start, counter, secrets)?;
                 if let Some(growth) = self.growth {

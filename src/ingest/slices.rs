@@ -3,6 +3,8 @@
 //! Between two of them anybody may write: what a slice builds on is compared in the slice.
 
 use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::model::RefName;
 use crate::store::{Store, Tx};
 
 #[cfg(test)]
@@ -18,6 +20,8 @@ thread_local! {
 pub(super) struct Slices<'a> {
     store: &'a dyn Store,
     share: usize,
+    /// The ref that they are about: others may write to all else beside them. None: to nothing.
+    on: Option<RefName>,
     open: Option<Box<dyn Tx + 'a>>,
     work: usize,
 }
@@ -29,9 +33,15 @@ impl<'a> Slices<'a> {
         Self {
             store,
             share,
+            on: None,
             open: None,
             work: 0,
         }
+    }
+
+    /// The same about a ref, from the next one on.
+    pub(super) fn on(self, on: Option<RefName>) -> Self {
+        Self { on, ..self }
     }
 
     /// What is written to.
@@ -41,20 +51,31 @@ impl<'a> Slices<'a> {
 
     /// The open slice.
     pub(super) fn tx(&mut self) -> Result<&dyn Tx> {
+        self.about(&mut Vec::new)
+    }
+
+    /// The same for whoever is about to put these.
+    pub(super) fn about(
+        &mut self,
+        contents: &mut dyn FnMut() -> Vec<ContentHash>,
+    ) -> Result<&dyn Tx> {
         let tx = match self.open.take() {
             Some(tx) => tx,
-            None => self.begin()?,
+            None => self.begin(contents)?,
         };
         Ok(&**self.open.insert(tx))
     }
 
-    fn begin(&self) -> Result<Box<dyn Tx + 'a>> {
+    fn begin(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<Box<dyn Tx + 'a>> {
         #[cfg(test)]
         if let Some(mut happens) = GAP.take() {
             happens();
             GAP.set(Some(happens));
         }
-        self.store.write()
+        match &self.on {
+            Some(name) => self.store.begin_on(Some(name), contents),
+            None => self.store.write(),
+        }
     }
 
     /// Whether nobody else may write now.
@@ -81,7 +102,7 @@ impl<'a> Slices<'a> {
     pub(super) fn last(mut self) -> Result<Box<dyn Tx + 'a>> {
         match self.open.take() {
             Some(tx) => Ok(tx),
-            None => self.begin(),
+            None => self.begin(&mut Vec::new),
         }
     }
 }

@@ -48,6 +48,10 @@ impl Store for Guarded {
         self.store.read()
     }
 
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        self.store.config()
+    }
+
     fn hold(&self, holds: bool) {
         self.store.hold(holds);
     }

@@ -91,6 +91,11 @@ pub trait Store: Send {
     /// A consistent view for reading. Close it soon: it holds back the journal.
     fn read(&self) -> Result<Box<dyn View + '_>>;
 
+    /// The repository's configuration, as a view would tell it now: an engine for which a view is dear does without one.
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        self.read()?.config()
+    }
+
     /// Whether the views that follow, one after the other, may see the same, until something is written here: an
     /// engine for which a view is dear goes on with the last one. It holds back what an open view does.
     fn hold(&self, holds: bool) {
@@ -107,8 +112,8 @@ pub trait Store: Send {
     /// this `waits`.
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>>;
 
-    /// A transaction that puts commits on one branch, the one where HEAD is unless it is named, and takes out nothing: an
-    /// engine that can lets others do the same on other branches meanwhile. An operation comes with the first move under
+    /// A transaction that puts commits on one branch, the one where HEAD is unless it is named, or on a session's ref, and takes
+    /// out nothing: an engine that can lets others do the same on other refs meanwhile. An operation comes with the first move under
     /// it there ([`Opening::WithFirstMove`]). `contents` are those that it may put; an engine asks for them for which it is
     /// quicker to find out together with what it asks first.
     ///

@@ -322,10 +322,7 @@ pub trait Refs: Remembered {
 
     /// The repository's configuration: keys and values, by key.
     fn config(&self) -> Result<Vec<(String, String)>> {
-        let rows = remembered::all(self, &CONFIG)?;
-        let pair = |row: MemoryRow| Ok((row.key.clone(), row.text(0)?.to_owned()));
-        let rows = rows.into_iter().filter(|row| !row.key.starts_with(MERGING));
-        rows.map(pair).collect()
+        configured(remembered::all(self, &CONFIG)?)
     }
 
     /// What is remembered of the merge that is under way on a branch.
@@ -333,6 +330,13 @@ pub trait Refs: Remembered {
         let row = remembered::one(self, &CONFIG, &format!("{MERGING}{branch}"))?;
         row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
     }
+}
+
+/// What is configured, by its rows.
+pub(super) fn configured(rows: Vec<MemoryRow>) -> Result<Vec<(String, String)>> {
+    let pair = |row: MemoryRow| Ok((row.key.clone(), row.text(0)?.to_owned()));
+    let rows = rows.into_iter().filter(|row| !row.key.starts_with(MERGING));
+    rows.map(pair).collect()
 }
 
 /// What the row of a merge begins with, before the name of its branch. It stands beside what is configured.
@@ -376,6 +380,16 @@ pub trait RefsMut: Refs + RememberedMut {
     fn begin_moves_by(&self, time: Millis, what: &str, by: Option<&Author>) -> Result<()> {
         let coming = self.open_operation(time, what, by, Opening::WithFirstMove);
         coming.map(drop)
+    }
+
+    /// Holds the refs that were read here, before any is moved: nobody else moves them until the end, so what follows from
+    /// them comes in the log where it belongs. Where nobody else writes, there is nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overtaken`] where one is elsewhere by now.
+    fn hold_read(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Points a ref somewhere, or deletes it, and logs the move. An unchanged ref logs nothing.

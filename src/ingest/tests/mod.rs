@@ -1,5 +1,7 @@
 //! What holds of imports as a whole.
 
+#[cfg(feature = "postgres")]
+mod beside;
 mod collecting;
 mod coming_back;
 mod growing;

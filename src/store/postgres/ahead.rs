@@ -146,9 +146,8 @@ pub(super) fn of_view(names: &[RefName]) -> Result<Vec<Asked>> {
 }
 
 /// What a transaction foresees that goes on from the tip: what the names hold; the path to the tip; where that stands, whether
-/// anything stands behind it, how deep its newest checkpoint is, and whether nobody else `claims` to go on there. The kind of a
-/// row is its first column.
-pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
+/// anything stands behind it, and how deep its newest checkpoint is. The kind of a row is its first column.
+pub(super) fn of_writer(names: &[RefName]) -> Result<Asked> {
     let sql = format!(
         "{TIP}
          SELECT {REF}::bigint, 0 AS at, target, commits.hash, r.symbolic, chain.name,
@@ -161,7 +160,7 @@ pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
              (SELECT max(k.depth) FROM path JOIN checkpoints AS k ON k.lineage = path.lineage AND k.depth <= last),
              EXISTS (SELECT 1 FROM commits WHERE lineage = c.lineage AND depth = c.depth + 1)
                  OR EXISTS (SELECT 1 FROM lineages WHERE parent = c.lineage AND fork_depth = c.depth),
-             {claims}
+             true
          FROM commits AS c WHERE id = (SELECT id FROM tip) ORDER BY 1, 2"
     );
     asked(sql, &[&keys(names)])
@@ -171,3 +170,10 @@ pub(super) fn of_writer(names: &[RefName], claims: &str) -> Result<Asked> {
 pub(super) const REF: i64 = 0;
 pub(super) const PART: i64 = 1;
 pub(super) const END: i64 = 2;
+/// What [`begin_on`](super::turn::begin_on) tells beside these: the transaction's token and number, numbers of a content and of a
+/// commit, the branch, the newest purge, a content.
+pub(super) const OWN: i64 = 3;
+pub(super) const NUMBERS: i64 = 4;
+pub(super) const BRANCH: i64 = 5;
+pub(super) const PURGE: i64 = 6;
+pub(super) const CONTENT: i64 = 7;

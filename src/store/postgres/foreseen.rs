@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Row;
 
-use super::ahead::{PART, PARTS, REF, usual};
+use super::ahead::{BRANCH, CONTENT, END, NUMBERS, PART, PARTS, PURGE, REF, usual};
 use super::columns::get;
 use super::driver::Told;
 use super::link::rows;
@@ -48,6 +48,10 @@ impl Session<'_> {
                 self.ahead.saw_reference(&get(row, 5)?, held.as_ref());
                 continue;
             }
+            if kind > END {
+                self.took_turn(kind, row)?;
+                continue;
+            }
             let (lineage, depth): (i64, i64) = (get(row, 6)?, get(row, 7)?);
             if kind == PART {
                 path.push((lineage, depth));
@@ -62,6 +66,21 @@ impl Session<'_> {
             if is_claimed && !is_followed {
                 self.known.ends_at(lineage, depth);
             }
+        }
+        Ok(())
+    }
+
+    /// Takes in what is told beside that where a turn begins on a branch.
+    fn took_turn(&self, kind: i64, row: &Row) -> Result<()> {
+        match kind {
+            NUMBERS => self.numbers.reserve([get(row, 2)?, get(row, 7)?]),
+            BRANCH => drop(self.branch.replace(Some(get(row, 5)?))),
+            PURGE => {
+                let newest: Option<i64> = get(row, 2)?;
+                self.last_purge.set(Some(newest.map(i64::cast_unsigned)));
+            }
+            CONTENT => self.known.saw_content(get(row, 3)?, get(row, 2)?),
+            _ => {}
         }
         Ok(())
     }

@@ -61,11 +61,17 @@ impl Known {
 
     /// What is not here, as far as is known.
     pub(super) fn saw_none(&self, contents: impl IntoIterator<Item = ContentHash>) {
+        let mut contents = contents.into_iter().peekable();
         let mut absent = self.absent.borrow_mut();
-        if absent.len() >= NAMES {
+        if contents.peek().is_some() && absent.len() >= NAMES {
             absent.clear();
         }
         absent.extend(contents);
+    }
+
+    /// Whether it was looked for already, and is not here.
+    pub(super) fn is_absent(&self, hash: &ContentHash) -> bool {
+        self.absent.borrow().contains(hash)
     }
 
     /// Whether a content is known not to be here; from here on it is.

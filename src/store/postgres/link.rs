@@ -158,9 +158,7 @@ impl Link {
             Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => {
                 Error::overtaken("the repository")
             }
-            Some(&SqlState::UNIQUE_VIOLATION | &SqlState::NOT_NULL_VIOLATION)
-                if self.shares.get() =>
-            {
+            Some(&SqlState::UNIQUE_VIOLATION) if self.shares.get() => {
                 Error::overtaken("the repository")
             }
             Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::ReadOnly,

@@ -1,9 +1,8 @@
 //! The PostgreSQL engine: a schema is a repository.
 //!
 //! As durable as the server is set. Views are snapshots on connections of their own; whoever writes holds
-//! the schema's advisory lock, alone or beside those who commit on other branches, and waits for it no longer than is said.
-//! Many keys go into one
-//! statement, and none is prepared, so that a command of few questions takes few round trips. All that a
+//! the schema's advisory lock, alone or beside those who write other branches and sessions, and waits for it no longer than is said.
+//! Many keys go into one statement, and none is prepared; what each commit asks is functions of the schema's, whose plans the server keeps. All that a
 //! transaction needs is said in it, so a pooler may give it any connection. Deliberately absent: knowledge
 //! of commands, any SQL outside this folder.
 
@@ -12,6 +11,7 @@ mod ahead;
 mod answers;
 mod bodies;
 mod columns;
+mod contents;
 mod derived;
 mod driver;
 mod foreseen;
@@ -329,6 +329,10 @@ impl Postgres {
 impl Store for Postgres {
     fn read(&self) -> Result<Box<dyn View + '_>> {
         Ok(Box::new(Session::read(self)?))
+    }
+
+    fn config(&self) -> Result<Vec<(String, String)>> {
+        self.configured_now()
     }
 
     fn begin(&self, waits: bool) -> Result<Box<dyn Tx + '_>> {

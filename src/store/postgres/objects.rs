@@ -1,14 +1,12 @@
 //! Contents, commits and their lineages, and usage.
 
-use std::collections::HashMap;
-
 use tokio_postgres::Row;
 
 use super::ahead::{LISTED, PROVIDERS};
-use super::columns::{damaged, get, keys};
-use super::session::{CONTENTS, Session};
-use super::turn::Turn;
-use super::waiting::{Append, Content};
+use super::columns::{damaged, get};
+use super::session::Session;
+use super::turn::claim;
+use super::waiting::Append;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
 use crate::model::{Commit, Message, Operation, Sealed, ToolUses, Usage, tombstone};
@@ -20,87 +18,6 @@ use crate::store::packing::{RAW, ZSTD, pack};
 use crate::store::rows::{self, Shown, USAGE};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{CommitRow, ContentRow, ContentSize, Objects, ObjectsMut, Prepared};
-
-impl Session<'_> {
-    /// The rows of contents, of which all must be here.
-    pub(super) fn must_contents(&self, hashes: &[ContentHash]) -> Result<Vec<i64>> {
-        let known = hashes
-            .iter()
-            .filter_map(|hash| Some((*hash, self.known.content(hash)?)));
-        let mut known: HashMap<ContentHash, i64> = known.collect();
-        let mut open: Vec<ContentHash> = hashes.to_vec();
-        open.retain(|hash| !known.contains_key(hash));
-        if !open.is_empty() {
-            known.extend(self.look_for(&open)?);
-        }
-        let found = hashes.iter().map(|hash| {
-            let id = known.get(hash).copied();
-            id.ok_or_else(|| missing("content", hash))
-        });
-        found.collect()
-    }
-
-    /// Those of these contents that are here. Of many, not all may be remembered.
-    fn look_for(&self, hashes: &[ContentHash]) -> Result<HashMap<ContentHash, i64>> {
-        let rows = self.query(CONTENTS, &[&keys(hashes)])?;
-        let found = rows.iter().map(|row| {
-            let (hash, id) = (get(row, 0)?, get(row, 1)?);
-            self.known.saw_content(hash, id);
-            Ok((hash, id))
-        });
-        found.collect()
-    }
-
-    /// Keeps a content's row with its body, if there is none by that name; whether there was none.
-    fn insert_content(
-        &self,
-        hash: &ContentHash,
-        shown: Shown,
-        (encoding, body): (i64, &[u8]),
-    ) -> Result<bool> {
-        let id = self.next_id("contents")?;
-        if self.known.is_first(hash) {
-            self.known.saw_content(*hash, id);
-            self.put(|waiting| {
-                waiting.content(Content {
-                    id,
-                    hash: *hash,
-                    shown,
-                    encoding,
-                    body: body.to_vec(),
-                });
-            })?;
-            return Ok(true);
-        }
-        let found = self.first_aside(
-            "WITH put AS (
-                 INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING RETURNING id
-             ), packed AS (
-                 INSERT INTO bodies (content, encoding, body) SELECT id, $8, $9 FROM put
-             ), used AS (
-                 INSERT INTO tool_uses (content, uses) SELECT id, $10 FROM put WHERE $10 IS NOT NULL
-             )
-             SELECT id FROM put UNION ALL SELECT id FROM contents WHERE hash = $2",
-            &[
-                &id,
-                hash,
-                &shown.role,
-                &shown.preview,
-                &shown.size_bytes,
-                &shown.calls,
-                &shown.results,
-                &encoding,
-                &body,
-                &shown.uses,
-            ],
-            |row| get::<i64>(row, 0),
-        )?;
-        let found = found.ok_or_else(|| damaged("a content was neither put nor here"))?;
-        self.known.saw_content(*hash, found);
-        Ok(found == id)
-    }
-}
 
 impl Objects for Session<'_> {
     fn commits(&self, hashes: &[CommitHash]) -> Result<Vec<Option<CommitRow>>> {
@@ -218,15 +135,7 @@ impl Objects for Session<'_> {
 
 impl ObjectsMut for Session<'_> {
     fn foresee(&self, contents: &mut dyn FnMut() -> Vec<ContentHash>) -> Result<()> {
-        let mut open = contents();
-        open.retain(|hash| self.known.content(hash).is_none());
-        if open.is_empty() {
-            return Ok(());
-        }
-        let found = self.look_for(&open)?;
-        open.retain(|hash| !found.contains_key(hash));
-        self.known.saw_none(open);
-        Ok(())
+        self.foresee_contents(contents())
     }
 
     fn put_named(
@@ -302,17 +211,21 @@ impl ObjectsMut for Session<'_> {
         let id = self.next_id("commits")?;
         // A second child begins a lineage of its own, and so does one beside which another may come.
         let ends = parent.filter(|parent| self.known.end(parent.lineage) == Some(parent.depth));
-        let goes_on = ends.is_some() || (parent.is_some() && self.turn == Turn::Alone);
+        let goes_on = match (parent, ends) {
+            (None, _) => "false".to_owned(),
+            (_, Some(_)) => "true".to_owned(),
+            (Some(_), None) => claim(self.turn, self.store.schema, "$6"),
+        };
         let fresh = match ends {
             Some(_) => 0,
             None => self.next_id("lineages")?,
         };
-        let found = self.first(
+        let put = format!(
             "WITH here AS (
                  SELECT id, lineage, depth FROM commits WHERE hash = $2
              ), fork AS (
                  INSERT INTO lineages (id, parent, fork_depth) SELECT $8, $3, $4
-                 WHERE $8 > 0 AND NOT EXISTS (SELECT 1 FROM here) AND (NOT $10 OR EXISTS (
+                 WHERE $8 > 0 AND NOT EXISTS (SELECT 1 FROM here) AND (NOT {goes_on} OR EXISTS (
                      SELECT 1 FROM commits WHERE lineage = $3 AND depth = $5))
                  RETURNING id
              ), put AS (
@@ -321,7 +234,10 @@ impl ObjectsMut for Session<'_> {
                  WHERE NOT EXISTS (SELECT 1 FROM here)
                  RETURNING id, lineage, depth
              )
-             SELECT id, lineage, depth FROM put UNION ALL SELECT id, lineage, depth FROM here",
+             SELECT id, lineage, depth FROM put UNION ALL SELECT id, lineage, depth FROM here"
+        );
+        let found = self.first(
+            &put,
             &[
                 &id,
                 &hash,
@@ -332,7 +248,6 @@ impl ObjectsMut for Session<'_> {
                 &appended,
                 &fresh,
                 &commit.canonical(),
-                &goes_on,
             ],
             |row| rows::place(row, 0),
         )?;

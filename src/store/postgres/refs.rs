@@ -78,6 +78,7 @@ impl Refs for Session<'_> {
     fn reference(&self, name: &RefName) -> Result<Option<RefValue>> {
         let name = kept(self.seat(), name);
         if let Some(held) = self.ahead.reference(name) {
+            self.has_read(name, held.as_ref());
             return Ok(held);
         }
         if let Some(all) = self.all_told(REFS)? {
@@ -97,6 +98,7 @@ impl Refs for Session<'_> {
             .flatten();
         if self.turn == Turn::OnBranch {
             self.ahead.saw_reference(name, found.as_ref());
+            self.has_read(name, found.as_ref());
         }
         Ok(found)
     }
@@ -245,6 +247,10 @@ impl RefsMut for Session<'_> {
         self.operation.set(Some(id));
         self.may_be_idle.set(is_coming);
         Ok(Some(id.cast_unsigned()))
+    }
+
+    fn hold_read(&self) -> Result<()> {
+        self.hold_read_refs()
     }
 
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()> {

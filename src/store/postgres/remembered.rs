@@ -3,13 +3,16 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::Postgres;
 use super::columns::{Given, Parameter};
+use super::link::Link;
 use super::session::Session;
 use super::usual::{indexed, remembered_asked};
 use crate::error::Result;
 use crate::store::lineage::Lineages;
-use crate::store::tables::{SESSIONS, Table};
-use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut};
+use crate::store::refs::configured;
+use crate::store::tables::{CONFIG, SESSIONS, Table};
+use crate::store::{Cell, Memory, MemoryRow, Remembered, RememberedMut, Store};
 
 impl Parameter for Cell {
     fn given(&self) -> (Given<'_>, Type) {
@@ -21,6 +24,23 @@ impl Parameter for Cell {
             Self::Commit(commit) => Some(&commit.as_bytes()[..]),
         };
         (Given::Bytes(bytes), Type::BYTEA)
+    }
+}
+
+impl Postgres {
+    /// What is configured, in one statement outside of any transaction, but where views that follow are to see the same.
+    pub(super) fn configured_now(&self) -> Result<Vec<(String, String)>> {
+        if self.is_held.get() {
+            return self.read()?.config();
+        }
+        let listed = CONFIG.listed();
+        let table = self.address.qualified(CONFIG.name);
+        let sql = format!("SELECT {listed} FROM {table} ORDER BY {}", CONFIG.key());
+        let ask = |link: &Link| link.query(&sql, &[]);
+        let (link, found) = self.enter_transaction(false, self.wait, ask)?;
+        self.give_back(link);
+        let rows = found.iter().map(|row| MemoryRow::read(row, &CONFIG));
+        configured(rows.collect::<Result<_>>()?)
     }
 }
 

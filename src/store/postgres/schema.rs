@@ -18,12 +18,14 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 5] = [
+const ADDED: [&str; 7] = [
     include_str!("../../../migrations/postgres/0003_words.sql"),
     include_str!("../../../migrations/postgres/0004_merges.sql"),
     include_str!("../../../migrations/postgres/0005_authors.sql"),
     include_str!("../../../migrations/postgres/0006_forks.sql"),
     include_str!("../../../migrations/postgres/0007_numbers.sql"),
+    include_str!("../../../migrations/postgres/0008_sources.sql"),
+    include_str!("../../../migrations/postgres/0009_turns.sql"),
 ];
 
 /// The format that this program reads and writes.

@@ -4,7 +4,7 @@
 //! the transaction ends, alone or beside others (`turn.rs`).
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -24,15 +24,12 @@ use super::trace::Trace;
 use super::turn::Turn;
 use super::waiting::Waiting;
 use crate::error::{Error, Interrupted, Result};
-use crate::model::{Author, Millis, RefName};
+use crate::model::{Author, Millis, RefName, RefValue};
 use crate::store::Tx;
 use crate::store::columns::Columns;
 use crate::store::sources::Block;
 use crate::store::tables::Table;
 use crate::store::words::Gathering;
-
-/// Those of some contents that are here.
-pub(super) const CONTENTS: &str = "SELECT hash, id FROM contents WHERE hash = ANY ($1)";
 
 /// What begins a view.
 pub(super) fn begin_view(address: &Address) -> String {
@@ -76,6 +73,8 @@ pub(super) struct Session<'a> {
     /// An operation that comes with the first move under it, and of one that has come the ref that it moved first.
     pub(super) coming: RefCell<Option<Coming>>,
     pub(super) came_with: RefCell<Option<RefName>>,
+    /// What it has read of refs, where others write.
+    pub(super) read_refs: RefCell<BTreeMap<RefName, Option<RefValue>>>,
     /// The numbers of rows.
     pub(super) numbers: Numbers,
     /// What is known of objects.
@@ -140,6 +139,7 @@ impl<'a> Session<'a> {
             branch: RefCell::default(),
             coming: RefCell::default(),
             came_with: RefCell::default(),
+            read_refs: RefCell::default(),
             numbers: Numbers::default(),
             known: Known::default(),
             answers: Answers::default(),
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
     }
 
     /// Asks all of these in one round trip, behind whatever waits for one.
-    fn exchange(&self, asked: Vec<Asked>) -> Result<Vec<Told>> {
+    pub(super) fn exchange(&self, asked: Vec<Asked>) -> Result<Vec<Told>> {
         let mut all = self.later.take();
         let before = all.len();
         all.extend(asked);

@@ -154,16 +154,15 @@ impl Sources for Session<'_> {
 
 impl SourcesMut for Session<'_> {
     fn put_source(&self, session: &RefName, format: &str, newest: Option<u64>) -> Result<u64> {
+        self.lock_beside(session)?;
         must_be_newest(self, session, newest)?;
-        let sql = "WITH next AS (
-                 UPDATE tract_repository SET last_source = last_source + 1 RETURNING last_source
-             )
-             INSERT INTO sources (id, session, format, size_bytes, fingerprint)
-             SELECT last_source, $1, $2, 0, $3 FROM next RETURNING id";
+        // A number is never given twice, whatever became of the row.
+        let sql = "INSERT INTO sources (id, session, format, size_bytes, fingerprint)
+             VALUES ((numbers('sources', 1))[1], $1, $2, 0, $3) RETURNING id";
         let put = self.first(sql, &[session, &format, &fingerprint(b"")], |row| {
             row.unsigned(0)
         })?;
-        put.ok_or_else(|| damaged("the repository's own row is missing"))
+        put.ok_or_else(|| damaged("a source without a number"))
     }
 
     fn append_pressed(

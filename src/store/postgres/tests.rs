@@ -152,7 +152,7 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     assert!(is_here(&store, &hash));
     let format = "SELECT format FROM tract_repository";
     let format: i32 = client.query_one(format, &[]).expect("asked").get(0);
-    assert_eq!(format, 9);
+    assert_eq!(format, 11);
     let tx = store.write().expect("the lock");
     assert!(tx.weigh(u64::MAX).expect("indexed") > 0);
 }

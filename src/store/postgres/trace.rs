@@ -44,12 +44,7 @@ impl Trace {
         } else {
             String::new()
         };
-        format!(
-            "WITH free AS (SELECT id FROM turns LIMIT 1 FOR UPDATE SKIP LOCKED),
-                 counted AS (UPDATE turns SET writes = writes + 1 FROM free WHERE turns.id = free.id),
-                 first AS (INSERT INTO turns (writes) SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM free))
-             INSERT INTO transactions (number, token) VALUES ({number}, '{token}'); {old}"
-        )
+        format!("SELECT leave_trace({number}, '{token}'); {old}")
     }
 }
 

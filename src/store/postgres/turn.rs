@@ -1,22 +1,22 @@
 //! Beside whom somebody writes: the locks that a transaction takes, and where its rows get their numbers.
 //!
-//! Whoever writes alone has the schema's lock. Whoever commits on a branch shares it, and has the branch's: others commit on
-//! other branches meanwhile. What two of them write by the same name, a unique index finds; the second is overtaken then, and
+//! Whoever writes alone has the schema's lock. Whoever commits on a branch, or takes in a session, shares it, and has that of the
+//! ref: others write other refs meanwhile. What two of them write by the same name, a unique index finds; the second is overtaken then, and
 //! does it again. Numbers are given under the schema's lock, whoever holds it: so all that is below one that somebody sees who is
 //! alone has come, or never will.
 
-use super::ahead::TIP;
 use super::columns::keys;
 use super::driver::Asked;
 use super::link::asked;
 use super::trace::OWN_LOCK;
 use crate::error::Result;
+use crate::hash::ContentHash;
 use crate::model::RefName;
 
 /// The first half of the lock's number, `TRCT` in ASCII; the second is the schema's.
 pub(super) const LOCK: i32 = 0x5452_4354;
 
-/// The tables whose rows get their numbers here.
+/// The tables whose rows get their numbers here, each of which has a sequence; first those whose numbers are reserved.
 pub(super) const NUMBERED: [&str; 6] = [
     "contents",
     "commits",
@@ -25,9 +25,6 @@ pub(super) const NUMBERED: [&str; 6] = [
     "reflog",
     "adopted",
 ];
-
-/// Those of them that have a sequence, first those whose numbers are reserved.
-pub(super) const SHARED: [&str; 5] = ["contents", "commits", "lineages", "operations", "reflog"];
 
 /// How many of them are asked for at once at most.
 pub(super) const MANY: usize = 1_024;
@@ -51,23 +48,14 @@ impl Turn {
         format!("pg_{tries}advisory_xact_lock{shares}")
     }
 
-    /// What begins a transaction in a schema: the lock, then its token and its number, then those of rows, for about so many
-    /// messages. Each statement sees what was committed before it began, so the last one sees all that whoever was alone
-    /// before has written.
-    pub(super) fn begins(self, schema: i32, waits: bool, messages: usize) -> String {
-        let numbers: Vec<String> = match self {
-            Self::Alone => NUMBERED
-                .iter()
-                .map(|table| format!("(SELECT max(id) FROM {table})"))
-                .collect(),
-            Self::OnBranch => [("contents", messages), ("commits", messages.max(1))]
-                .iter()
-                .map(|(table, many)| format!("numbers('{table}', {})", (*many).min(MANY)))
-                .collect(),
-            Self::Aside => Vec::new(),
-        };
-        let lock = self.lock(waits);
-        let all: String = numbers.iter().map(|one| format!(", {one}")).collect();
+    /// What begins a transaction in a schema that is not on a branch: the lock, then its token and its number, then those of
+    /// rows. Each statement sees what was committed before it began, so the last one sees all that whoever was alone before
+    /// has written.
+    pub(super) fn begins(self, schema: i32, waits: bool) -> String {
+        let numbered: &[&str] = if self == Self::Alone { &NUMBERED } else { &[] };
+        let numbers = numbered.iter();
+        let numbers = numbers.map(|table| format!(", (SELECT max(id) FROM {table})"));
+        let (lock, all) = (self.lock(waits), numbers.collect::<String>());
         format!(
             "SELECT {lock}({LOCK}, {schema});
              SELECT token, (numbers('transactions', 1))[1], {OWN_LOCK}{all}
@@ -76,22 +64,33 @@ impl Turn {
     }
 }
 
+/// What begins one on a branch, that is named or to which the first of some names leads that leads to one, by somebody who may
+/// put these contents: the locks, and all that whoever goes on there asks first (`migrations/postgres/0009_turns.sql`).
+pub(super) fn begin_on(
+    named: Option<&RefName>,
+    names: &[RefName],
+    contents: &[ContentHash],
+    schema: i32,
+) -> Result<Asked> {
+    let (own, schema) = (i64::from(LOCK), i64::from(schema));
+    let messages = contents.len() as i64;
+    asked(
+        "SELECT * FROM begin_on($1, $2, $3, $4, $5, $6)",
+        &[
+            &own,
+            &schema,
+            &named.cloned(),
+            &keys(names),
+            &keys(contents),
+            &messages,
+        ],
+    )
+}
+
 /// How the lock of a branch is known, by its name.
 const BRANCH: &str = "('x' || encode(substr(sha256(name), 1, 4), 'hex'))::bit(32)::int";
 
-/// Takes the lock of the branch to which the first of some names leads that leads to one, and tells which that is.
-pub(super) fn lock_branch(names: &[RefName], schema: i32) -> Result<Asked> {
-    let sql = format!(
-        "{TIP}, branch AS (
-             SELECT name FROM chain WHERE substr(name, 1, 5) = 'refs/'
-                 AND NOT EXISTS (SELECT 1 FROM refs AS r WHERE r.name = chain.name AND r.symbolic IS NOT NULL)
-             ORDER BY at, hops LIMIT 1
-         ) SELECT name, pg_advisory_xact_lock({schema}, {BRANCH}) FROM branch"
-    );
-    asked(sql, &[&keys(names)])
-}
-
-/// The same of one branch.
+/// Takes the lock of a branch.
 pub(super) fn lock_name(name: &RefName, schema: i32) -> Result<Asked> {
     let sql = format!(
         "SELECT name, pg_advisory_xact_lock({schema}, {BRANCH}) FROM (SELECT $1::bytea AS name) AS one"
@@ -99,11 +98,11 @@ pub(super) fn lock_name(name: &RefName, schema: i32) -> Result<Asked> {
     asked(sql, &[name])
 }
 
-/// What tells whether one may go on behind the tip `c` in its lineage: nobody is waited for, for whoever is second begins
-/// another.
-pub(super) fn claim(turn: Turn, schema: i32) -> String {
+/// What tells whether one may go on behind the commit of a row in its lineage: nobody is waited for, for whoever is second
+/// begins another.
+pub(super) fn claim(turn: Turn, schema: i32, row: &str) -> String {
     match turn {
-        Turn::OnBranch => format!("pg_try_advisory_xact_lock(({schema}::bigint << 32) # c.id)"),
+        Turn::OnBranch => format!("pg_try_advisory_xact_lock(({schema}::bigint << 32) # {row})"),
         Turn::Alone | Turn::Aside => "true".to_owned(),
     }
 }

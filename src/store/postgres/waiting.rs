@@ -79,31 +79,7 @@ impl Waiting {
 
     /// What puts them, each kind behind what it names.
     pub(super) fn asked(self) -> Result<Vec<Asked>> {
-        let mut all = Vec::new();
-        self.contents_asked(&mut all)?;
-        self.commits_asked(&mut all)?;
-        if !self.counts.is_empty() {
-            let keys = || self.counts.keys();
-            let counts = || self.counts.values();
-            all.push(asked(
-                "INSERT INTO counts (content, encoding, mask, tokens, estimated)
-                 SELECT * FROM unnest($1, $2, $3, $4, $5) ON CONFLICT (content, encoding, mask)
-                 DO UPDATE SET tokens = excluded.tokens, estimated = excluded.estimated",
-                &[
-                    &keys().map(|(content, ..)| *content).collect::<Vec<i64>>(),
-                    &keys()
-                        .map(|(_, encoding, _)| *encoding)
-                        .collect::<Vec<i64>>(),
-                    &keys()
-                        .map(|(.., mask)| mask.as_slice())
-                        .collect::<Vec<&[u8]>>(),
-                    &counts()
-                        .map(|count| number(count.tokens))
-                        .collect::<Vec<i64>>(),
-                    &counts().map(|count| count.estimated).collect::<Vec<bool>>(),
-                ],
-            )?);
-        }
+        let mut all = Vec::from_iter(self.objects_asked()?);
         if !self.usage.is_empty() {
             let keys: Vec<i64> = self.usage.keys().copied().collect();
             let column = |at: usize| -> Vec<i64> {
@@ -141,61 +117,50 @@ impl Waiting {
         Ok(all)
     }
 
-    fn contents_asked(&self, all: &mut Vec<Asked>) -> Result<()> {
-        if self.contents.is_empty() {
-            return Ok(());
+    /// What puts contents, commits and counts.
+    fn objects_asked(&self) -> Result<Option<Asked>> {
+        if !self.has_objects() && self.counts.is_empty() {
+            return Ok(None);
         }
-        let contents = &self.contents;
+        let counts = || self.counts.iter();
+        let (contents, commits) = (&self.contents, &self.commits);
         let numbers = |of: fn(&Content) -> i64| contents.iter().map(of).collect::<Vec<i64>>();
         let bytes = |of: fn(&Content) -> &[u8]| contents.iter().map(of).collect::<Vec<&[u8]>>();
-        let ids = numbers(|one| one.id);
-        all.push(asked(
-            "INSERT INTO contents (id, hash, role, preview, size_bytes, calls, results)
-             SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
+        let places = |of: fn(&Append) -> i64| commits.iter().map(of).collect::<Vec<i64>>();
+        let texts = |of: fn(&Append) -> &[u8]| commits.iter().map(of).collect::<Vec<&[u8]>>();
+        let used = contents
+            .iter()
+            .filter_map(|one| Some((one.id, one.shown.uses.as_ref()?.as_bytes())));
+        let (users, uses): (Vec<i64>, Vec<&[u8]>) = used.unzip();
+        let all = asked(
+            "SELECT put_objects($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                 $19, $20, $21, $22, $23)",
             &[
-                &ids,
+                &numbers(|one| one.id),
                 &bytes(|one| one.hash.as_bytes()),
                 &numbers(|one| one.shown.role),
                 &bytes(|one| one.shown.preview.as_bytes()),
                 &numbers(|one| one.shown.size_bytes),
                 &numbers(|one| one.shown.calls),
                 &numbers(|one| one.shown.results),
+                &numbers(|one| one.encoding),
+                &bytes(|one| &one.body),
+                &users,
+                &uses,
+                &places(|one| one.id),
+                &texts(|one| one.hash.as_bytes()),
+                &places(|one| one.lineage),
+                &places(|one| one.depth),
+                &places(|one| one.parent),
+                &places(|one| one.content),
+                &texts(|one| &one.canonical),
+                &counts().map(|((content, ..), _)| *content).collect::<Vec<i64>>(),
+                &counts().map(|((_, encoding, _), _)| *encoding).collect::<Vec<i64>>(),
+                &counts().map(|((.., mask), _)| mask.as_slice()).collect::<Vec<&[u8]>>(),
+                &counts().map(|(_, count)| number(count.tokens)).collect::<Vec<i64>>(),
+                &counts().map(|(_, count)| count.estimated).collect::<Vec<bool>>(),
             ],
-        )?);
-        all.push(asked(
-            "INSERT INTO bodies (content, encoding, body) SELECT * FROM unnest($1, $2, $3)",
-            &[&ids, &numbers(|one| one.encoding), &bytes(|one| &one.body)],
-        )?);
-        let used = contents
-            .iter()
-            .filter_map(|one| Some((one.id, one.shown.uses.as_ref()?.as_bytes())));
-        let (ids, uses): (Vec<i64>, Vec<&[u8]>) = used.unzip();
-        if !ids.is_empty() {
-            let sql = "INSERT INTO tool_uses (content, uses) SELECT * FROM unnest($1, $2)";
-            all.push(asked(sql, &[&ids, &uses])?);
-        }
-        Ok(())
-    }
-
-    fn commits_asked(&self, all: &mut Vec<Asked>) -> Result<()> {
-        if self.commits.is_empty() {
-            return Ok(());
-        }
-        let numbers = |of: fn(&Append) -> i64| self.commits.iter().map(of).collect::<Vec<i64>>();
-        let bytes = |of: fn(&Append) -> &[u8]| self.commits.iter().map(of).collect::<Vec<&[u8]>>();
-        all.push(asked(
-            "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical)
-             SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
-            &[
-                &numbers(|one| one.id),
-                &bytes(|one| one.hash.as_bytes()),
-                &numbers(|one| one.lineage),
-                &numbers(|one| one.depth),
-                &numbers(|one| one.parent),
-                &numbers(|one| one.content),
-                &bytes(|one| &one.canonical),
-            ],
-        )?);
-        Ok(())
+        );
+        all.map(Some)
     }
 }

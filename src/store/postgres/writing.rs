@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use tokio_postgres::Row;
+
 use super::Postgres;
 use super::address::LOCKED;
-use super::ahead;
-use super::columns::{damaged, get, keys};
+use super::ahead::{OWN, of_writer};
+use super::columns::damaged;
 use super::driver::Asked;
 use super::link::{asked, busy, rows, texts};
-use super::session::{CONTENTS, Session};
+use super::session::Session;
 use super::trace::Trace;
-use super::turn::{Turn, claim, lock_branch, lock_name};
+use super::turn::{Turn, begin_on};
 use super::usual::LAST_PURGE;
 use crate::error::Result;
 use crate::hash::ContentHash;
@@ -25,19 +27,20 @@ impl<'a> Session<'a> {
         let begin = store
             .address
             .begin("READ COMMITTED", wait.unwrap_or(LOCKED));
-        let begins = turn.begins(store.schema, wait.is_some(), foreseen.len());
-        let mut all = vec![Asked::Text(format!("{begin}; {begins}"))];
-        let on = store.on.borrow().clone().filter(|_| turn == Turn::OnBranch);
-        let names = on.clone().map_or_else(|| store.names(), |on| vec![on]);
-        match (turn, &on) {
-            (Turn::OnBranch, Some(on)) => all.push(lock_name(on, store.schema)?),
-            (Turn::OnBranch, None) => all.push(lock_branch(&names, store.schema)?),
-            _ => {}
-        }
-        all.push(ahead::of_writer(&names, &claim(turn, store.schema))?);
-        let newest = asked(LAST_PURGE, &[])?;
-        let looked = asked(CONTENTS, &[&keys(&foreseen)])?;
-        all.extend([newest, looked]);
+        let all = match turn {
+            Turn::OnBranch => {
+                let on = store.on.borrow().clone();
+                let names = on.clone().map_or_else(|| store.names(), |on| vec![on]);
+                let begins = begin_on(on.as_ref(), &names, &foreseen, store.schema)?;
+                vec![Asked::Text(begin), begins]
+            }
+            Turn::Alone | Turn::Aside => {
+                let begins = turn.begins(store.schema, wait.is_some());
+                let newest = asked(LAST_PURGE, &[])?;
+                let begins = Asked::Text(format!("{begin}; {begins}"));
+                vec![begins, of_writer(&store.names())?, newest]
+            }
+        };
         let from = Instant::now();
         let wait = wait.unwrap_or_default();
         let (link, told) = store.enter_transaction(true, wait, |link| {
@@ -46,13 +49,11 @@ impl<'a> Session<'a> {
         })?;
         let mut told = told.into_iter();
         let begun = texts(told.next());
+        let (seen, newest) = (rows(told.next()), rows(told.next()));
         let own = begun.last().map_or(&[][..], Vec::as_slice);
-        let trace = match own {
-            [Some(token), Some(number), ..] => number.parse().ok().map(|number| Trace {
-                number,
-                token: token.clone(),
-            }),
-            _ => None,
+        let trace = match turn {
+            Turn::OnBranch => own_of(&seen),
+            Turn::Alone | Turn::Aside => trace_of(own.get(1), own.first()),
         };
         let is_known = trace.is_some();
         let session = Self::new(store, trace, turn);
@@ -65,23 +66,34 @@ impl<'a> Session<'a> {
             return Err(busy(from));
         }
         store.ledger.begin();
-        session.numbers.took(turn, own.get(3..).unwrap_or_default());
+        session.took_writer(&seen)?;
         if turn == Turn::OnBranch {
-            let locked = rows(told.next());
-            let branch = locked.first().map(|row| get(row, 0)).transpose()?;
-            session.branch.replace(branch);
             // Contents that others put meanwhile are not among those whose words are gathered here.
             session.gathering.replace(Gathering::Off);
-        }
-        session.took_writer(&rows(told.next()))?;
-        let newest = rows(told.next());
-        let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
-        session.last_purge.set(Some(newest));
-        for row in &rows(told.next()) {
-            session.known.saw_content(get(row, 0)?, get(row, 1)?);
+        } else {
+            session.numbers.took(own.get(3..).unwrap_or_default());
+            let newest = newest.first().map(|row| row.unsigned(0)).transpose()?;
+            session.last_purge.set(Some(newest));
         }
         let is_new = |hash: &ContentHash| session.known.content(hash).is_none();
         session.known.saw_none(foreseen.into_iter().filter(is_new));
         Ok(session)
     }
+}
+
+/// What a transaction on a branch is known by.
+fn own_of(rows: &[Row]) -> Option<Trace> {
+    let row = rows.iter().find(|row| row.number(0).ok() == Some(OWN))?;
+    Some(Trace {
+        number: row.number(2).ok()?,
+        token: row.text(5).ok()?.to_owned(),
+    })
+}
+
+/// What any other is known by, as the server tells its number and its token.
+fn trace_of(number: Option<&Option<String>>, token: Option<&Option<String>>) -> Option<Trace> {
+    Some(Trace {
+        number: number?.as_deref()?.parse().ok()?,
+        token: token?.clone()?,
+    })
 }
