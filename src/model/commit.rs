@@ -465,7 +465,40 @@ impl Operation {
 impl Commit {
     /// The canonical bytes (`docs/object-format.md`, "Commit").
     pub fn canonical(&self) -> String {
-        canonical(self)
+        self.plain_append().unwrap_or_else(|| canonical(self))
+    }
+
+    /// The same of what [`Self::from_plain_append`] reads, likewise.
+    fn plain_append(&self) -> Option<String> {
+        let Self {
+            parent,
+            operation: Operation::Append { content },
+            time,
+            settings,
+            note: None,
+            author: None,
+            merged: None,
+            origin: None,
+        } = self
+        else {
+            return None;
+        };
+        settings.is_empty().then_some(())?;
+        let mut text = String::with_capacity(256);
+        let content = content.to_string();
+        text.extend([
+            r#"{"operation":{"content":""#,
+            content.as_str(),
+            r#"","type":"append"}"#,
+        ]);
+        if let Some(parent) = parent {
+            text.extend([r#","parent":""#, parent.to_string().as_str(), "\""]);
+        }
+        if let Some(Millis(time)) = time {
+            text.extend([r#","time":"#, time.to_string().as_str()]);
+        }
+        text.push('}');
+        Some(text)
     }
 
     /// The commit hash.
@@ -643,7 +676,8 @@ mod tests {
                 merged: None,
                 origin: None,
             };
-            let text = commit.canonical();
+            let text = canonical(&commit);
+            assert_eq!(commit.plain_append().as_ref(), Some(&text));
             assert_eq!(
                 Commit::from_plain_append(&text),
                 Some(commit.clone()),
@@ -663,6 +697,7 @@ mod tests {
                 note: Some("n".into()),
                 ..commit
             };
+            assert_eq!(other.plain_append(), None);
             assert_eq!(Commit::from_plain_append(&other.canonical()), None);
         }
     }
