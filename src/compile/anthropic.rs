@@ -2,134 +2,239 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::mem;
 
 use crate::compile::body::Body;
-use crate::compile::ids::IdRule;
+use crate::compile::ids::{IdRule, Ids};
+use crate::compile::open::Open;
 use crate::compile::repair::{Item, Piece, Spoken, arrange};
-use crate::compile::server_tools::{Pairing, pair_server_tools};
-use crate::compile::turn::{Attached, Form, Numbered, Turn, Voice};
+use crate::compile::runs::{Closed, Run, blocks, close_replies, end, extend, pair};
+use crate::compile::server_tools::Pairing;
+use crate::compile::turn::{
+    Attached, Form, Numbered, Turn, Voice, begins_with, ends_with, is_result,
+};
 use crate::compile::wire_form::{Contents, Said};
 use crate::model::{Message, Part, Role};
-use crate::wire::anthropic::{Block, Place, Server, block, text_block, tool_use};
+use crate::wire::anthropic::{Block, Place, block, text_block};
 use crate::wire::json::push_list;
 use crate::wire::{Repair, Repairs};
 
 /// The user's line before a conversation that begins with a reply.
 const OPENING_LINE: &str = "(conversation continues)";
 
-/// Writes the request; `head` are the keys before `system`, each with a comma after it.
-/// `form` is that of what a client attached.
-pub(super) fn write(
-    messages: &[Message],
-    contents: &Contents,
-    head: &str,
+/// A request in the making. What is settled is written as soon as that is known: where one voice surely ends and the
+/// other surely begins, and no call is open, nothing that follows changes what stands before. Held are the messages since then.
+pub(super) struct Writer<'a> {
+    contents: &'a Contents,
+    /// That of what a client attached.
     form: Form,
-    repairs: &mut Repairs,
-) -> Body {
-    let leading = messages
-        .iter()
-        .take_while(|message| message.role.is_system())
-        .count();
-    let mut system = Vec::new();
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    // A client joins texts in a way of its own, and moves what it attaches as more comes in.
-    let client = messages.iter().any(Message::is_attached);
-    let mut turn = Turn::default();
-    for item in arrange(messages, 0, IdRule::PlainAndUnique, repairs) {
-        match item {
-            Item::Spoken(spoken) if spoken.attached.is_some() => {
-                let kind = spoken.attached.unwrap_or_default();
-                let parts = spoken.pieces.iter().filter_map(|piece| match piece {
-                    Piece::Part(part @ Part::Text { .. }) => {
-                        block(part, Place::User, spoken.number, repairs).map(|_| *part)
-                    }
-                    Piece::Part(part) => Some(*part),
-                    Piece::Call { .. } => None,
-                });
-                let parts: Vec<&Part> = parts.collect();
-                if !parts.is_empty() {
-                    turn.attach(Attached {
-                        number: spoken.number,
-                        kind,
-                        parts,
-                    });
-                }
-            }
-            Item::Spoken(spoken) if spoken.number <= leading => {
-                system.extend(blocks(&spoken, repairs));
-            }
-            Item::Spoken(spoken) => {
-                let blocks = blocks(&spoken, repairs);
-                if spoken.role.is_system() && !blocks.is_empty() {
-                    repairs.add(Repair::SystemInPlace, spoken.number);
-                }
-                if spoken.role != Role::Assistant {
-                    turn.say(blocks, client);
-                } else if !blocks.is_empty() {
-                    end(&mut turn, form, &mut runs, repairs);
-                    extend(&mut runs, Voice::Assistant, blocks);
-                }
-            }
-            Item::Answers(answers) => turn.answer(answers),
+    payload: String,
+    /// How many bytes stay: where nothing is attached, and where something is.
+    stable: [usize; 2],
+    is_begun: bool,
+    has_runs: bool,
+    /// Whether anything came that a client attached: it joins texts in a way of its own, and moves what it
+    /// attaches as more comes in.
+    client: bool,
+    /// Where in the payload a client would have ended a text with a line's end, as long as nothing was attached.
+    line_ends: Vec<usize>,
+    held: Vec<Cow<'a, Message>>,
+    /// How many messages came before those that are held.
+    settled: usize,
+    /// Whose word what is held surely ends with.
+    ends_with: Option<Voice>,
+    /// Whether nothing but results came since a reply that calls.
+    is_called: bool,
+    open: Open,
+    ids: Ids,
+    /// The ids of the provider's own tools that are used up.
+    used: HashSet<String>,
+}
+
+impl<'a> Writer<'a> {
+    /// `head` are the keys before `system`, each with a comma after it.
+    pub(super) fn new(head: &str, contents: &'a Contents, form: Form) -> Self {
+        let payload = format!("{{{head}");
+        Self {
+            contents,
+            form,
+            stable: [payload.len(); 2],
+            payload,
+            is_begun: false,
+            has_runs: false,
+            client: false,
+            line_ends: Vec::new(),
+            held: Vec::new(),
+            settled: 0,
+            ends_with: None,
+            is_called: false,
+            open: Open::default(),
+            ids: Ids::default(),
+            used: HashSet::new(),
         }
     }
-    end(&mut turn, form, &mut runs, repairs);
-    let pairing = pair(&runs, repairs);
-    let assemble = |paused: bool, repairs: &mut Repairs| {
-        let opening = Numbered {
-            number: leading + 1,
-            block: Block::Text(OPENING_LINE),
+
+    /// The next message.
+    pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
+        if message.is_attached() {
+            self.end_lines();
+        }
+        let is_settled = matches!(
+            (self.ends_with, begins_with(&message)),
+            (Some(Voice::User), Some(Voice::Assistant))
+                | (Some(Voice::Assistant), Some(Voice::User))
+        );
+        // What a client wrote is told by places in the whole.
+        if is_settled && self.open.is_empty() && self.contents.is_empty() {
+            self.settle(false, repairs);
+        }
+        let answers = self.open.add(&message) && self.is_called;
+        self.ends_with = ends_with(&message, answers);
+        self.is_called = message.role == Role::Assistant && message.calls().next().is_some()
+            || self.is_called && is_result(&message);
+        self.held.push(message);
+    }
+
+    /// Ends lines as a client does, who turns out to be at work.
+    fn end_lines(&mut self) {
+        if mem::replace(&mut self.client, true) || self.line_ends.is_empty() {
+            return;
+        }
+        let ends = mem::take(&mut self.line_ends);
+        let (mut ended, mut from) = (
+            String::with_capacity(self.payload.len() + 2 * ends.len()),
+            0,
+        );
+        for end in &ends {
+            ended.push_str(&self.payload[from..*end]);
+            ended.push_str(r"\n");
+            from = *end;
+        }
+        ended.push_str(&self.payload[from..]);
+        self.payload = ended;
+        let before = ends.iter().filter(|end| **end < self.stable[1]);
+        self.stable[1] += before.count() * r"\n".len();
+    }
+
+    /// Writes what is held; `ends`: nothing follows.
+    fn settle(&mut self, ends: bool, repairs: &mut Repairs) {
+        let held = mem::take(&mut self.held);
+        let leading = held.iter().take_while(|message| message.role.is_system());
+        let leading = if self.is_begun { 0 } else { leading.count() };
+        let mut system = Vec::new();
+        let mut runs: Vec<Run<'_>> = Vec::new();
+        let mut turn = Turn::default();
+        let rule = IdRule::PlainAndUnique;
+        for item in arrange(&held, self.settled, rule, &mut self.ids, repairs) {
+            match item {
+                Item::Spoken(spoken) if spoken.attached.is_some() => {
+                    let attached = attached(&spoken, repairs);
+                    attached.into_iter().for_each(|one| turn.attach(one));
+                }
+                Item::Spoken(spoken) if spoken.number <= leading => {
+                    system.extend(blocks(&spoken, repairs));
+                }
+                Item::Spoken(spoken) => {
+                    let blocks = blocks(&spoken, repairs);
+                    if spoken.role.is_system() && !blocks.is_empty() {
+                        repairs.add(Repair::SystemInPlace, spoken.number);
+                    }
+                    if spoken.role != Role::Assistant {
+                        turn.say(blocks, self.client);
+                    } else if !blocks.is_empty() {
+                        end(&mut turn, self.form, &mut runs, repairs);
+                        extend(&mut runs, Voice::Assistant, blocks);
+                    }
+                }
+                Item::Answers(answers) => turn.answer(answers),
+            }
+        }
+        end(&mut turn, self.form, &mut runs, repairs);
+        let pairing = pair(&runs, ends, &mut self.used, repairs);
+        let mut said = Said::of(self.contents);
+        if !mem::replace(&mut self.is_begun, true) {
+            self.begin(&system, &mut said);
+        }
+        let told = Told {
+            runs: &runs,
+            pairing: &pairing,
+            first: leading + 1,
+            ends,
         };
-        let mut closed = close_replies(&runs, &pairing, paused, repairs);
+        let is_paused = |pairing: &Pairing| *pairing == Pairing::Paused;
+        if pairing.iter().flatten().any(is_paused) {
+            // What a paused reply ends in goes again if anything but its continuation follows.
+            let before = (self.payload.len(), self.has_runs);
+            self.write(&told, false, said.clone(), &mut Repairs::default());
+            let stable = self.stable;
+            self.payload.truncate(before.0);
+            self.has_runs = before.1;
+            self.write(&told, true, said, repairs);
+            self.stable = stable;
+        } else {
+            self.write(&told, false, said, repairs);
+        }
+        self.settled += held.len();
+    }
+
+    /// Writes what stands before the messages.
+    fn begin(&mut self, system: &[Numbered<'_>], said: &mut Said<'_>) {
+        if !system.is_empty() {
+            self.payload.push_str(r#""system":"#);
+            let system: Vec<&Numbered<'_>> = system.iter().collect();
+            match contents(&system, said) {
+                Content::Blocks(blocks) => {
+                    self.payload.push('[');
+                    push_list(&mut self.payload, blocks);
+                    self.stable = [self.payload.len(); 2];
+                    self.payload.push_str("],");
+                }
+                Content::Text(text) => self.payload.extend([&*text, ","]),
+            }
+        }
+        self.payload.push_str(r#""messages":["#);
+    }
+
+    fn write(
+        &mut self,
+        told: &Told<'_, '_>,
+        paused: bool,
+        mut said: Said<'_>,
+        repairs: &mut Repairs,
+    ) {
+        let opening = Numbered::new(told.first, Block::Text(OPENING_LINE));
+        let mut runs = close_replies(told.runs, told.pairing, paused, repairs);
         let is_reply = |run: &Closed<'_, '_>| run.voice == Voice::Assistant;
-        if closed.first().is_some_and(is_reply) {
+        if !self.has_runs && runs.first().is_some_and(is_reply) {
             repairs.add(Repair::OpeningLine, opening.number);
             let blocks = vec![&opening];
             let voice = Voice::User;
-            closed.insert(0, Closed { voice, blocks });
+            runs.insert(0, Closed { voice, blocks });
         }
-        let said = Said::of(contents);
-        finish(head, &system, &closed, client, said, repairs)
-    };
-    let is_paused = |pairing: &Pairing| *pairing == Pairing::Paused;
-    if !pairing.iter().flatten().any(is_paused) {
-        return assemble(false, repairs);
+        for run in &runs {
+            self.write_run(run, &mut said);
+        }
+        // A reply at the end is a beginning for the model to go on from; it may not end in white
+        // space. Once a message follows, the space is there again: the bytes before it stay.
+        if told.ends
+            && let Some(run) = runs.last()
+            && run.voice == Voice::Assistant
+            && let Some(block) = run.blocks.last()
+            && let Block::Text(text) = block.block
+            && text.trim_end() != text
+        {
+            repairs.add(Repair::TrailingSpace, block.number);
+            let [stable, _] = self.stable;
+            self.payload.truncate(stable - block.block.json().len());
+            self.payload.push_str(&text_block(text.trim_end()));
+            self.stable = [self.payload.len() - r#""}"#.len(); 2];
+            self.payload.push_str("]}");
+        }
     }
-    // What a paused reply ends in goes again if anything but its continuation follows.
-    let stable_bytes = assemble(false, &mut Repairs::default()).stable_bytes;
-    Body {
-        stable_bytes,
-        ..assemble(true, repairs)
-    }
-}
 
-/// Puts the parts of the payload together.
-fn finish(
-    head: &str,
-    system: &[Numbered<'_>],
-    runs: &[Closed<'_, '_>],
-    client: bool,
-    mut said: Said<'_>,
-    repairs: &mut Repairs,
-) -> Body {
-    let mut payload = format!("{{{head}");
-    let mut stable_bytes = payload.len();
-    if !system.is_empty() {
-        payload.push_str(r#""system":"#);
-        let system: Vec<&Numbered<'_>> = system.iter().collect();
-        match contents(&system, &mut said) {
-            Content::Blocks(blocks) => {
-                payload.push('[');
-                push_list(&mut payload, blocks);
-                stable_bytes = payload.len();
-                payload.push_str("],");
-            }
-            Content::Text(text) => payload = payload + &text + ",",
-        }
-    }
-    payload.push_str(r#""messages":["#);
-    for (index, run) in runs.iter().enumerate() {
-        if index > 0 {
+    fn write_run(&mut self, run: &Closed<'_, '_>, said: &mut Said<'_>) {
+        let payload = &mut self.payload;
+        if mem::replace(&mut self.has_runs, true) {
             payload.push(',');
         }
         let role = match run.voice {
@@ -140,43 +245,70 @@ fn finish(
                 payload.push_str(r#"{"role":"system","content":"#);
                 payload.push_str(&joined(&run.blocks));
                 payload.push('}');
-                continue;
+                return;
             }
         };
-        payload.push_str(&format!(r#"{{"role":"{role}","content":"#));
-        match contents(&run.blocks, &mut said) {
+        payload.extend([r#"{"role":""#, role, r#"","content":"#]);
+        match contents(&run.blocks, said) {
             Content::Blocks(blocks) => {
                 payload.push('[');
-                push_list(&mut payload, blocks);
-                if !client || run.voice == Voice::Assistant {
-                    stable_bytes = payload.len();
+                for (index, (json, block)) in blocks.iter().zip(&run.blocks).enumerate() {
+                    payload.push_str(if index == 0 { "" } else { "," });
+                    payload.push_str(json);
+                    if block.is_joined {
+                        self.line_ends.push(payload.len() - r#""}"#.len());
+                    }
+                }
+                let [plain, attached] = &mut self.stable;
+                *plain = payload.len();
+                if run.voice == Voice::Assistant {
+                    *attached = *plain;
                 }
                 payload.push_str("]}");
             }
             // Another message of the same role would make a list of it.
-            Content::Text(text) => payload = payload + &text + "}",
+            Content::Text(text) => payload.extend([&*text, "}"]),
         }
     }
-    // A reply at the end is a beginning for the model to go on from; it may not end in white
-    // space. Once a message follows, the space is there again: the bytes before it stay.
-    if let Some(run) = runs.last()
-        && run.voice == Voice::Assistant
-        && let Some(block) = run.blocks.last()
-        && let Block::Text(text) = block.block
-        && text.trim_end() != text
-    {
-        repairs.add(Repair::TrailingSpace, block.number);
-        payload.truncate(stable_bytes - block.block.json().len());
-        payload.push_str(&text_block(text.trim_end()));
-        stable_bytes = payload.len() - r#""}"#.len();
-        payload.push_str("]}");
+
+    /// The request.
+    pub(super) fn finish(mut self, repairs: &mut Repairs) -> Body {
+        self.settle(true, repairs);
+        let [plain, attached] = self.stable;
+        self.payload.push_str("]}");
+        Body {
+            payload: self.payload,
+            stable_bytes: if self.client { attached } else { plain },
+            nothing_to_send: !self.has_runs,
+        }
     }
-    payload.push_str("]}");
-    Body {
-        payload,
-        stable_bytes,
-        nothing_to_send: runs.is_empty(),
-    }
+}
+
+/// What is written at once.
+struct Told<'b, 'a> {
+    runs: &'b [Run<'a>],
+    pairing: &'b [Vec<Pairing>],
+    /// The number of the first message that is not the system's.
+    first: usize,
+    /// Whether nothing follows.
+    ends: bool,
+}
+
+/// What a client attached, if anything of it is sent.
+fn attached<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Option<Attached<'a>> {
+    let parts = spoken.pieces.iter().filter_map(|piece| match piece {
+        Piece::Part(part @ Part::Text { .. }) => {
+            block(part, Place::User, spoken.number, repairs).map(|_| *part)
+        }
+        Piece::Part(part) => Some(*part),
+        Piece::Call { .. } => None,
+    });
+    let parts: Vec<&Part> = parts.collect();
+    (!parts.is_empty()).then(|| Attached {
+        number: spoken.number,
+        kind: spoken.attached.unwrap_or_default(),
+        parts,
+    })
 }
 
 /// Texts, each a string's JSON, as one of them.
@@ -216,131 +348,37 @@ fn contents<'a>(blocks: &[&Numbered<'_>], said: &mut Said<'a>) -> Content<'a> {
     Content::Blocks(written)
 }
 
-/// Messages of one role in a row.
-struct Run<'a> {
-    voice: Voice,
-    blocks: Vec<Numbered<'a>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The same with what is sent of it.
-struct Closed<'b, 'a> {
-    voice: Voice,
-    blocks: Vec<&'b Numbered<'a>>,
-}
-
-/// Appends blocks to the last run if it is of the same role, else begins one.
-fn extend<'a>(runs: &mut Vec<Run<'a>>, voice: Voice, blocks: Vec<Numbered<'a>>) {
-    match runs.last_mut() {
-        Some(run) if run.voice == voice => run.blocks.extend(blocks),
-        _ => runs.push(Run { voice, blocks }),
+    fn text(at: usize, role: Role) -> Message {
+        Message::text(role, format!("{at}"))
     }
-}
 
-/// Ends what stands between two replies.
-fn end<'a>(turn: &mut Turn<'a>, form: Form, runs: &mut Vec<Run<'a>>, repairs: &mut Repairs) {
-    for (voice, blocks) in std::mem::take(turn).messages(form, repairs) {
-        runs.push(Run { voice, blocks });
-    }
-}
-
-/// For each block of each run, whether it has the partner that it may need.
-fn pair(runs: &[Run<'_>], repairs: &mut Repairs) -> Vec<Vec<Pairing>> {
-    let mut used = HashSet::new();
-    let mut pairing = Vec::with_capacity(runs.len());
-    for (index, run) in runs.iter().enumerate() {
-        let reply: Vec<(usize, Option<&Server>)> = run
-            .blocks
-            .iter()
-            .map(|block| match &block.block {
-                Block::Server(_, server) => (block.number, Some(server)),
-                _ => (block.number, None),
-            })
-            .collect();
-        let paired = pair_server_tools(&reply, index + 1 == runs.len(), &mut used);
-        for (block, pairing) in run.blocks.iter().zip(&paired) {
-            if *pairing == Pairing::Alone {
-                repairs.add(Repair::Opaque, block.number);
+    #[test]
+    fn no_more_is_held_than_one_voice_says_in_a_row() {
+        let (contents, mut repairs) = (Contents::new(), Repairs::default());
+        let mut writer = Writer::new("", &contents, Form::User);
+        for at in 0..1_000 {
+            let id = format!("c{at}");
+            let mut call = text(at, Role::Assistant);
+            call.parts
+                .push(Part::call(id.clone(), "run".into(), "{}".into(), None));
+            let answer = Message::new(Role::Tool, vec![Part::result(id, Vec::new(), false)]);
+            // Two prompts in a row, and two replies.
+            let said = [Role::User, Role::User].map(|role| text(at, role));
+            let replied = [Role::Assistant, Role::Assistant].map(|role| text(at, role));
+            for message in said.into_iter().chain([call, answer]).chain(replied) {
+                writer.add(Cow::Owned(message), &mut repairs);
+                assert!(writer.held.len() <= 2, "{} at {at}", writer.held.len());
             }
         }
-        pairing.push(paired);
+        let mut attached = text(0, Role::User);
+        attached.attached = Some("file".into());
+        let before = writer.payload.len();
+        writer.add(Cow::Owned(attached), &mut repairs);
+        // Each first prompt is ended as a client ends it.
+        assert_eq!(writer.payload.len(), before + 1_000 * r"\n".len());
     }
-    pairing
-}
-
-/// A reply may not end in thinking: such blocks go, and with them replies of nothing else. Where
-/// one stood between two of the user's messages, these become one.
-fn close_replies<'b, 'a>(
-    runs: &'b [Run<'a>],
-    pairing: &[Vec<Pairing>],
-    paused: bool,
-    repairs: &mut Repairs,
-) -> Vec<Closed<'b, 'a>> {
-    let mut closed: Vec<Closed<'b, 'a>> = Vec::with_capacity(runs.len());
-    let mut dropped = false;
-    for (run, pairing) in runs.iter().zip(pairing) {
-        let voice = run.voice;
-        let mut blocks: Vec<&Numbered<'a>> = run
-            .blocks
-            .iter()
-            .zip(pairing)
-            .filter(|(_, pairing)| match pairing {
-                Pairing::Kept => true,
-                Pairing::Alone => false,
-                Pairing::Paused => paused,
-            })
-            .map(|(block, _)| block)
-            .collect();
-        let is_joined = voice == Voice::Assistant || dropped;
-        while let Some(Numbered {
-            block: Block::Thinking(_),
-            number,
-        }) = blocks.last()
-        {
-            repairs.add(Repair::Thinking, *number);
-            blocks.pop();
-        }
-        dropped |= blocks.is_empty();
-        if blocks.is_empty() {
-            continue;
-        }
-        dropped = false;
-        match closed.last_mut() {
-            Some(last) if last.voice == voice && (is_joined || voice == Voice::System) => {
-                last.blocks.extend(blocks);
-            }
-            // A system message stands after all that the user says.
-            Some(last) if last.voice == Voice::System && voice == Voice::User => {
-                let user = closed.len().checked_sub(2).map(|at| &mut closed[at]);
-                user.into_iter()
-                    .for_each(|user| user.blocks.extend(&blocks));
-            }
-            _ => closed.push(Closed { voice, blocks }),
-        }
-    }
-    closed
-}
-
-/// The blocks of a message.
-fn blocks<'a>(spoken: &Spoken<'a>, repairs: &mut Repairs) -> Vec<Numbered<'a>> {
-    let number = spoken.number;
-    let place = Place::of(spoken.role);
-    let written = spoken.pieces.iter().filter_map(|piece| match piece {
-        Piece::Call {
-            id,
-            name,
-            arguments,
-            ..
-        } => Some(Block::Other(tool_use(id, name, arguments, number, repairs))),
-        Piece::Part(part) => block(part, place, number, repairs),
-    });
-    let blocks: Vec<Numbered<'a>> = written.map(|block| Numbered { number, block }).collect();
-    if !blocks.is_empty() {
-        if spoken.name.is_some() {
-            repairs.add(Repair::SpeakerName, number);
-        }
-        if spoken.role == Role::Tool {
-            repairs.add(Repair::ToolText, number);
-        }
-    }
-    blocks
 }

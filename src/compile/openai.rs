@@ -6,16 +6,16 @@
 //! right after the message that makes it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::mem;
 
 use crate::compile::body::Body;
-use crate::compile::ids::IdRule;
+use crate::compile::ids::{IdRule, Ids};
+use crate::compile::open::Open;
 use crate::compile::raw::Raw;
 use crate::compile::repair::{Answer, Item, Piece, Spoken, arrange};
 use crate::compile::wire_form::{Contents, as_said};
 use crate::error::Result;
-use crate::model::{Message, Part, Role};
+use crate::model::Message;
 use crate::wire::json::quoted;
 use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
 use crate::wire::{INTERRUPTED, Repairs, attached};
@@ -33,33 +33,6 @@ pub(super) struct Writer<'a> {
     open: Open,
     /// The canonical bytes of a call that came alone, until its result is there.
     call: Option<String>,
-}
-
-/// The calls that wait for a result, by their ids.
-#[derive(Clone, Default)]
-struct Open {
-    calls: HashMap<String, usize>,
-    count: usize,
-}
-
-impl Open {
-    fn add(&mut self, message: &Message) {
-        for part in &message.parts {
-            match part {
-                Part::ToolCall { id, .. } if message.role == Role::Assistant => {
-                    *self.calls.entry(id.clone()).or_default() += 1;
-                    self.count += 1;
-                }
-                Part::ToolResult { call, .. } => {
-                    if let Some(open) = self.calls.get_mut(call).filter(|open| **open > 0) {
-                        *open -= 1;
-                        self.count -= 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 impl<'a> Writer<'a> {
@@ -80,7 +53,7 @@ impl<'a> Writer<'a> {
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
         self.take_back_call();
         self.hold(message);
-        if self.open.count == 0 {
+        if self.open.is_empty() {
             self.settle(repairs);
         }
     }
@@ -208,7 +181,8 @@ impl<'a> Writer<'a> {
         let held = mem::take(&mut self.held);
         let contents = self.contents;
         let as_said = |written, number: usize| as_said(written, contents.get(number - 1));
-        for item in arrange(&held, self.settled, IdRule::UniqueInMessage, repairs) {
+        let (rule, mut ids) = (IdRule::UniqueInMessage, Ids::default());
+        for item in arrange(&held, self.settled, rule, &mut ids, repairs) {
             match item {
                 Item::Spoken(spoken) => {
                     if let Some(message) = message(&spoken, repairs) {

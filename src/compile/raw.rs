@@ -106,9 +106,16 @@ impl<'a> Rest<'a> {
 fn plain_len(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    let mut len = 0;
-    for chunk in bytes.chunks_exact(8) {
-        let word = u64::from_le_bytes(chunk.try_into().expect("eight bytes"));
+    // Most texts are long and hold few of these: so many bytes at once are looked through without a branch.
+    let (chunks, _) = bytes.as_chunks::<32>();
+    let is_plain = |chunk: &&[u8; 32]| {
+        !chunk
+            .iter()
+            .fold(false, |any, byte| any | is_special(*byte))
+    };
+    let mut len = 32 * chunks.iter().take_while(is_plain).count();
+    for chunk in bytes[len..].as_chunks::<8>().0 {
+        let word = u64::from_le_bytes(*chunk);
         // A byte that becomes zero, or is below a space, borrows from its highest bit. A borrow may
         // mark a byte behind the first as well: only the first is asked for.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word;
@@ -121,8 +128,13 @@ fn plain_len(bytes: &[u8]) -> usize {
         }
         len += 8;
     }
-    let is_plain = |byte: &&u8| !matches!(byte, 0..=0x1f | b'"' | b'\\');
-    len + bytes[len..].iter().take_while(is_plain).count()
+    let rest = bytes[len..].iter();
+    len + rest.take_while(|byte| !is_special(**byte)).count()
+}
+
+/// Whether a string is not just the byte there: it ends, or something is escaped, or should be.
+fn is_special(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 /// How long an escape is behind its backslash, if the canonical form has it.

@@ -65,15 +65,16 @@ struct Given<'a> {
     found: usize,
 }
 
-/// Arranges `messages`, before which others stand that nothing here concerns, and tells `repairs` what
-/// had to move, go or be made up.
+/// Arranges `messages`, before which others stand that nothing here concerns but the `ids` given out, and tells
+/// `repairs` what had to move, go or be made up.
 pub(super) fn arrange<'a, M: Borrow<Message>>(
     messages: &'a [M],
     before: usize,
     rule: IdRule,
+    ids: &mut Ids,
     repairs: &mut Repairs,
 ) -> Vec<Item<'a>> {
-    let calls = pair(messages, before, rule, repairs);
+    let calls = pair(messages, before, rule, ids, repairs);
     let mut calls = calls.into_iter();
     let mut items = Vec::with_capacity(messages.len() * 2);
     for (number, message) in (before + 1..).zip(messages) {
@@ -147,11 +148,11 @@ fn pair<'a, M: Borrow<Message>>(
     messages: &'a [M],
     before: usize,
     rule: IdRule,
+    ids: &mut Ids,
     repairs: &mut Repairs,
 ) -> Vec<Call<'a>> {
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut ids = Ids::default();
     // The latest message with anything but results in it, before the current one.
     let mut latest_spoken = None;
     // The latest message with calls, and the results whose id fits none, with the message that they

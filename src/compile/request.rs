@@ -50,17 +50,17 @@ pub fn compile(
     let mut making = Compiling::new(&contents, settings, options);
     match &mut making.messages {
         Messages::Whole(whole) => *whole = Cow::Borrowed(messages),
-        Messages::Written(writer) => {
-            for message in messages {
-                writer.add(Cow::Borrowed(message), &mut making.repairs);
-            }
+        _ => {
+            let messages = messages.iter().map(Cow::Borrowed);
+            messages.for_each(|message| making.take(message));
         }
     }
     making.finish()
 }
 
-/// A request whose messages come one by one, in order. OpenAI's form is written while they come: the
-/// payload is held, and of the messages one call and its results. The other forms hold all of them.
+/// A request whose messages come one by one, in order. OpenAI's form and Anthropic's are written while they come: the
+/// payload is held, and of the messages a call and its results, or what one voice says in a row. The other forms hold all of
+/// them, and so does Anthropic's where it is known what a client wrote.
 ///
 /// ```
 /// use tract::compile::{Compiling, Contents, RequestOptions, compile};
@@ -76,7 +76,6 @@ pub fn compile(
 /// ```
 pub struct Compiling<'a> {
     contents: &'a Contents,
-    settings: &'a Settings,
     options: &'a RequestOptions,
     head: String,
     remarks: Vec<Notice>,
@@ -87,6 +86,7 @@ pub struct Compiling<'a> {
 /// The messages so far.
 enum Messages<'a> {
     Written(openai::Writer<'a>),
+    InTurns(anthropic::Writer<'a>),
     Whole(Cow<'a, [Message]>),
 }
 
@@ -106,13 +106,14 @@ impl<'a> Compiling<'a> {
         };
         let messages = match options.provider {
             Provider::OpenAi => Messages::Written(openai::Writer::new(&head, contents)),
-            Provider::Responses | Provider::Anthropic | Provider::Text => {
-                Messages::Whole(Cow::Borrowed(&[]))
+            Provider::Anthropic => {
+                let form = Form::of(settings);
+                Messages::InTurns(anthropic::Writer::new(&head, contents, form))
             }
+            Provider::Responses | Provider::Text => Messages::Whole(Cow::Borrowed(&[])),
         };
         Self {
             contents,
-            settings,
             options,
             head,
             remarks,
@@ -123,9 +124,14 @@ impl<'a> Compiling<'a> {
 
     /// The next message.
     pub fn add(&mut self, message: Message) {
+        self.take(Cow::Owned(message));
+    }
+
+    fn take(&mut self, message: Cow<'a, Message>) {
         match &mut self.messages {
-            Messages::Written(writer) => writer.add(Cow::Owned(message), &mut self.repairs),
-            Messages::Whole(whole) => whole.to_mut().push(message),
+            Messages::Written(writer) => writer.add(message, &mut self.repairs),
+            Messages::InTurns(writer) => writer.add(message, &mut self.repairs),
+            Messages::Whole(whole) => whole.to_mut().push(message.into_owned()),
         }
     }
 
@@ -137,8 +143,8 @@ impl<'a> Compiling<'a> {
     pub fn add_canonical(&mut self, canonical: &str) -> Result<()> {
         match &mut self.messages {
             Messages::Written(writer) => writer.add_canonical(canonical, &mut self.repairs),
-            Messages::Whole(whole) => {
-                whole.to_mut().push(Message::from_canonical(canonical)?);
+            Messages::InTurns(_) | Messages::Whole(_) => {
+                self.add(Message::from_canonical(canonical)?);
                 Ok(())
             }
         }
@@ -153,14 +159,11 @@ impl<'a> Compiling<'a> {
         let (head, mut repairs) = (&self.head, self.repairs);
         let body = match (self.messages, self.options.provider) {
             (Messages::Written(writer), _) => writer.finish(&mut repairs),
+            (Messages::InTurns(writer), _) => writer.finish(&mut repairs),
             (Messages::Whole(messages), Provider::Text) => text::write(&messages, head),
-            (Messages::Whole(messages), Provider::Responses) => {
+            (Messages::Whole(messages), _) => {
                 let plain = attached::all_plain(&messages);
                 responses::write(&plain, self.contents, head, &mut repairs)
-            }
-            (Messages::Whole(messages), Provider::Anthropic | Provider::OpenAi) => {
-                let form = Form::of(self.settings);
-                anthropic::write(&messages, self.contents, head, form, &mut repairs)
             }
         };
         let repaired = |(repair, count, first)| Notice::Repaired {

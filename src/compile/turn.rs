@@ -6,7 +6,7 @@
 //! Observed: the requests of Claude Code 2.1.197 beside its sessions.
 
 use crate::compile::repair::Answer;
-use crate::model::{Part, Settings};
+use crate::model::{Message, Part, Role, Settings};
 use crate::wire::anthropic::{
     Block, Place, block, content, result_blocks, text_block, tool_result,
 };
@@ -58,10 +58,68 @@ pub(super) enum Voice {
     System,
 }
 
+/// Whose word a message surely begins with, whatever stood before; none where it may leave nothing, or something else.
+pub(super) fn begins_with(message: &Message) -> Option<Voice> {
+    let is_call = |part: &Part| matches!(part, Part::ToolCall { .. });
+    match message.role {
+        _ if message.is_attached() => None,
+        Role::User if message.parts.iter().any(is_word) => Some(Voice::User),
+        Role::Assistant
+            if message
+                .parts
+                .iter()
+                .any(|part| is_word(part) || is_call(part)) =>
+        {
+            Some(Voice::Assistant)
+        }
+        _ => None,
+    }
+}
+
+/// Whose word a message surely ends with, whatever follows. `answers`: it answers a call of the reply right before it.
+pub(super) fn ends_with(message: &Message, answers: bool) -> Option<Voice> {
+    match message.role {
+        _ if message.is_attached() => None,
+        Role::User | Role::Tool if answers => Some(Voice::User),
+        Role::User => begins_with(message),
+        Role::Assistant if message.calls().next().is_some() => None,
+        Role::Assistant => message
+            .parts
+            .last()
+            .filter(|part| is_word(part))
+            .map(|_| Voice::Assistant),
+        _ => None,
+    }
+}
+
+/// Whether a message holds nothing but results.
+pub(super) fn is_result(message: &Message) -> bool {
+    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+    !message.is_attached() && message.parts.iter().all(is_result)
+}
+
+/// Whether a part is a text that is sent.
+fn is_word(part: &Part) -> bool {
+    part.as_text().is_some_and(|text| !text.trim().is_empty())
+}
+
 /// A content block and the number of the message that it comes from.
 pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     pub(super) block: Block<'a>,
+    /// Whether it is a text that a client would end with a line's end, if one was at work.
+    pub(super) is_joined: bool,
+}
+
+impl<'a> Numbered<'a> {
+    pub(super) fn new(number: usize, block: Block<'a>) -> Self {
+        let is_joined = false;
+        Self {
+            number,
+            block,
+            is_joined,
+        }
+    }
 }
 
 /// What stands between two replies, as it is gathered.
@@ -96,10 +154,14 @@ impl<'a> Turn<'a> {
     /// What one message says. `joined`: as the client joins texts, which ends each but the last with
     /// a line's end.
     pub(super) fn say(&mut self, blocks: Vec<Numbered<'a>>, joined: bool) {
-        if let (true, Some(last), Some(first)) = (joined, self.said.last_mut(), blocks.first())
+        if let (Some(last), Some(first)) = (self.said.last_mut(), blocks.first())
             && let (Block::Text(text), Block::Text(_)) = (&last.block, &first.block)
         {
-            last.block = Block::Other(text_block(&format!("{text}\n")));
+            if joined {
+                last.block = Block::Other(text_block(&format!("{text}\n")));
+            } else {
+                last.is_joined = true;
+            }
         }
         self.said.extend(blocks);
     }
@@ -190,7 +252,7 @@ fn tagged_blocks<'a>(attached: &[Attached<'a>], repairs: &mut Repairs) -> Vec<Be
                 Some(text) => Some(Block::Other(text_block(&tagged(text)))),
                 None => block(part, Place::User, number, repairs),
             };
-            let block = block.map(|block| Numbered { number, block });
+            let block = block.map(|block| Numbered::new(number, block));
             all.extend(block.map(|block| Beside {
                 at,
                 kind,
@@ -234,8 +296,7 @@ fn is_text(block: &Block<'_>) -> bool {
 }
 
 fn numbered<'a>(number: usize, raw: String) -> Numbered<'a> {
-    let block = Block::Other(raw);
-    Numbered { number, block }
+    Numbered::new(number, Block::Other(raw))
 }
 
 /// A result's block, with texts that go into it. A failed tool's content is not empty.

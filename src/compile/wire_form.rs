@@ -18,6 +18,7 @@ use crate::wire::{Notes, anthropic, openai};
 pub type Contents = Vec<Vec<String>>;
 
 /// The blocks of a request's messages that are not used yet, by message.
+#[derive(Clone)]
 pub(super) struct Said<'a>(Vec<Vec<&'a str>>);
 
 impl<'a> Said<'a> {

@@ -392,19 +392,31 @@ proptest! {
 
     #[test]
     fn messages_that_come_one_by_one_make_the_same_request(
-        messages in messages(),
-        plain in calls_in_turn(),
+        (first, plain, own) in (messages(), calls_in_turn(), own_replies()),
+        attached in proptest::collection::vec(proptest::bool::weighted(0.1), 40),
+        model in pick(&["claude-opus-4-8", "claude-sonnet-4-5"]),
+        has_attached in any::<bool>(),
     ) {
-        let (contents, settings) = (Contents::new(), Settings::new());
-        let messages: Vec<Message> = messages.into_iter().chain(plain).collect();
+        let (none, any) = (Contents::new(), vec![Vec::new()]);
+        let settings = Settings::from([("model".to_owned(), format!("{model:?}"))]);
+        let mut messages = [first, plain.clone(), own, plain].concat();
+        for (message, is_attached) in messages.iter_mut().zip(attached) {
+            let is_attached = has_attached && is_attached && message.role == Role::User;
+            message.attached = is_attached.then(|| "file".to_owned());
+        }
         for provider in Provider::ALL {
             let options = options(provider);
-            let mut making = Compiling::new(&contents, &settings, &options);
+            let mut making = Compiling::new(&none, &settings, &options);
             for message in &messages {
                 making.add_canonical(&message.canonical()).expect("it is one");
             }
             let made = making.finish().expect("nothing is strict");
-            prop_assert_eq!(made, compiled(&messages, provider));
+            let at_once = compile(&messages, &settings, &options).expect("nothing is strict");
+            prop_assert_eq!(&made, &at_once);
+            // Where it is known of any what a client wrote, all are held until the end.
+            let mut making = Compiling::new(&any, &settings, &options);
+            messages.iter().for_each(|message| making.add(message.clone()));
+            prop_assert_eq!(made, making.finish().expect("nothing is strict"));
         }
     }
 
