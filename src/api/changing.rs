@@ -8,6 +8,7 @@ use super::{ApiError, At, JsonSettings, Method, MoveAnswer, RawJson};
 use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
+use crate::ingest::{read_message, read_messages};
 use crate::interop::single::{self, SingleMessage};
 use crate::model::price::is_usual_tier;
 use crate::model::tokens::Counter;
@@ -93,7 +94,8 @@ impl CommitParams {
         }
         let provided = self.message.iter().chain(&self.messages);
         if !is_said {
-            return provided.map(|json| provider_message(json.text())).collect();
+            let texts: Vec<&str> = provided.map(RawJson::text).collect();
+            return Ok(read_messages(&texts).map_err(|(_, error)| error)?);
         }
         let role = match (&self.role, &self.call) {
             (Some(role), _) => role.parse::<Role>()?,
@@ -103,7 +105,7 @@ impl CommitParams {
         let text = self.text.clone();
         let message = said(role, self.call.as_deref(), text.as_deref())?;
         Ok(vec![SingleMessage {
-            message,
+            message: message.into(),
             usage: None,
             model: None,
             tier: None,
@@ -138,15 +140,6 @@ fn said(role: Role, call: Option<&str>, text: Option<&str>) -> Result<Message, A
         },
     };
     Ok(Message::new(role, vec![part]))
-}
-
-/// A message as OpenAI or Anthropic write it, or the response that holds it.
-fn provider_message(text: &str) -> Result<SingleMessage, ApiError> {
-    let read = single::message(text)?;
-    if read.message.is_empty() {
-        return Err(Error::EmptyMessage.into());
-    }
-    Ok(read)
 }
 
 /// A setting that a response says: of which message, its key, and its value as JSON.
@@ -367,9 +360,9 @@ impl Method for EditParams {
                 new.name.clone_from(&old.name);
                 new.attached.clone_from(&old.attached);
                 new.recipient.clone_from(&old.recipient);
-                new
+                new.into()
             }
-            (None, Some(json)) => provider_message(json.text())?.message,
+            (None, Some(json)) => read_message(json.text())?.message,
             _ => {
                 return Err(ApiError::params(
                     "'text' or 'message' says what it is to be",

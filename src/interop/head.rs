@@ -115,7 +115,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn of(bytes: &'a [u8], start: usize) -> Self {
+    pub(super) fn of(bytes: &'a [u8], start: usize) -> Self {
         Self {
             bytes,
             members: members(bytes, start).0,

@@ -40,7 +40,7 @@ pub fn hold(text: &str, care: Care) {
 
 /// The message in a text, if it is one that a commit takes.
 fn read(text: &str) -> Option<Message> {
-    let message = match single::message(text).map(|read| read.message) {
+    let message = match single::message(text).map(|read| read.message.into_inner()) {
         Ok(message) => message,
         Err(Error::InvalidInput { .. } | Error::SeveralMessages { .. }) => return None,
         Err(error) => panic!("refused: {error:?}"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tract::api::served_settings;
 use tract::history::{CommitOptions, Committed, Expect, On, Repo};
+use tract::ingest::read_messages;
 use tract::interop::single::SingleMessage;
 use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, shell_word, tokens};
@@ -109,7 +110,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             vec![provider_message(&named::name(path), &text)?]
         }
         _ => vec![SingleMessage {
-            message: written(args, role, target.as_ref().map(|t| &t.1), app)?,
+            message: written(args, role, target.as_ref().map(|t| &t.1), app)?.into(),
             usage: None,
             model: None,
             tier: None,
@@ -307,18 +308,15 @@ fn written(
 
 /// The messages of a file in JSON Lines; the first bad line refuses them all.
 fn batch(app: &App, path: &Path) -> Result<Vec<SingleMessage>> {
-    let text = input::read(app, path)?;
-    let mut messages = Vec::new();
-    for (line, number) in text.lines().zip(1..) {
-        if !line.trim().is_empty() {
-            let place = format!("{}:{number}", named::name(path));
-            messages.push(provider_message(&place, line)?);
-        }
+    let (text, name) = (input::read(app, path)?, named::name(path));
+    let lines = text.lines().zip(1..);
+    let lines: Vec<(&str, u64)> = lines.filter(|(line, _)| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return Err(Error::input(name, "no messages in it").into());
     }
-    if messages.is_empty() {
-        return Err(Error::input(named::name(path), "no messages in it").into());
-    }
-    Ok(messages)
+    let texts: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
+    let read = read_messages(&texts);
+    Ok(read.map_err(|(at, error)| misread(&format!("{name}:{}", lines[at].1), error))?)
 }
 
 /// A text in the place of a file's name is called that.
@@ -335,11 +333,17 @@ fn not_typed(path: &Path, failure: Failure) -> Failure {
 
 /// One message as OpenAI or Anthropic write it, or their response; `place` is where it is from.
 fn provider_message(place: &str, text: &str) -> Result<SingleMessage, Error> {
-    match interop::single::message(text) {
-        Ok(read) if read.message.is_empty() => Err(Error::input(place, Error::EmptyMessage)),
-        Err(Error::InvalidInput { detail, .. }) => Err(Error::input(place, detail)),
-        Err(Error::SeveralMessages { .. }) => Err(Error::SeveralMessages { what: place.into() }),
-        read => read,
+    let read = read_messages(&[text]).map_err(|(_, error)| misread(place, error))?;
+    Ok(read.into_iter().next().expect("it is one"))
+}
+
+/// Why a message was not read that is from `place`.
+fn misread(place: &str, error: Error) -> Error {
+    match error {
+        Error::EmptyMessage => Error::input(place, Error::EmptyMessage),
+        Error::InvalidInput { detail, .. } => Error::input(place, detail),
+        Error::SeveralMessages { .. } => Error::SeveralMessages { what: place.into() },
+        error => error,
     }
 }
 

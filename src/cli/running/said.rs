@@ -42,7 +42,7 @@ pub fn read(printed: &[u8]) -> Result<Vec<SingleMessage>, String> {
         let messages = tract::interop::messages_of(&tree).into_iter();
         messages
             .map(|message| SingleMessage {
-                message,
+                message: message.into(),
                 usage: None,
                 model: None,
                 tier: None,

@@ -83,6 +83,12 @@ fn body(record: &Keys<'_>) -> Option<Kind> {
     }
 }
 
+/// Whether an object is a message that OpenAI, or anybody, could have written, and no recorded run.
+pub(in crate::interop) fn is_plain(object: &str) -> bool {
+    let keys = Keys::of(object.as_bytes(), 0);
+    !keys.has("traj") && matches!(message(&keys), Some(Kind::OpenAi | Kind::Plain))
+}
+
 fn message(message: &Keys<'_>) -> Option<Kind> {
     let role = message.text("role");
     let role = role.as_deref();
