@@ -1,11 +1,14 @@
 //! Drafts become commits at the end of a branch, and counts are kept on the way.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry::leads_to;
 use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
+use crate::history::readied::{Readied, each_readied, preparing};
 use crate::history::repo::{self, Repo};
 use crate::history::totals::Running;
 use crate::model::tokens::Counter;
@@ -13,7 +16,7 @@ use crate::model::{
     Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
     TokenCount, Usage,
 };
-use crate::store::{Tx, View};
+use crate::store::{Prepare, Tx, View};
 
 /// How often the same is done at most where others put the same at the same moment.
 const ATTEMPTS: u32 = 50;
@@ -136,6 +139,7 @@ impl Repo {
         chain: &impl Fn(Option<CommitHash>) -> Chain<'a>,
         then: &impl Fn(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
+        let prepare = preparing(&*self.store, drafts)?;
         let tx = self.begin_on(call.on, drafts)?;
         let (branch, tip) = attached(&*tx, call.on)?;
         if tip.is_none() {
@@ -159,7 +163,7 @@ impl Repo {
             let messages = drafts.iter().flat_map(|draft| &draft.messages);
             tx.foresee(&mut || messages.clone().map(Sealed::hash).collect())?;
         }
-        making.push_all(drafts, options.usages)?;
+        making.push_all(drafts, options.usages, prepare.as_deref())?;
         let told = then(&mut making)?;
         let done = making.done;
         // What makes no commit is no operation.
@@ -206,6 +210,7 @@ impl Repo {
         drafts: &[Draft],
         options: &CommitOptions<'_>,
     ) -> Result<Vec<Committed>> {
+        let prepare = preparing(&*self.store, drafts)?;
         let tx = self.begin_on(call.on, drafts)?;
         let (branch, _) = attached(&*tx, call.on)?;
         let mut making = Making {
@@ -216,7 +221,7 @@ impl Repo {
             counter: options.counter,
             done: Vec::with_capacity(drafts.len()),
         };
-        making.push_all(drafts, options.usages)?;
+        making.push_all(drafts, options.usages, prepare.as_deref())?;
         let done = making.done;
         tx.commit()?;
         Ok(done)
@@ -303,16 +308,26 @@ pub(super) struct Making<'a> {
 
 impl Making<'_> {
     /// Makes these, with what the provider counted for them. Of many the totals are kept as well.
-    fn push_all(&mut self, drafts: &[Draft], usages: &[Option<Usage>]) -> Result<()> {
-        let behind = self.chain.tip();
-        for (at, draft) in drafts.iter().enumerate() {
-            self.push(draft)?;
+    fn push_all(
+        &mut self,
+        drafts: &[Draft],
+        usages: &[Option<Usage>],
+        prepare: Option<&Prepare>,
+    ) -> Result<()> {
+        let (behind, counter) = (self.chain.tip(), self.counter);
+        let mut push = |at: usize, readied: Readied| -> Result<()> {
+            self.push_readied(&drafts[at], readied)?;
             let usage = usages.get(at).copied().flatten();
             if let (Some(usage), Some(made)) = (usage, self.done.last()) {
                 self.tx.put_usage(&made.hash, usage)?;
             }
+            Ok(())
+        };
+        match prepare {
+            Some(prepare) => each_readied(drafts, counter, prepare, &mut push)?,
+            None => (0..drafts.len()).try_for_each(|at| push(at, Readied::default()))?,
         }
-        match self.counter {
+        match counter {
             Some(counter) if drafts.len() > 1 => self.keep_totals(behind, counter.encoding()),
             _ => Ok(()),
         }
@@ -336,12 +351,22 @@ impl Making<'_> {
 
     /// Makes one more.
     pub(super) fn push(&mut self, draft: &Draft) -> Result<()> {
-        let (commit, draft) = self.chain.push(self.tx, draft, Some(self.now))?;
+        self.push_readied(draft, Readied::default())
+    }
+
+    fn push_readied(&mut self, draft: &Draft, readied: Readied) -> Result<()> {
+        let Readied { prepared, counts } = readied;
+        let (tx, now) = (self.tx, Some(self.now));
+        let (commit, draft) = self.chain.push_prepared(tx, draft, prepared, now)?;
+        // What was counted is not what a message is called that was erased once.
+        let is_as_counted = matches!(draft, Cow::Borrowed(_));
+        let mut counts = counts.into_iter().filter(|_| is_as_counted);
         let mut tokens = None;
         if let Some(counter) = self.counter {
             for message in &draft.messages {
                 let key = counts::key_of(message.hash());
-                let count = counter.message(message);
+                let count = counts.next();
+                let count = count.unwrap_or_else(|| counter.message(message));
                 self.tx.put_count(key, counter.encoding(), count)?;
                 tokens = Some(tokens.unwrap_or_default() + count);
             }

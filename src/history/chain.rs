@@ -11,7 +11,7 @@ use crate::history::{load, reissue};
 use crate::model::{
     Author, Commit, Draft, EntryId, Interval, Message, Millis, Operation, Sealed, depth,
 };
-use crate::store::{Tx, View};
+use crate::store::{Prepared, Tx, View};
 
 /// Commits since the last checkpoint before another is worth writing, at least.
 const CHECKPOINT_COMMITS: u64 = 256;
@@ -280,9 +280,25 @@ impl<'a> Chain<'a> {
         draft: &'d Draft,
         time: Option<Millis>,
     ) -> Result<(Sealed<Commit>, Cow<'d, Draft>)> {
+        self.push_prepared(tx, draft, Vec::new(), time)
+    }
+
+    /// The same where something was worked out of its first messages.
+    pub(crate) fn push_prepared<'d>(
+        &mut self,
+        tx: &dyn Tx,
+        draft: &'d Draft,
+        mut prepared: Vec<Prepared>,
+        time: Option<Millis>,
+    ) -> Result<(Sealed<Commit>, Cow<'d, Draft>)> {
         let draft = reissue::renew(tx, draft)?;
+        if matches!(draft, Cow::Owned(_)) {
+            // It was worked out of other ones.
+            prepared.clear();
+        }
         let commit = self.commit_of(&draft, time);
-        self.add(tx, &draft.messages, &commit)?;
+        self.put(tx, &draft.messages, prepared)?;
+        self.put_commit(tx, &commit)?;
         Ok((commit, draft))
     }
 
@@ -295,10 +311,25 @@ impl<'a> Chain<'a> {
         messages: &[Sealed<Message>],
         commit: &Sealed<Commit>,
     ) -> Result<()> {
+        self.put(tx, messages, Vec::new())?;
+        self.put_commit(tx, commit)
+    }
+
+    fn put(
+        &self,
+        tx: &dyn Tx,
+        messages: &[Sealed<Message>],
+        prepared: Vec<Prepared>,
+    ) -> Result<()> {
+        let mut prepared = prepared.into_iter();
         for message in messages {
             depth::check_message(message)?;
-            tx.put_content(message)?;
+            tx.put_message(message, prepared.next())?;
         }
+        Ok(())
+    }
+
+    fn put_commit(&mut self, tx: &dyn Tx, commit: &Sealed<Commit>) -> Result<()> {
         for (key, json) in &commit.settings {
             depth::check_json(&format!("the setting '{key}'"), json, 1)?;
         }

@@ -53,6 +53,7 @@ pub(crate) mod path;
 pub(crate) mod prompts;
 pub mod provider;
 pub mod purge;
+mod readied;
 pub mod rebase;
 pub(crate) mod reissue;
 pub mod repo;

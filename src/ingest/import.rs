@@ -440,7 +440,7 @@ impl<'a> Intake<'a> {
         size_bytes: u64,
         tell: impl FnOnce(&mut dyn Sink) -> Result<()>,
     ) -> Result<()> {
-        let prepare = self.store.preparing()?;
+        let prepare = self.store.preparing(true)?;
         let making = Making {
             counter: self.request.counter,
             secrets: self.request.secrets,

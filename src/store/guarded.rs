@@ -80,8 +80,8 @@ impl Store for Guarded {
         self.store.press()
     }
 
-    fn preparing(&self) -> Result<Box<Prepare>> {
-        self.store.preparing()
+    fn preparing(&self, weighs: bool) -> Result<Box<Prepare>> {
+        self.store.preparing(weighs)
     }
 
     fn sit(&mut self, seat: Option<Seat>) {

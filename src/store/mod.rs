@@ -156,11 +156,11 @@ pub trait Store: Send {
     }
 
     /// How what this engine keeps of a message is worked out ahead of [`ObjectsMut::put_message`], on any
-    /// thread: as it would be kept now.
-    fn preparing(&self) -> Result<Box<Prepare>> {
-        Ok(Box::new(|message| Prepared {
+    /// thread: as it would be kept now. `weighs`: whether its words go into the index as it is put.
+    fn preparing(&self, weighs: bool) -> Result<Box<Prepare>> {
+        Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
-            words: weighed(message),
+            words: weighs.then(|| weighed(message)),
             body: packing::press(message.canonical().as_bytes()).map(|bytes| PressedBody {
                 dictionary: None,
                 bytes,
@@ -257,8 +257,8 @@ pub type Prepare = dyn Fn(&Sealed<Message>) -> Prepared + Send + Sync;
 /// What is kept of a message beside its name, worked out without the database.
 pub struct Prepared {
     shown: Shown,
-    /// What its words are worth.
-    words: Weighed,
+    /// What its words are worth, if they go into the index.
+    words: Option<Weighed>,
     /// Its canonical bytes in fewer of them, if that is worth it.
     body: Option<PressedBody>,
 }

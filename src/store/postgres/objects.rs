@@ -164,7 +164,7 @@ impl ObjectsMut for Session<'_> {
                     None => (RAW, bytes),
                 };
                 let is_new = self.insert_content(name, shown, body)?;
-                self.gather(name, message, Some(words), is_new)
+                self.gather(name, message, words, is_new)
             }
         }
     }

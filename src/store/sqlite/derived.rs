@@ -127,18 +127,20 @@ impl Derivations for Session<'_> {
 
 impl DerivationsMut for Session<'_> {
     fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
-        counts.iter().try_for_each(|(key, count)| {
-            self.execute(
+        for (key, count) in counts {
+            let content = self.must_content_id(&key.content)?;
+            self.changed_often(
                 "INSERT OR REPLACE INTO sealed!(counts)",
                 params![
-                    self.must_content_id(&key.content)?,
+                    content,
                     encoding,
                     key.masked(),
                     number(count.tokens),
                     count.estimated,
                 ],
-            )
-        })
+            )?;
+        }
+        Ok(())
     }
 
     fn put_checkpoint(&self, commit: &CommitHash, context: &Context) -> Result<()> {
@@ -172,29 +174,42 @@ impl Rows for Session<'_> {
     }
 
     fn run(&self, entries: &Vector<Entry>, left: usize) -> Result<Option<Run>> {
-        let mut entries = entries.skip(entries.len() - left).into_iter();
-        let Some(first) = entries.next().filter(is_plain) else {
+        let begin = entries.len() - left;
+        let Some(first) = entries.get(begin).filter(|first| is_plain(first)) else {
             return Ok(None);
         };
-        let from = self.must_place(&first.id.commit)?;
-        let (mut expected, mut last, mut len) = (Some(first), from.depth, 0);
-        self.scan(SCAN_RUN, [from.lineage, from.depth], |row| {
-            let (commit, content) = (row.get(0)?, row.get(1)?);
-            let is_next = |entry: &Entry| entry.id.commit == commit && entry.content == content;
-            if !expected.as_ref().is_some_and(is_next) {
-                return Ok(false);
+        let known = self.memo.run(entries, begin);
+        let mut run = match known {
+            Some(known) => known,
+            None => {
+                let place = self.must_place(&first.id.commit)?;
+                Run {
+                    lineage: place.lineage,
+                    first: place.depth,
+                    last: place.depth - 1,
+                    len: 0,
+                }
             }
-            last = row.get(2)?;
-            len += 1;
-            expected = entries.next().filter(is_plain);
-            Ok(expected.is_some())
-        })?;
-        Ok((len > 0).then_some(Run {
-            lineage: from.lineage,
-            first: from.depth,
-            last,
-            len,
-        }))
+        };
+        let mut rest = entries.skip(begin + run.len).into_iter();
+        let mut expected = rest.next().filter(is_plain);
+        if expected.is_some() {
+            self.scan(SCAN_RUN, [run.lineage, run.last + 1], |row| {
+                let (commit, content) = (row.get(0)?, row.get(1)?);
+                let is_next = |entry: &Entry| entry.id.commit == commit && entry.content == content;
+                if !expected.as_ref().is_some_and(is_next) {
+                    return Ok(false);
+                }
+                run.last = row.get(2)?;
+                run.len += 1;
+                expected = rest.next().filter(is_plain);
+                Ok(expected.is_some())
+            })?;
+        }
+        if self.writes && run.len > 0 {
+            self.memo.saw_run(entries, begin, run);
+        }
+        Ok((run.len > 0).then_some(run))
     }
 }
 
@@ -333,5 +348,32 @@ mod tests {
         assert!((10..=4_200 / 256).contains(&rows), "{rows} rows");
         assert!(rows - rows_half <= rows_half + 1, "{sizes:?}");
         assert!(bytes - bytes_half <= bytes_half * 5 / 4, "{sizes:?}");
+    }
+
+    /// The second checkpoint of a transaction goes on from the run of the first, but for what was changed since.
+    #[test]
+    fn a_checkpoint_holds_what_changed_since_the_one_before() {
+        let said = |at: usize| Draft::append(Message::text(Role::User, at.to_string()));
+        let talk: Vec<Draft> = (0..300).map(said).collect();
+        let commit = |repo: &Repo, drafts: &[Draft]| {
+            let done = repo.commit(Call::default(), drafts, &CommitOptions::default());
+            done.expect("commits")
+        };
+        // Made elsewhere, they have the same names.
+        let made = commit(&Repo::ephemeral().expect("made"), &talk);
+        let edit = Draft::edit(
+            EntryId::of(made[10].hash),
+            Message::text(Role::User, "other"),
+        );
+        let drafts: Vec<Draft> = talk
+            .into_iter()
+            .chain([edit])
+            .chain((300..700).map(said))
+            .collect();
+        let repo = Repo::ephemeral().expect("made");
+        let tip = commit(&repo, &drafts).last().expect("some").hash;
+        let context = repo.context(&tip).expect("a context");
+        assert_eq!(context, repo.order(&tip).expect("an order").context());
+        assert!(context.entries[10].edited);
     }
 }

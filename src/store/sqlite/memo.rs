@@ -8,7 +8,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use imbl::Vector;
+
+use crate::context::Entry;
 use crate::hash::{CommitHash, ContentHash};
+use crate::store::checkpoint::Run;
 use crate::store::lineage::Place;
 
 /// What is known. Of a view, which gives way to writers, nothing is kept.
@@ -24,6 +28,16 @@ pub(super) struct Memo {
     grown: Cell<u64>,
     /// The last content.
     content: Cell<Option<(ContentHash, i64)>>,
+    /// The longest run of the last checkpoint that was put here, which the next one mostly goes on from.
+    run: RefCell<Option<KnownRun>>,
+}
+
+/// Entries that stand in the database as a run.
+struct KnownRun {
+    entries: Vector<Entry>,
+    /// Which of them is its first.
+    first: usize,
+    run: Run,
 }
 
 impl Memo {
@@ -72,6 +86,32 @@ impl Memo {
         self.content.set(Some((hash, id)));
     }
 
+    /// What is known of the run that begins with one of these entries.
+    pub(super) fn run(&self, entries: &Vector<Entry>, first: usize) -> Option<Run> {
+        let known = self.run.borrow();
+        let known = known.as_ref().filter(|known| known.first == first)?;
+        let end = first + known.run.len;
+        let is_same = || {
+            let before = known.entries.iter().skip(first);
+            before
+                .take(known.run.len)
+                .eq(entries.iter().skip(first).take(known.run.len))
+        };
+        (end <= entries.len() && is_same()).then_some(known.run)
+    }
+
+    pub(super) fn saw_run(&self, entries: &Vector<Entry>, first: usize, run: Run) {
+        let mut known = self.run.borrow_mut();
+        if known.as_ref().is_none_or(|known| known.run.len <= run.len) {
+            let entries = entries.clone();
+            *known = Some(KnownRun {
+                entries,
+                first,
+                run,
+            });
+        }
+    }
+
     /// How many contents were put here.
     pub(super) fn grown(&self) -> u64 {
         self.grown.get()
@@ -88,5 +128,6 @@ impl Memo {
         self.places.set([None, None]);
         self.end.set(None);
         self.content.set(None);
+        self.run.take();
     }
 }

@@ -19,6 +19,7 @@ mod mend;
 mod objects;
 mod path;
 mod reach;
+mod reading;
 mod recompress;
 mod refs;
 mod remembered;
@@ -338,11 +339,11 @@ impl Store for Sqlite {
         Ok(Box::new(self.without_waiting(Session::write)?))
     }
 
-    fn preparing(&self) -> Result<Box<Prepare>> {
+    fn preparing(&self, weighs: bool) -> Result<Box<Prepare>> {
         let with = Session::read(self)?.newest_dictionary()?;
         Ok(Box::new(move |message| Prepared {
             shown: Shown::of(message),
-            words: weighed(message),
+            words: weighs.then(|| weighed(message)),
             body: dictionary::press_body(with.as_ref(), message.canonical().as_bytes()),
         }))
     }

@@ -4,6 +4,7 @@ use rusqlite::params;
 
 use super::codec::{blob, damaged, number, pack};
 use super::dictionary::Packing;
+use super::reading::each_body;
 use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashPrefix};
@@ -59,12 +60,15 @@ impl Session<'_> {
     }
 
     fn put_body(&self, id: i64, (encoding, body): (i64, &[u8]), uses: Option<&str>) -> Result<()> {
-        self.execute(
+        self.changed_often(
             "INSERT OR REPLACE INTO bodies (content, encoding, body) VALUES (?1, ?2, ?3)",
             params![id, encoding, body],
         )?;
-        let sql = "INSERT OR REPLACE INTO sealed!(tool_uses)";
-        uses.map_or(Ok(()), |uses| self.execute(sql, params![id, uses]))
+        if let Some(uses) = uses {
+            let sql = "INSERT OR REPLACE INTO sealed!(tool_uses)";
+            self.changed_often(sql, params![id, uses])?;
+        }
+        Ok(())
     }
 
     /// Gives a content its body back, where that was damaged and set aside: the message that is put
@@ -143,23 +147,7 @@ impl Objects for Session<'_> {
         hashes: &[ContentHash],
         visit: &mut dyn FnMut(usize, &str) -> Result<()>,
     ) -> Result<()> {
-        if hashes.is_empty() {
-            return Ok(());
-        }
-        let sql = "SELECT n, hash, size_bytes, encoding, body
-             FROM keys CROSS JOIN contents ON hash = key AND intact!(contents, hash = key)
-             LEFT JOIN bodies ON content = id";
-        let mut buffer = Vec::new();
-        self.scan(&keyed::<ContentHash>(sql), [blob(hashes)], |row| {
-            let hash: ContentHash = row.get(1)?;
-            let Some(encoding) = row.get(3)? else {
-                return Err(damaged(format!("content {hash}: its body is missing")));
-            };
-            let (packing, stored) = (self.packing(encoding)?, row.bytes(4)?);
-            let body = packing.unpack_into(&mut buffer, stored, row.unsigned(2)?)?;
-            visit(row.unsigned(0)? as usize, rows::canonical(&hash, body)?).map(|()| true)
-        })?;
-        Ok(())
+        each_body(self, hashes, visit)
     }
 
     fn content_rows(&self, hashes: &[ContentHash]) -> Result<Vec<Option<ContentRow>>> {
@@ -259,12 +247,12 @@ impl ObjectsMut for Session<'_> {
             return self.heal(id, message).map(|_| false);
         }
         let (shown, body, words) = match prepared {
-            Some(Prepared { shown, words, body }) => (shown, Some(body), Some(words)),
+            Some(Prepared { shown, words, body }) => (shown, Some(body), words),
             None => (Shown::of(message), None, None),
         };
         // Most that is put here is new: whether it is, the index says on the way.
         let id = self.next_id("contents")?;
-        let put = self.changed(
+        let put = self.changed_often(
             "INSERT INTO sealed!(contents) ON CONFLICT (hash) DO NOTHING",
             params![
                 id,
@@ -336,7 +324,7 @@ impl ObjectsMut for Session<'_> {
             self.allow_merges()?;
         }
         let id = self.next_id("commits")?;
-        let put = self.changed(
+        let put = self.changed_often(
             "INSERT INTO commits (id, hash, lineage, depth, parent, content, canonical, seal)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, sealed(?1, ?2, ?3, ?4, ?5, ?6))
              ON CONFLICT (hash) DO NOTHING",

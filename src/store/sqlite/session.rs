@@ -61,6 +61,8 @@ pub(super) struct Session<'a> {
     pub(super) ends: RefCell<HashMap<CommitHash, Place>>,
     /// The words of what was put here.
     pub(super) gathering: RefCell<Gathering>,
+    /// The statements that each message runs, by their texts' addresses.
+    often: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
 }
 
 impl<'a> Session<'a> {
@@ -108,19 +110,21 @@ impl<'a> Session<'a> {
             memo: Memo::default(),
             ends: RefCell::default(),
             gathering: RefCell::default(),
+            often: RefCell::default(),
         }
     }
 
-    pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
-        self.store.statements.fetch_add(1, Ordering::Relaxed);
-        let known = self.store.written.borrow().get(sql).cloned();
+    pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'a>> {
+        let store = self.store;
+        store.statements.fetch_add(1, Ordering::Relaxed);
+        let known = store.written.borrow().get(sql).cloned();
         let written = known.unwrap_or_else(|| {
             let written: Arc<str> = written_out(sql).into();
-            let mut all = self.store.written.borrow_mut();
+            let mut all = store.written.borrow_mut();
             all.insert(sql.to_owned(), Arc::clone(&written));
             written
         });
-        let prepared = self.store.connection.prepare_cached(&written);
+        let prepared = store.connection.prepare_cached(&written);
         prepared.map_err(engine)
     }
 
@@ -132,6 +136,25 @@ impl<'a> Session<'a> {
     /// The same; how many rows it changed.
     pub(super) fn changed(&self, sql: &str, params: impl Params) -> Result<usize> {
         self.prepare(sql)?.execute(params).map_err(engine)
+    }
+
+    /// The same of a statement that each message runs: to look for it took a tenth of its time.
+    pub(super) fn changed_often(&self, sql: &'static str, params: impl Params) -> Result<usize> {
+        let mut often = self.often.borrow_mut();
+        let known = often
+            .iter()
+            .position(|(known, _)| std::ptr::eq(*known, sql));
+        let at = match known {
+            Some(at) => {
+                self.store.statements.fetch_add(1, Ordering::Relaxed);
+                at
+            }
+            None => {
+                often.push((sql, self.prepare(sql)?));
+                often.len() - 1
+            }
+        };
+        often[at].1.execute(params).map_err(engine)
     }
 
     /// Counts a message that was put here.

@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn what_was_packed_ahead_with_a_dictionary_that_is_gone_is_packed_again() {
         let (store, hashes) = trained(200);
-        let prepare = store.preparing().expect("a way");
+        let prepare = store.preparing(true).expect("a way");
         let [late, later] = [700, 701].map(|number| Sealed::new(message(number)));
         let tx = store.write().expect("the lock");
         assert!(tx.put_message(&late, Some(prepare(&late))).expect("kept"));
