@@ -98,7 +98,7 @@ pub enum Stored<'a> {
     Masked(Message),
 }
 
-/// Tells the messages of visible entries, one after the other: no two are held at once.
+/// Tells the messages of visible entries, one after the other: of many, some are read ahead.
 pub(crate) fn each_message<'a>(
     view: &dyn View,
     entries: impl IntoIterator<Item = &'a Entry>,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::model::tokens::Counter;
-use crate::model::{Draft, TokenCount};
+use crate::model::{Draft, TokenCount, depth};
 use crate::store::crew::{with_crew, workers};
 use crate::store::{Prepare, Prepared, Store};
 
@@ -30,6 +30,13 @@ pub(super) struct Readied {
 impl Readied {
     fn of(draft: &Draft, counter: Option<Counter>, prepare: &Prepare) -> Self {
         let messages = draft.messages.iter();
+        // One that is nested too deep is refused by whoever writes it: nobody goes down into it.
+        if messages
+            .clone()
+            .any(|message| depth::check_message(message).is_err())
+        {
+            return Self::default();
+        }
         let counts = counter.map(|counter| {
             messages
                 .clone()

@@ -44,6 +44,9 @@ pub(crate) fn renew<'d>(view: &dyn View, draft: &'d Draft) -> Result<Cow<'d, Dra
     let names = draft.messages.iter().map(Sealed::hash);
     let names: HashMap<ContentHash, ContentHash> =
         names.zip(messages.iter().map(Sealed::hash)).collect();
+    if names.iter().all(|(was, is)| was == is) {
+        return Ok(Cow::Borrowed(draft));
+    }
     let operation = draft
         .operation
         .with_contents(|name| *names.get(name).unwrap_or(name));

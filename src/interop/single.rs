@@ -79,7 +79,7 @@ fn read(text: &str) -> Result<SingleMessage> {
 }
 
 /// A message that nobody but OpenAI could have written, or anybody: what it is need not be asked of all formats, which takes
-/// ten times as long as to read it. None where it is anything else.
+/// four times as long as to read it. None where it is anything else.
 fn plain(text: &str) -> Option<SingleMessage> {
     if text.len() > PLAIN_BYTES || !chat::is_plain(text) {
         return None;

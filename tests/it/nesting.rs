@@ -310,6 +310,13 @@ fn the_library_refuses_what_the_program_refuses() {
             let refused = commit(draft).expect_err("too deep");
             assert!(matches!(refused, Error::TooDeep { .. }), "{refused}");
         }
+        // Among so many that they are made ready on other threads, which have less room.
+        let many = (0..300).map(|at| Draft::append(Message::text(Role::User, at.to_string())));
+        let mut many: Vec<Draft> = many.collect();
+        many.push(Draft::append(results(10_000)));
+        let done = repo.commit(Call::default(), &many, &CommitOptions::default());
+        let refused = done.expect_err("too deep");
+        assert!(matches!(refused, Error::TooDeep { .. }), "{refused}");
         let context = repo.context(&first).expect("it is read");
         assert_eq!(context.entries.len(), 1);
     };

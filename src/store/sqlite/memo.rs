@@ -28,7 +28,7 @@ pub(super) struct Memo {
     grown: Cell<u64>,
     /// The last content.
     content: Cell<Option<(ContentHash, i64)>>,
-    /// The longest run of the last checkpoint that was put here, which the next one mostly goes on from.
+    /// The longest run of the checkpoints that were put here, which the next one mostly goes on from.
     run: RefCell<Option<KnownRun>>,
 }
 

@@ -2,11 +2,13 @@
 //!
 //! What was written in a row is mostly asked for in a row: then the next body stands in the next row, and no
 //! index is asked where. Such a row is taken by the hash in it, and its body must have that name; of one that has not,
-//! or is a tombstone, the row that the index leads to says what is true. Meanwhile another thread unpacks.
+//! or is a tombstone, the row that the index leads to says what is true. Where they are many, another thread unpacks meanwhile.
 //! Deliberately absent: what a body says.
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::VecDeque;
 
 use rusqlite::CachedStatement;
 
@@ -41,9 +43,11 @@ const PATIENCE: u32 = 8;
 const WORTH_A_PASS: u32 = 2;
 /// From how many bodies on a thread is worth its start.
 const WORTH_A_THREAD: usize = 2_000;
-/// How much is unpacked at once, and how many of these batches are under way at most.
+/// How much is unpacked at once, and how much is under way at most, but for one body that is larger.
 const BATCH_BYTES: u64 = 64 << 10;
-const AHEAD_BATCHES: usize = 4;
+const AHEAD_BYTES: u64 = 4 * BATCH_BYTES;
+/// What has more room than this is not kept for the next ones.
+const USUAL_BYTES: usize = AHEAD_BYTES as usize;
 
 /// A body on its way.
 struct Stored {
@@ -72,8 +76,8 @@ struct Batch {
 
 impl Batch {
     /// The same room for others, if it is no more than usual: to be given memory anew takes as long as to unpack.
-    fn again(mut self) -> Self {
-        if self.text.capacity() as u64 > 4 * BATCH_BYTES {
+    fn emptied(mut self) -> Self {
+        if self.text.capacity() > USUAL_BYTES {
             return Self::default();
         }
         self.bytes.clear();
@@ -102,6 +106,12 @@ fn unpack(mut batch: Batch) -> Batch {
         };
         batch.told.push((body.at, told));
     }
+    // Of a large body the text alone is needed from here on.
+    for spent in [&mut batch.bytes, &mut batch.buffer] {
+        if spent.capacity() > USUAL_BYTES {
+            *spent = Vec::new();
+        }
+    }
     batch
 }
 
@@ -117,7 +127,7 @@ pub(super) fn each_body(
     } else {
         workers().min(1)
     };
-    let most_ahead = if workers == 0 { 0 } else { AHEAD_BATCHES };
+    let most_ahead = if workers == 0 { 0 } else { AHEAD_BYTES };
     with_crew(workers, &unpack, |crew| {
         let mut reading = Reading {
             session,
@@ -127,13 +137,18 @@ pub(super) fn each_body(
             crew,
             batch: Batch::default(),
             spare: Vec::new(),
-            ahead: 0,
+            ahead: VecDeque::new(),
             most_ahead,
+            is_over: false,
         };
-        reading.read()?;
+        let read = reading.read();
+        if reading.is_over {
+            return read;
+        }
+        // What stands before one that cannot be read is told first.
         reading.hand_over();
         while reading.tell()? {}
-        Ok(())
+        read
     })
 }
 
@@ -147,9 +162,11 @@ struct Reading<'a, 's> {
     batch: Batch,
     /// What was told.
     spare: Vec<Batch>,
-    /// How many batches are under way, and how many may be.
-    ahead: usize,
-    most_ahead: usize,
+    /// How much each batch has that is under way, and how much all may have.
+    ahead: VecDeque<u64>,
+    most_ahead: u64,
+    /// Whether whoever is told has said that it is enough, or a body was not what it should be.
+    is_over: bool,
 }
 
 impl Reading<'_, '_> {
@@ -272,7 +289,7 @@ impl Reading<'_, '_> {
     fn pass_on(&mut self) -> Result<()> {
         if self.batch.size_bytes >= BATCH_BYTES {
             self.hand_over();
-            while self.ahead > self.most_ahead {
+            while self.ahead.iter().sum::<u64>() > self.most_ahead {
                 self.tell()?;
             }
         }
@@ -281,16 +298,22 @@ impl Reading<'_, '_> {
 
     fn hand_over(&mut self) {
         let next = self.spare.pop().unwrap_or_default();
+        self.ahead.push_back(self.batch.size_bytes);
         self.crew.push(std::mem::replace(&mut self.batch, next));
-        self.ahead += 1;
     }
 
     /// Tells the first batch that is under way, if there is one.
     fn tell(&mut self) -> Result<bool> {
-        let Some(mut batch) = self.crew.pop() else {
+        let Some(batch) = self.crew.pop() else {
             return Ok(false);
         };
-        self.ahead -= 1;
+        self.ahead.pop_front();
+        let told = self.tell_all(batch);
+        self.is_over = told.is_err();
+        told.map(|()| true)
+    }
+
+    fn tell_all(&mut self, mut batch: Batch) -> Result<()> {
         let mut start = 0;
         for (at, told) in batch.told.drain(..) {
             match told? {
@@ -301,8 +324,8 @@ impl Reading<'_, '_> {
                 None => self.tell_named(at)?,
             }
         }
-        self.spare.push(batch.again());
-        Ok(true)
+        self.spare.push(batch.emptied());
+        Ok(())
     }
 
     fn tell_named(&mut self, at: usize) -> Result<()> {

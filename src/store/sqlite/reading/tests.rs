@@ -100,11 +100,19 @@ fn a_damaged_row_harms_those_alone_who_ask_for_it() {
         }
         let done = store.connection.execute(damage, []).expect("done");
         assert_eq!(done, 1, "{damage}");
-        let refused = told(&store, &asked);
+        let mut seen = 0;
+        let refused = store
+            .read()
+            .expect("a view")
+            .each_body(&asked, &mut |_, _| {
+                seen += 1;
+                Ok(())
+            });
         assert!(
             matches!(refused, Err(Error::Damaged { .. })),
             "{damage}: {refused:?}"
         );
+        assert_eq!(seen, 39, "{damage}: those before it are told");
         let others: Vec<ContentHash> = asked.into_iter().filter(|one| *one != hash).collect();
         assert_eq!(told(&store, &others).expect("reads").len(), 59, "{damage}");
     }
