@@ -14,7 +14,7 @@ use super::bases::KeptBases;
 use super::growth::{Growth, Onward};
 use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
-use super::report::{ImportReport, REDACTED};
+use super::report::{BranchOutcome, ImportReport, REDACTED};
 use super::session::Session;
 use super::slices::Slices;
 use super::source::SourceFile;
@@ -31,6 +31,8 @@ use crate::store::{FollowedFile, Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
 const SLICE_WORK: usize = 4_000;
+/// Of how many sessions in a file the refs are moved beside others.
+const MANY_SESSIONS: usize = if cfg!(test) { 2 } else { 32 };
 /// How many commits' records one slice holds.
 const SLICE_RECORDS: usize = 16_000;
 /// How often an import is tried where others are first.
@@ -554,7 +556,12 @@ impl<'a> Intake<'a> {
         placed: Placed,
         source: Option<u64>,
     ) -> Result<ImportReport> {
-        let slices = std::mem::replace(&mut self.slices, Slices::of(self.store, SLICE_WORK));
+        let mut slices = std::mem::replace(&mut self.slices, Slices::of(self.store, SLICE_WORK));
+        if self.sessions.len() > MANY_SESSIONS && !self.is_alone {
+            // A lock for each of a million sessions is more than a server has: it has one for all.
+            slices.end()?;
+            slices = slices.on(None);
+        }
         let tx = slices.last()?;
         self.check(&*tx, file, &placed, source)?;
         if let Some(begun) = self.done.source.filter(|_| placed.is_purged) {
@@ -589,7 +596,12 @@ impl<'a> Intake<'a> {
             if self.file.redacted.is_some() {
                 session.found.end.absent.push(REDACTED.to_owned());
             }
-            reports.push(place.move_refs(&*tx, session, chosen.as_deref())?);
+            let report = place.move_refs(&*tx, session, chosen.as_deref())?;
+            // Nobody has chosen that name: another first import has made it at the same moment.
+            if index == 0 && first.is_some() && matches!(report.branch, BranchOutcome::Stays(_)) {
+                return Err(Error::overtaken(self.file.stem.clone()));
+            }
+            reports.push(report);
         }
         if let Some(branch) = reports.iter().find_map(|session| session.branch.name()) {
             head.move_to(&*tx, branch)?;

@@ -194,8 +194,9 @@ impl Placement {
         }
         let mut branch = BranchOutcome::None;
         if let Some(tip) = tip {
-            tx.set_reference(&self.name, Some(&RefValue::Commit(tip)))?;
+            // The branch first: by then both are held, and the log says what comes in the order in which it came.
             branch = follow(tx, &self.name, self.old, tip, chosen.or(agents.as_deref()))?;
+            tx.set_reference(&self.name, Some(&RefValue::Commit(tip)))?;
         }
         let mut further = Vec::new();
         let end = tip;
