@@ -159,22 +159,31 @@ struct Cli {
 }
 
 impl Cli {
-    /// All arguments, but those of a command only once it is typed.
-    fn lean() -> clap::Command {
+    /// All arguments, but those of a command only once it is typed, and no command that cannot be meant: each is given
+    /// a copy of what every command takes.
+    fn lean(may_be_meant: impl Fn(&str) -> bool) -> clap::Command {
         let root = Globals::augment_args(clap::Command::new("tract"));
         let root = root.version(env!("CARGO_PKG_VERSION"));
-        command::below(root.disable_help_subcommand(true))
+        command::below(root.disable_help_subcommand(true), may_be_meant)
     }
 
     /// What these arguments say.
     fn read<T: Into<OsString> + Clone>(
         arguments: impl IntoIterator<Item = T>,
     ) -> std::result::Result<Self, clap::Error> {
-        let mut root = Self::lean();
-        let matches = root.try_get_matches_from_mut(arguments);
-        // To take it apart takes time, and whoever asks for it ends soon.
-        std::mem::forget(root);
-        let matches = matches?;
+        let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let read = |mut root: clap::Command| {
+            let matches = root.try_get_matches_from_mut(&arguments);
+            // To take it apart takes time, and whoever asks for it ends soon.
+            std::mem::forget(root);
+            matches
+        };
+        let is_typed = |name: &str| arguments.iter().any(|argument| argument == name);
+        let matches = match read(Self::lean(is_typed)) {
+            // What is wrong is said by a root that knows all commands.
+            Err(error) if error.kind() != ErrorKind::DisplayVersion => read(Self::lean(|_| true)),
+            matches => matches,
+        }?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok(Self {
             name,
@@ -413,7 +422,7 @@ mod tests {
             });
             told.collect()
         };
-        let (lean, whole) = (told(Cli::lean()), told(Cli::command()));
+        let (lean, whole) = (told(Cli::lean(|_| true)), told(Cli::command()));
         assert_eq!(lean.len(), whole.len());
         for (lean, whole) in lean.into_iter().zip(whole) {
             assert_eq!(lean, whole);

@@ -85,14 +85,19 @@ macro_rules! commands {
             $($(#[command($setting = $value)])? $name(Box<$module::Args>),)*
         }
 
-        /// The same commands below `root`. The arguments of each are built only if it is the one that was typed: those of all
-        /// take longer than many a command does.
-        pub fn below(root: clap::Command) -> clap::Command {
-            root$(.subcommand(
-                clap::Command::new(typed_name(stringify!($module)))
-                    $(.$setting($value))?
-                    .defer(<$module::Args as clap::Args>::augment_args),
-            ))*
+        /// Those of the same commands below `root` of which a name may be meant. The arguments of each are built only if it is
+        /// the one that was typed: those of all take longer than many a command does.
+        pub fn below(root: clap::Command, may_be_meant: impl Fn(&str) -> bool) -> clap::Command {
+            $(
+                let command = clap::Command::new(typed_name(stringify!($module)))$(.$setting($value))?;
+                let is_one = may_be_meant(command.get_name()) || command.get_all_aliases().any(&may_be_meant);
+                let root = if is_one {
+                    root.subcommand(command.defer(<$module::Args as clap::Args>::augment_args))
+                } else {
+                    root
+                };
+            )*
+            root
         }
 
         impl Command {
