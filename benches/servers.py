@@ -54,8 +54,8 @@ WORDS = (
     "the file of a test that reads every line and says which of them is wrong before the next "
     "commit is made so we look at this module and what the function returns when there is no value"
 ).split()
-# Enough for all that stay: each answers on up to four threads, and a thread has a connection of its own.
-CONNECTIONS = 650
+# Enough for all that stay: each has one, for it is only told to commit.
+CONNECTIONS = 200
 # After so many there is nothing new to see.
 MOST_WRONG = 20
 wrong = []

@@ -1,10 +1,13 @@
 //! How often a command waits for a server, connection apart.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+
+use serde_json::{Value, json};
 
 use crate::cluster;
 use crate::sandbox::Sandbox;
@@ -47,6 +50,11 @@ impl Counting {
             }
         });
         Self { folder, links }
+    }
+
+    /// How many connections were made so far.
+    fn connections(&self) -> usize {
+        self.links.lock().expect("whole").len()
     }
 
     /// How many round trips what is done takes.
@@ -274,6 +282,91 @@ fn hundreds_of_sessions_take_no_more_trips_than_one() {
     counted.holds(&[(&["branch"], BRANCH)]);
 }
 
+/// A process that answers requests, each of which is sent when the one before was answered.
+struct Answering {
+    child: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Answering {
+    fn new(counted: &Counted) -> Self {
+        let mut command = counted
+            .sandbox
+            .command(&["--repo", &counted.link, "--on", "one", "api"]);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, answers }
+    }
+
+    fn send(&mut self, id: usize, method: &str, params: &Value) {
+        let request = json!({ "id": id, "method": method, "params": params });
+        let stdin = self.child.stdin.as_mut().expect("a pipe");
+        writeln!(stdin, "{request}").expect("sent");
+    }
+
+    fn answer(&mut self) -> Value {
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).expect("an answer");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        assert!(answer.get("result").is_some(), "{answer}");
+        answer
+    }
+
+    fn ask(&mut self, id: usize, method: &str, params: &Value) {
+        self.send(id, method, params);
+        self.answer();
+    }
+
+    fn commit(&mut self, id: usize) {
+        self.ask(
+            id,
+            "commit",
+            &json!({ "role": "user", "text": format!("number {id}") }),
+        );
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+#[test]
+fn a_process_that_only_commits_has_one_connection() {
+    let Some(counted) = Counted::new() else {
+        return;
+    };
+    let before = counted.counting.connections();
+    let mut answering = Answering::new(&counted);
+    answering.commit(0);
+    let trips = counted
+        .counting
+        .trips(|| (1..40).for_each(|id| answering.commit(id)));
+    assert_eq!(trips, 39 * STAYING);
+    // Nor does it need another where they are sent at once, nor to look in between.
+    (40..80).for_each(|id| {
+        let text = format!("number {id}");
+        answering.send(id, "commit", &json!({ "role": "user", "text": text }));
+    });
+    (40..80).for_each(|_| drop(answering.answer()));
+    for id in 80..120 {
+        answering.ask(id, "log", &json!({ "limit": 1 }));
+    }
+    (120..130).for_each(|id| answering.commit(id));
+    assert_eq!(counted.counting.connections() - before, 1);
+    answering.end();
+    assert_eq!(
+        counted
+            .on(&["--on", "one", "log", "-n", "0", "--format", "%h"])
+            .lines()
+            .count(),
+        90
+    );
+}
+
+/// What is configured; the lock and what a commit stands on; all that is written, and its end.
+const STAYING: u64 = 3;
 /// Opening and what is foreseen; the lock and what a commit stands on; all that is written, and its end.
 const COMMIT: u64 = 3;
 // The others are one more than what there is: on a busy machine the server may have answered the first part of a long message before

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use super::host::{Surroundings, Worker};
 use super::lines::{LINE_BYTES, Line, Lines};
 use super::order::Order;
 
-/// How many requests that only look are answered side by side.
+/// How many requests that only look are answered side by side at most, each by a thread with a connection of its own.
 const WORKERS: usize = 4;
 /// How many requests may wait before no more are read.
 const WAITING: usize = 256;
@@ -111,7 +111,7 @@ pub fn serve(
         WORKERS
     };
     let desk = Desk {
-        order: Mutex::default(),
+        order: Mutex::new(Order::new(workers)),
         changed: Condvar::new(),
         place: Mutex::new((0, surroundings)),
         open: Mutex::default(),
@@ -119,9 +119,6 @@ pub fn serve(
         is_left: AtomicBool::new(false),
     };
     thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| desk.work());
-        }
         let is_over = AtomicBool::new(false);
         thread::scope(|inner| {
             let mut lines = Lines::new(input);
@@ -133,7 +130,7 @@ pub fn serve(
                 match lines.next() {
                     Ok(None) => break Ok(()),
                     Ok(Some(line)) => {
-                        let follows = desk.take(line);
+                        let follows = desk.take(line, scope);
                         if follows && !is_watched {
                             is_watched = true;
                             inner.spawn(|| desk.follow(&is_over));
@@ -152,7 +149,7 @@ pub fn serve(
 
 impl<W: Write + Send> Desk<W> {
     /// Takes a line; whether it asks to be told of moves.
-    fn take(&self, line: Line) -> bool {
+    fn take<'a>(&'a self, line: Line, scope: &'a Scope<'a, '_>) -> bool {
         let unread = |what: String| {
             self.answer(RawValue::NULL, Said::Error(ApiError::params(what)));
             false
@@ -219,6 +216,7 @@ impl<W: Write + Send> Desk<W> {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         order.push(changes, job);
+        self.hire(&mut order, scope);
         drop(order);
         self.changed.notify_all();
         false
@@ -238,10 +236,17 @@ impl<W: Write + Send> Desk<W> {
         }
     }
 
+    /// Begins a worker, if the next request has nobody.
+    fn hire<'a>(&'a self, order: &mut Order<Job>, scope: &'a Scope<'a, '_>) {
+        if let Some(number) = order.hire() {
+            scope.spawn(move || self.work(number, scope));
+        }
+    }
+
     /// Answers one request after the other.
-    fn work(&self) {
-        let mut known: Option<(u64, Worker)> = None;
-        while let Some((changes, job)) = self.next() {
+    fn work<'a>(&'a self, number: usize, scope: &'a Scope<'a, '_>) {
+        let (mut known, mut done): (Option<(u64, Worker)>, _) = (None, None);
+        while let Some((changes, job)) = self.next(number, done, scope) {
             let at = lock(&self.place).0;
             let worker = match &mut known {
                 Some((of, worker)) if *of == at => worker,
@@ -262,19 +267,33 @@ impl<W: Write + Send> Desk<W> {
                 Ok(result) => Said::Result(result),
                 Err(fault) => Said::Error(fault),
             };
+            lock(&self.order).ends(number);
             self.answer(&job.id, said);
-            lock(&self.order).done(changes);
-            self.changed.notify_all();
+            done = Some(changes);
         }
     }
 
-    fn next(&self) -> Option<(bool, Job)> {
+    /// The next request for a worker that is done with one, if it was at one.
+    fn next<'a>(
+        &'a self,
+        number: usize,
+        done: Option<bool>,
+        scope: &'a Scope<'a, '_>,
+    ) -> Option<(bool, Job)> {
         let mut order = lock(&self.order);
+        if let Some(changes) = done {
+            // In one go with the look for the next one: nobody else comes in between.
+            order.done(changes);
+            self.changed.notify_all();
+        }
         loop {
             if self.is_left.load(Ordering::Relaxed) {
                 return None;
             }
-            if let Some(next) = order.next() {
+            if let Some(next) = order.next(number) {
+                // What may begin beside it is for another one, who may be free and not have looked.
+                self.hire(&mut order, scope);
+                self.changed.notify_all();
                 return Some(next);
             }
             if order.is_over() {
