@@ -24,8 +24,9 @@ pub(super) use blocks::{Block, Reader, Writer};
 
 /// When so many segments of about a size stand one behind the other, they become one.
 const SEVERAL: usize = 8;
-/// The size of the smallest ones; each kind is [`SEVERAL`] times as large as the one before.
-const SMALL_BYTES: i64 = 32 << 10;
+/// The size of the smallest ones; each kind is [`SEVERAL`] times as large as the one before. A single message has some
+/// hundred bytes of words: where what comes in one by one was of one kind up to much more, it was written again and again.
+const SMALL_BYTES: i64 = 512;
 /// No segment becomes larger than this, for it is made in one transaction.
 const MOST_BYTES: i64 = 16 << 20;
 /// No segment has so many contents; whoever says so would have a reader take memory for them.
@@ -308,22 +309,23 @@ fn kind(segment: &Segment) -> u32 {
     times.ilog2() / SEVERAL.ilog2()
 }
 
-/// Makes one of the newest segments where there are several of a kind.
+/// Makes one of the newest segments where there are several of a kind, or smaller ones stand before the last: so each is
+/// followed by none that is larger, and what is large is not written again for a few that are small.
 fn join(shelf: &impl Shelf) -> Result<()> {
     let mut segments = shelf.segments()?;
-    for of in 0.. {
-        let newest = segments.iter().rev().take_while(|one| kind(one) <= of);
-        let count = newest.count();
+    while let Some(last) = segments.last() {
+        let (of, before) = (kind(last), segments[..segments.len() - 1].iter().rev());
+        let smaller = before.clone().take_while(|one| kind(one) < of).count();
+        let count = match smaller {
+            0 => 1 + before.take_while(|one| kind(one) == of).count(),
+            smaller => 1 + smaller,
+        };
         let several = segments.split_off(segments.len() - count);
         let size_bytes: i64 = several.iter().map(|one| one.size_bytes).sum();
-        if count >= SEVERAL && size_bytes <= MOST_BYTES {
-            segments.push(merge(shelf, &several)?);
-            continue;
-        }
-        segments.extend(several);
-        if count == segments.len() || size_bytes > MOST_BYTES {
+        if smaller == 0 && count < SEVERAL || size_bytes > MOST_BYTES {
             break;
         }
+        segments.push(merge(shelf, &several)?);
     }
     Ok(())
 }

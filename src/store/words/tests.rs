@@ -1,4 +1,4 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -9,9 +9,9 @@ use crate::model::query::Query;
 use crate::model::weighed::Weigher;
 use crate::model::{Message, Role};
 
-/// The index in memory.
+/// The index in memory, and how many bytes were ever put there.
 #[derive(Default)]
-struct Memory(RefCell<BTreeMap<i64, (Segment, Vec<Kept>)>>);
+struct Memory(RefCell<BTreeMap<i64, (Segment, Vec<Kept>)>>, Cell<u64>);
 
 /// The first word of a block, and the block.
 type Kept = (Vec<u8>, Vec<u8>);
@@ -57,6 +57,8 @@ impl Shelf for Memory {
             .iter()
             .map(|block| (block.word.clone(), block.data.clone()));
         let blocks = blocks.collect();
+        let size_bytes = segment.size_bytes.cast_unsigned();
+        self.1.set(self.1.get() + size_bytes);
         self.0.borrow_mut().insert(segment.last, (segment, blocks));
         Ok(())
     }
@@ -96,6 +98,28 @@ fn segments_become_one_where_they_are_many() {
     assert_eq!(having(&shelf, &nothing, "common").len(), 200);
     assert_eq!(having(&shelf, &nothing, "number77"), [77].into());
     assert_eq!(having(&shelf, &nothing, "number19*").len(), 11);
+}
+
+/// A stream is recorded message by message, each of which makes a segment.
+#[test]
+fn what_comes_in_one_by_one_is_written_again_a_few_times_only() {
+    let (shelf, mut weigher, mut came) = (Memory::default(), Weigher::default(), 0);
+    for id in 1..=4_000_i64 {
+        let before = shelf.1.get();
+        let mut gathered = Gathered::since(id - 1);
+        let said = format!(
+            "one more of number{id}, which is {} and after {}",
+            7 * id,
+            id % 90
+        );
+        gathered.add(id, &weigher.message(&Message::text(Role::User, said)));
+        let segment = (gathered.since, gathered.last);
+        put(&shelf, segment, gathered.written()).expect("put");
+        came += shelf.1.get() - before;
+        join(&shelf).expect("joined");
+    }
+    let times = shelf.1.get() as f64 / came as f64;
+    assert!(times < 9.0, "each byte is written {times:.1} times");
 }
 
 proptest! {
