@@ -112,6 +112,8 @@ pub use format::{
 };
 pub use formats::FORMATS;
 pub use head::SourceHead;
+#[cfg(test)]
+pub(crate) use stream::LOOKED_AT;
 pub use stream::{EventReader, EventStream, GrowingStream, StreamEnd, Telling, messages_of};
 
 pub use recorded::RecordedRequest;

@@ -8,6 +8,7 @@
 //!
 //! The floor lies below `interop`, so that an importer can make its messages from the settled tree.
 
+mod arrivals;
 mod aside;
 mod calls;
 pub mod cut;
@@ -35,6 +36,8 @@ mod turn;
 pub mod words;
 
 use std::collections::HashMap;
+
+use arrivals::Arrivals;
 
 pub use aside::{Cancelled, Faulted, Mark, Notation};
 pub use event::{Ending, Event, EventPlace, Happening};
@@ -91,6 +94,7 @@ struct Index {
     held: HashMap<String, Vec<Event>>,
     /// How many items stand before or at the last marker.
     marked: usize,
+    arrivals: Arrivals,
 }
 
 /// Where a block stands.

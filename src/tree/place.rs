@@ -43,10 +43,12 @@ impl Tree {
     }
 
     pub(super) fn turn_at(&mut self, item: usize) -> &mut Turn {
-        match &mut self.items[item] {
+        let turn = match &mut self.items[item] {
             TreeItem::Turn(turn) => turn,
             _ => unreachable!("a place of a turn is that of a turn"),
-        }
+        };
+        self.index.arrivals.at_the_end(item, turn.items.len());
+        turn
     }
 
     /// The response that text and thoughts of this event go to: the one that it names, else the
@@ -95,6 +97,7 @@ impl Tree {
     }
 
     pub(super) fn response_at(&mut self, (item, at): (usize, usize)) -> &mut Response {
+        self.index.arrivals.within(item, at);
         match &mut self.turn_at(item).items[at] {
             TurnItem::Response(response) => response,
             _ => unreachable!("a place of a response is that of a response"),

@@ -11,6 +11,11 @@ use crate::model::{HideKind, Part, Role};
 impl Tree {
     /// Takes what happened.
     pub(super) fn take(&mut self, event: &Event, trail: &mut Trail) {
+        self.happen(event, trail);
+        self.note_arrivals(trail.last);
+    }
+
+    fn happen(&mut self, event: &Event, trail: &mut Trail) {
         if let Some(parent) = &event.parent {
             return self.take_inside(parent, event, trail);
         }

@@ -12,6 +12,7 @@ use crate::ingest::import::GROWN;
 use crate::ingest::record::{READS_ALL, TAKEN_BYTES};
 use crate::ingest::tests::growing::kept;
 use crate::ingest::{Due, ImportReport, RecordRequest, Recorder};
+use crate::interop::LOOKED_AT;
 use crate::interop::sniff::sniff;
 use crate::model::Millis;
 
@@ -124,7 +125,7 @@ proptest! {
     }
 }
 
-/// So many rounds of a stream, from one on: a call, its result, and what the model says of it.
+/// So many rounds of a stream, from one on: a call, its result, and what the model says of it; now and then somebody speaks.
 fn rounds(from: usize, count: usize) -> String {
     let mut lines = String::new();
     if from == 0 {
@@ -144,6 +145,14 @@ fn rounds(from: usize, count: usize) -> String {
             "{{\"type\":\"tool_result\",\"tool_use_id\":\"call-{at}\",\"content\":\"file {at}\"}}"
         );
         let text = format!("{{\"type\":\"text\",\"text\":\"There is file {at}.\"}}");
+        if at % 5 == 0 {
+            lines += &line(
+                "user",
+                "prompt",
+                "zero",
+                "{\"type\":\"text\",\"text\":\"Go on.\"}",
+            );
+        }
         lines += &line("assistant", "call", "one", &call);
         lines += &line("user", "result", "two", &result);
         lines += &line("assistant", "text", "three", &text);
@@ -160,7 +169,7 @@ fn a_message_of_a_long_stream_costs_as_much_as_one_of_a_short_stream() {
         recorder.push(begun.as_bytes()).expect("its lines end");
         recorder.commit(Millis(0)).expect("committed");
         let (first, taken) = (steps.load(Ordering::Relaxed), TAKEN_BYTES.get());
-        let gone_on = GROWN.get();
+        let (gone_on, looked_at) = (GROWN.get(), LOOKED_AT.get());
         let more = rounds(count, 20);
         let mut commits = 0;
         for line in more.split_inclusive('\n') {
@@ -177,12 +186,17 @@ fn a_message_of_a_long_stream_costs_as_much_as_one_of_a_short_stream() {
             "none of them read the whole"
         );
         let taken = (TAKEN_BYTES.get() - taken) / more.len() as u64;
-        (steps.load(Ordering::Relaxed) - first, taken)
+        let looked_at = LOOKED_AT.get() - looked_at;
+        (steps.load(Ordering::Relaxed) - first, taken, looked_at)
     };
-    let ((short, few), (long, many)) = (cost(30), cost(1_500));
+    let ((short, few, seen), (long, many, seen_late)) = (cost(30), cost(1_500));
     assert!(long < short + short / 4, "{short} and {long} steps");
     assert!(
         few < 8 && many <= few,
         "bytes are taken {few} and {many} times"
+    );
+    assert!(
+        seen > 0 && seen_late <= seen,
+        "items are looked at {seen} and {seen_late} times"
     );
 }

@@ -1,5 +1,7 @@
 //! The messages that a settled tree holds, in the order in which they came.
 
+use std::collections::BTreeSet;
+
 use crate::interop::parts;
 use crate::model::{HideKind, Message, Part, Role};
 use crate::tree::{
@@ -50,12 +52,13 @@ pub(super) fn messages(tree: &Tree, from: NodeId) -> Vec<Said> {
         from,
         found: Vec::new(),
     };
-    for item in &tree.items {
-        match item {
-            TreeItem::Turn(turn) => pieces.of_turn(turn),
-            TreeItem::Mark(mark) => pieces.add(mark.node.id, || Piece::Mark(mark)),
-            TreeItem::Note(note) => pieces.add(note.node.id, || whole(note.role, &note.parts)),
-            TreeItem::Fault(_) => {}
+    if from == NodeId::default() {
+        for item in &tree.items {
+            pieces.of_item(item, None);
+        }
+    } else {
+        for (item, within) in tree.places_from(from) {
+            pieces.of_item(&tree.items[item], Some(&within));
         }
     }
     let mut pieces = pieces.found;
@@ -106,6 +109,12 @@ pub(super) fn messages(tree: &Tree, from: NodeId) -> Vec<Said> {
     said
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many items of turns were looked at.
+    pub(crate) static LOOKED_AT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// The pieces of a tree from a node on: the place of each in the order of nodes, and the oldest node that it is
 /// made of.
 struct Pieces<'a> {
@@ -120,11 +129,29 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn of_turn(&mut self, turn: &'a Turn) {
+    /// Of a turn, what is at these places in it; else all.
+    fn of_item(&mut self, item: &'a TreeItem, within: Option<&BTreeSet<usize>>) {
+        match item {
+            TreeItem::Turn(turn) => match within {
+                Some(within) => {
+                    let items = within.iter().filter_map(|at| turn.items.get(*at));
+                    self.of_turn(turn, items);
+                }
+                None => self.of_turn(turn, turn.items.iter()),
+            },
+            TreeItem::Mark(mark) => self.add(mark.node.id, || Piece::Mark(mark)),
+            TreeItem::Note(note) => self.add(note.node.id, || whole(note.role, &note.parts)),
+            TreeItem::Fault(_) => {}
+        }
+    }
+
+    fn of_turn(&mut self, turn: &'a Turn, items: impl Iterator<Item = &'a TurnItem>) {
         if let Some(user) = &turn.user {
             self.add(user.node.id, || whole(Role::User, &user.parts));
         }
-        for item in &turn.items {
+        for item in items {
+            #[cfg(test)]
+            LOOKED_AT.set(LOOKED_AT.get() + 1);
             match item {
                 TurnItem::Response(response) => self.of_response(response, turn),
                 TurnItem::Note(note) => self.add(note.node.id, || whole(note.role, &note.parts)),

@@ -19,6 +19,8 @@ pub(super) use export::{NewReply, export, replies};
 pub use growing::{GrowingStream, StreamEnd};
 pub(super) use import::format;
 pub use live::EventStream;
+#[cfg(test)]
+pub(crate) use messages::LOOKED_AT;
 pub use messages::messages_of;
 pub use reader::{EventReader, Telling};
 pub(super) use replies::Replies;
