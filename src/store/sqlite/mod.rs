@@ -70,12 +70,14 @@ const JOURNAL_LIMIT_BYTES: u32 = 2 * 1024 * 1024;
 /// What is held of the file at most where there are many refs: with 1,000 sessions, a command that tells of all comes to
 /// 3,000 pages several times, and SQLite's own 2 MB had each read again.
 const MANY_REFS_CACHE_KIB: i64 = 16 * 1024;
-/// How many messages that one process writes are many. What is held of the file from then on: of 100,000,
+/// How many messages that one process writes are several, and what is held of the file at most from then on: of 100,000,
 /// the two indexes of hashes take 10 MB and are written all over, and SQLite's own 2 MB had a third of a
-/// batch's time go into pages that came and went. And at how many pages the journal is folded in then, for the
-/// same pages are written in it again and again; who leaves such a journal empties it.
-const MANY_MESSAGES: u64 = 1_000;
+/// batch's time go into pages that came and went. Of 1 MB that came to a long session, 800 pages were written 1,250 times.
+const SEVERAL_MESSAGES: u64 = 64;
 const MANY_CACHE_KIB: i64 = 32 * 1024;
+/// How many messages are many; at how many pages the journal is folded in from then on, for the
+/// same pages are written in it again and again. Who leaves such a journal empties it.
+const MANY_MESSAGES: u64 = 1_000;
 const MANY_CHECKPOINT_PAGES: u32 = 4_096;
 /// What a database's name is followed by while it is being made.
 const DRAFT: &str = ".new-";
@@ -485,14 +487,14 @@ impl Sqlite {
         self.set("cache_size", &-MANY_REFS_CACHE_KIB)
     }
 
-    /// Counts a message that was written; from many on, more of the file and of the journal is kept.
+    /// Counts a message that was written; from several on, more of the file is kept, from many on of the journal.
     fn grew(&self) -> Result<()> {
         self.grown.set(self.grown.get() + 1);
-        if self.grown.get() != MANY_MESSAGES {
-            return Ok(());
+        match self.grown.get() {
+            SEVERAL_MESSAGES => self.set("cache_size", &-MANY_CACHE_KIB),
+            MANY_MESSAGES => self.set("wal_autocheckpoint", &MANY_CHECKPOINT_PAGES),
+            _ => Ok(()),
         }
-        self.set("cache_size", &-MANY_CACHE_KIB)?;
-        self.set("wal_autocheckpoint", &MANY_CHECKPOINT_PAGES)
     }
 
     /// Sets what SQLite answers with a row, or with none.
