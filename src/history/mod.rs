@@ -35,6 +35,7 @@ pub mod gc;
 mod head;
 pub mod health;
 mod identity;
+mod in_force;
 pub(crate) mod kept;
 #[cfg(test)]
 mod laws;

@@ -13,7 +13,9 @@ use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::surgery::{UnderWay, under_way};
-use crate::history::{called, head, load, path, prompts, provider, standouts, summing, totals};
+use crate::history::{
+    called, head, in_force, load, path, prompts, provider, standouts, summing, totals,
+};
 use crate::model::{
     Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
 };
@@ -171,6 +173,9 @@ impl Repo {
             if added >= KEPT_EACH || is_none && has >= standouts::LONG {
                 let known = summary.standouts.take();
                 summary.standouts = standing_out(&*view, tip, &summary, known)?;
+                if summary.settings.is_none() && has >= standouts::LONG {
+                    summary.settings = in_force::far(&*view, tip)?;
+                }
                 drop(view);
                 self.keep_summary(tip, encoding, &summary, purge);
             }
@@ -193,6 +198,9 @@ impl Repo {
             let known = view.newest_summary(tip, encoding)?;
             let known = known.and_then(|(_, summary)| summary.standouts);
             summary.standouts = standing_out(&*view, tip, &summary, known)?;
+            if summary.total.messages + summary.hidden >= standouts::LONG {
+                summary.settings = in_force::far(&*view, tip)?;
+            }
             drop(view);
             self.keep_summary(tip, encoding, &summary, purge);
         }
@@ -293,6 +301,10 @@ fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> 
             return Ok(Kept::Uncounted { first });
         };
         summary.add(entry, said.hash, said.role, count);
+        if let Some(settings) = &mut summary.settings {
+            let keys = one.row.commit.settings.keys().cloned();
+            settings.extend(keys.map(|key| (key, one.row.hash)));
+        }
         if !prompts::by_text(view, &[said])?[0] && prompts::is_users(said) {
             summary.injected += count.tokens;
         }

@@ -1,6 +1,8 @@
 //! What a context comes to: what a status says of it without a look at its messages.
 
-use crate::hash::ContentHash;
+use std::collections::BTreeMap;
+
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, Role, TokenCount, Total};
 
 /// A context summed up. What is appended can be added; nothing can be taken out.
@@ -25,6 +27,8 @@ pub struct Summed {
     pub written: Option<Written>,
     /// Which appends of the path stand out, where somebody has looked.
     pub standouts: Option<Standouts>,
+    /// For each request setting that is in force the commit that set it last, where somebody has looked.
+    pub settings: Option<BTreeMap<String, CommitHash>>,
 }
 
 /// The appends of a path that a plan may have to tell from their neighbours: what speaks for the system, what is attached,

@@ -1,6 +1,8 @@
 //! What engines write alike: numbers for the words of the model, and lists of integers as bytes.
 //! Deliberately absent: columns and statements, which are each engine's own.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{
@@ -163,6 +165,9 @@ pub(super) fn unpack_spans(bytes: &[u8]) -> Result<Vec<Span>> {
     Ok(spans)
 }
 
+/// In a summary, in place of a number that is not known; and behind all that stands out, before the settings.
+const NOT_KNOWN: u64 = u64::MAX;
+
 /// A summary as bytes.
 pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     let mut out = Packer::default();
@@ -187,7 +192,8 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
     facts.into_iter().for_each(|number| out.number(number));
     out.0.extend(largest.entry.commit.as_bytes());
     out.0.extend(largest.content.as_bytes());
-    if summary.written.is_some() || summary.standouts.is_some() {
+    let has_more = summary.standouts.is_some() || summary.settings.is_some();
+    if summary.written.is_some() || has_more {
         let (messages, size_bytes) = match summary.written {
             Some(written) => (written.messages, written.size_bytes),
             None => (0, 0),
@@ -195,12 +201,20 @@ pub(super) fn pack_summary(summary: &Summed) -> Vec<u8> {
         out.number(messages);
         out.number(size_bytes);
     }
-    if let Some(standouts) = &summary.standouts {
-        out.number(standouts.covered);
+    if has_more {
+        let standouts = summary.standouts.as_ref();
+        out.number(standouts.map_or(NOT_KNOWN, |standouts| standouts.covered));
         let mut next = 0;
-        for depth in &standouts.depths {
+        for depth in standouts.iter().flat_map(|standouts| &standouts.depths) {
             out.number(depth - next);
             next = depth + 1;
+        }
+    }
+    if let Some(settings) = &summary.settings {
+        out.number(NOT_KNOWN);
+        for (key, commit) in settings {
+            out.text(key);
+            out.0.extend(commit.as_bytes());
         }
     }
     out.0
@@ -256,13 +270,26 @@ pub(super) fn unpack_summary(bytes: &[u8]) -> Option<Summed> {
             covered: from.number()?,
             depths: Vec::new(),
         };
-        let mut next = 0_u64;
+        let (mut next, mut has_settings) = (0_u64, false);
         while !from.is_done() {
-            let depth = next.checked_add(from.number()?)?;
+            let step = from.number()?;
+            has_settings = step == NOT_KNOWN;
+            if has_settings {
+                break;
+            }
+            let depth = next.checked_add(step)?;
             standouts.depths.push(depth);
             next = depth.checked_add(1)?;
         }
-        summary.standouts = Some(standouts);
+        summary.standouts = Some(standouts).filter(|standouts| standouts.covered != NOT_KNOWN);
+        if has_settings {
+            let mut settings = BTreeMap::new();
+            while !from.is_done() {
+                let key = from.text()?;
+                settings.insert(key, CommitHash::from_bytes(from.hash()?));
+            }
+            summary.settings = Some(settings);
+        }
     }
     from.is_done().then_some(summary)
 }
@@ -280,6 +307,30 @@ mod tests {
             let spans: Vec<Span> =
                 spans.into_iter().map(|(offset, len)| Span { offset, len }).collect();
             prop_assert_eq!(unpack_spans(&pack_spans(&spans)).expect("reads back"), spans);
+        }
+
+        #[test]
+        fn summaries_survive(
+            stands_out in prop::option::of(prop::collection::btree_set(0..1_u64 << 40, 0..9)),
+            settings in prop::option::of(prop::collection::btree_map("[a-z]{0,9}", any::<[u8; 32]>(), 0..5)),
+        ) {
+            let hash = [7; 32];
+            let largest = LargestEntry {
+                entry: EntryId::of(CommitHash::from_bytes(hash)),
+                content: ContentHash::from_bytes(hash),
+                number: 3,
+                tokens: TokenCount::default(),
+            };
+            let standouts = stands_out.map(|depths| Standouts {
+                covered: 1 << 40,
+                depths: depths.into_iter().collect(),
+            });
+            let settings = settings.map(|settings| {
+                let settings = settings.into_iter();
+                settings.map(|(key, hash)| (key, CommitHash::from_bytes(hash))).collect()
+            });
+            let summary = Summed { largest: Some(largest), standouts, settings, ..Summed::default() };
+            prop_assert_eq!(unpack_summary(&pack_summary(&summary)), Some(summary));
         }
 
         #[test]

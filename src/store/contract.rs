@@ -1035,6 +1035,7 @@ fn summaries_read_back(make: Make<'_>) {
             covered: 1 << 40,
             depths: vec![0, 1, tokens, 1 << 30],
         }),
+        settings: (tokens == 7 || index.is_some()).then(|| [("model".to_owned(), at(1))].into()),
     };
     writing(&*store, |tx| {
         let put = |depth, encoding, summary| tx.put_summary(&at(depth), encoding, &summary);

@@ -158,6 +158,9 @@ impl<'a> Kept<'a> {
             let are_sound = standouts::are_sound(self.view, commit, kept, before).ok()?;
             right.standouts = are_sound.then(|| kept.clone());
         }
+        if kept.is_some_and(|kept| kept.settings.is_some()) {
+            right.settings = Some(context?.settings.clone());
+        }
         if let Some(kept) = kept.and_then(|kept| kept.written) {
             let first = context?.entries.iter().take(kept.messages as usize);
             let mut beginning = Beginning::new(Provider::OpenAi);

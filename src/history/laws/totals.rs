@@ -476,7 +476,11 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
     let talk: Vec<Draft> = (0..9)
         .map(|at| {
             let role = [Role::User, Role::System][usize::from(at == 3)];
-            Draft::append(Message::text(role, format!("said {at}")))
+            let mut said = Draft::append(Message::text(role, format!("said {at}")));
+            if at == 4 {
+                said.settings.insert("model".into(), "\"a\"".into());
+            }
+            said
         })
         .collect();
     let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
@@ -498,7 +502,11 @@ fn a_summary_that_is_another_contexts_is_damage_and_goes_where_it_is_mended() {
         (9, &[3][..])
     );
     standouts.depths.clear();
-    for wrong in [of_others, too_few] {
+    let mut set_by_others = right.clone();
+    let settings = set_by_others.settings.as_mut().expect("looked for");
+    assert_eq!(settings.len(), 1);
+    settings.insert("model".into(), CommitHash::of("nobody"));
+    for wrong in [of_others, too_few, set_by_others] {
         let tx = repo.store.write().expect("the lock");
         tx.put_summary(&tip, Encoding::default(), &wrong)
             .expect("kept");
