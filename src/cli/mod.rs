@@ -168,7 +168,7 @@ impl Cli {
     }
 
     /// What these arguments say.
-    fn read<T: Into<OsString> + Clone>(
+    fn read<T: Into<OsString>>(
         arguments: impl IntoIterator<Item = T>,
     ) -> std::result::Result<Self, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();

@@ -12,7 +12,7 @@ use imbl::Vector;
 use crate::context::{Context, Entry, Order, OrderEntry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, fingerprint};
-use crate::history::{in_force, standouts};
+use crate::history::in_force;
 use crate::model::{
     Commit, Encoding, EntryId, HideKind, Millis, Operation, Priority, Settings, TokenCount,
 };
@@ -282,11 +282,7 @@ impl Outline {
 
     /// The context, where its visible entries are read already.
     pub(crate) fn context_of(&self, view: &dyn View, entries: Vector<Entry>) -> Result<Context> {
-        let is_short = self.entries() < standouts::FEWEST;
-        let mut settings = match is_short {
-            true => view.settings_at(&self.tip)?,
-            false => in_force::at(view, &self.tip)?,
-        };
+        let mut settings = in_force::at(view, &self.tip, self.entries())?;
         for row in self.rows.iter().filter(|row| row.depth >= self.len) {
             let keys = row.commit.settings.keys().cloned();
             settings.extend(keys.map(|key| (key, row.hash)));

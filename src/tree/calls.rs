@@ -99,7 +99,7 @@ impl Tree {
         let known = self.newest(called.call);
         let turn = self.find_turn(event);
         let again = known.filter(|place| {
-            let tool = self.tool_at(*place);
+            let tool = self.tool(*place);
             if called.is_block {
                 tool.is_unknown || !tool.is_whole()
             } else {
@@ -160,7 +160,7 @@ impl Tree {
     ) {
         let known = self
             .newest(call)
-            .filter(|place| !self.tool_at(*place).is_unknown);
+            .filter(|place| !self.tool(*place).is_unknown);
         let Some(place) = known else {
             return self.hold(call, event);
         };
@@ -203,9 +203,9 @@ impl Tree {
 
     /// Whether a result is another one than the block at `place` has: one more of a call whose id
     /// a later turn uses again.
-    fn is_another(&mut self, event: &Event, place: BlockPlace, content: &[Part]) -> bool {
+    fn is_another(&self, event: &Event, place: BlockPlace, content: &[Part]) -> bool {
         let turn = self.find_turn(event);
-        let tool = self.tool_at(place);
+        let tool = self.tool(place);
         let says = tool
             .answer
             .as_ref()
@@ -306,16 +306,13 @@ impl Tree {
     }
 
     /// The one call whose answer was put off, if there is but one.
-    fn only_waiting(&mut self) -> Option<BlockPlace> {
-        let places: Vec<BlockPlace> = self.index.calls.values().flatten().copied().collect();
+    fn only_waiting(&self) -> Option<BlockPlace> {
         let waits = |place: &BlockPlace| {
-            let tool = self.tool_at(*place);
+            let tool = self.tool(*place);
             tool.queued.is_some() && tool.talk.is_some() && tool.is_open()
         };
-        match places.into_iter().filter(waits).collect::<Vec<_>>()[..] {
-            [only] => Some(only),
-            _ => None,
-        }
+        let mut waiting = self.index.calls.values().flatten().copied().filter(waits);
+        waiting.next().filter(|_| waiting.next().is_none())
     }
 
     /// What a sub-agent does goes to the tree in the block of the call that started it, at any

@@ -112,18 +112,29 @@ impl Tree {
         }
     }
 
+    /// A call, for whoever only looks.
+    pub(super) fn tool(&self, place: BlockPlace) -> &Tool {
+        let TreeItem::Turn(turn) = &self.items[place.item] else {
+            unreachable!("a place of a turn is that of a turn");
+        };
+        let TurnItem::Response(response) = &turn.items[place.response] else {
+            unreachable!("a place of a response is that of a response");
+        };
+        match &response.blocks[place.block] {
+            ResponseBlock::Tool(tool) => tool,
+            _ => unreachable!("a place of a call is that of a call"),
+        }
+    }
+
     /// The newest block of a call.
     pub(super) fn newest(&self, call: &str) -> Option<BlockPlace> {
         self.index.calls.get(call)?.last().copied()
     }
 
     /// The newest block of a call that may still be answered.
-    pub(super) fn open(&mut self, call: &str) -> Option<BlockPlace> {
-        let places = self.index.calls.get(call)?.clone();
-        places
-            .into_iter()
-            .rev()
-            .find(|place| self.tool_at(*place).is_open())
+    pub(super) fn open(&self, call: &str) -> Option<BlockPlace> {
+        let mut places = self.index.calls.get(call)?.iter().rev().copied();
+        places.find(|place| self.tool(*place).is_open())
     }
 }
 

@@ -127,15 +127,17 @@ pub fn serve(
                 if desk.is_left.load(Ordering::Relaxed) {
                     break Ok(());
                 }
-                match lines.next() {
+                let line = match lines.next() {
                     Ok(None) => break Ok(()),
-                    Ok(Some(line)) => {
-                        let follows = desk.take(line, scope);
-                        if follows && !is_watched {
-                            is_watched = true;
-                            inner.spawn(|| desk.follow(&is_over));
-                        }
+                    Ok(Some(line)) => line,
+                    Err(error) => break Err(error),
+                };
+                match desk.take(line, scope) {
+                    Ok(follows) if follows && !is_watched => {
+                        is_watched = true;
+                        inner.spawn(|| desk.follow(&is_over));
                     }
+                    Ok(_) => {}
                     Err(error) => break Err(error),
                 }
             };
@@ -149,10 +151,10 @@ pub fn serve(
 
 impl<W: Write + Send> Desk<W> {
     /// Takes a line; whether it asks to be told of moves.
-    fn take<'a>(&'a self, line: Line, scope: &'a Scope<'a, '_>) -> bool {
+    fn take<'a>(&'a self, line: Line, scope: &'a Scope<'a, '_>) -> io::Result<bool> {
         let unread = |what: String| {
             self.answer(RawValue::NULL, Said::Error(ApiError::params(what)));
-            false
+            Ok(false)
         };
         let text = match line {
             Line::Text(text) => text,
@@ -170,11 +172,11 @@ impl<W: Write + Send> Desk<W> {
         match request.method.as_str() {
             "cancel" => {
                 self.answer(id, self.cancel(params));
-                return false;
+                return Ok(false);
             }
             "subscribe" => {
                 self.answer(id, Said::Result(RawJson::of("{}".to_owned())));
-                return true;
+                return Ok(true);
             }
             _ => {}
         }
@@ -185,7 +187,7 @@ impl<W: Write + Send> Desk<W> {
                 Ok(method) => method.changes,
                 Err(fault) => {
                     self.answer(id, Said::Error(fault));
-                    return false;
+                    return Ok(false);
                 }
             },
         };
@@ -198,7 +200,7 @@ impl<W: Write + Send> Desk<W> {
                     id.get()
                 );
                 self.answer(id, Said::Error(ApiError::params(what)));
-                return false;
+                return Ok(false);
             }
         }
         let job = Job {
@@ -216,10 +218,10 @@ impl<W: Write + Send> Desk<W> {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         order.push(changes, job);
-        self.hire(&mut order, scope);
+        self.hire(&mut order, scope)?;
         drop(order);
         self.changed.notify_all();
-        false
+        Ok(false)
     }
 
     fn cancel(&self, params: &str) -> Said {
@@ -236,10 +238,16 @@ impl<W: Write + Send> Desk<W> {
         }
     }
 
-    /// Begins a worker, if the next request has nobody.
-    fn hire<'a>(&'a self, order: &mut Order<Job>, scope: &'a Scope<'a, '_>) {
-        if let Some(number) = order.hire() {
-            scope.spawn(move || self.work(number, scope));
+    /// Begins a worker, if the next request has nobody. Where the system has no thread left, those that are there go on; an
+    /// error says that there are none.
+    fn hire<'a>(&'a self, order: &mut Order<Job>, scope: &'a Scope<'a, '_>) -> io::Result<()> {
+        let Some(number) = order.hire() else {
+            return Ok(());
+        };
+        let begun = thread::Builder::new().spawn_scoped(scope, move || self.work(number, scope));
+        match begun {
+            Err(error) if !order.left(number) => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -292,7 +300,7 @@ impl<W: Write + Send> Desk<W> {
             }
             if let Some(next) = order.next(number) {
                 // What may begin beside it is for another one, who may be free and not have looked.
-                self.hire(&mut order, scope);
+                let _ = self.hire(&mut order, scope);
                 self.changed.notify_all();
                 return Some(next);
             }

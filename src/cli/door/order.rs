@@ -55,9 +55,9 @@ impl<T> Order<T> {
 
     /// Whether the next request may begin now.
     fn is_ready(&self) -> bool {
-        let is_first =
-            |(changes, _): &(bool, T)| !self.is_changing && !(*changes && self.looking > 0);
-        self.waiting.front().is_some_and(is_first)
+        let waits = |changes: bool| self.is_changing || changes && self.looking > 0;
+        let first = self.waiting.front();
+        first.is_some_and(|(changes, _)| !waits(*changes))
     }
 
     /// The number of a worker that is to begin, if a request may begin for which nobody is free.
@@ -70,6 +70,13 @@ impl<T> Order<T> {
             self.free.insert(worker);
             worker
         })
+    }
+
+    /// The newest worker could not begin; whether there is any other.
+    pub fn left(&mut self, worker: usize) -> bool {
+        self.free.remove(&worker);
+        self.workers -= 1;
+        self.workers > 0
     }
 
     /// The next request, if it may begin now and no worker before this one is free, and whether it changes something: say

@@ -115,6 +115,8 @@ pub struct Sqlite {
     folds: Cell<bool>,
     /// How many messages were written, committed or not.
     grown: Cell<u64>,
+    /// What is held of the file at most, where it was asked for; else SQLite's own 2 MB are.
+    held_kib: Cell<i64>,
     /// Whether a purge has left its files to be rewritten by whoever writes next.
     owes_scrub: Cell<bool>,
     /// How many operations were committed.
@@ -290,6 +292,7 @@ impl Sqlite {
             writing: Cell::new(false),
             folds: Cell::new(false),
             grown: Cell::new(0),
+            held_kib: Cell::new(0),
             written: RefCell::default(),
             owes_scrub: Cell::new(false),
             operations: Arc::default(),
@@ -484,14 +487,22 @@ impl Sqlite {
 
     /// More of the file is kept from here on, for there are many refs.
     fn has_many_refs(&self) -> Result<()> {
-        self.set("cache_size", &-MANY_REFS_CACHE_KIB)
+        self.hold(MANY_REFS_CACHE_KIB)
+    }
+
+    /// So much of the file is kept from here on, if less was.
+    fn hold(&self, kib: i64) -> Result<()> {
+        if kib > self.held_kib.replace(kib.max(self.held_kib.get())) {
+            self.set("cache_size", &-kib)?;
+        }
+        Ok(())
     }
 
     /// Counts a message that was written; from several on, more of the file is kept, from many on of the journal.
     fn grew(&self) -> Result<()> {
         self.grown.set(self.grown.get() + 1);
         match self.grown.get() {
-            SEVERAL_MESSAGES => self.set("cache_size", &-MANY_CACHE_KIB),
+            SEVERAL_MESSAGES => self.hold(MANY_CACHE_KIB),
             MANY_MESSAGES => self.set("wal_autocheckpoint", &MANY_CHECKPOINT_PAGES),
             _ => Ok(()),
         }

@@ -309,20 +309,16 @@ fn kind(segment: &Segment) -> u32 {
     times.ilog2() / SEVERAL.ilog2()
 }
 
-/// Makes one of the newest segments where there are several of a kind, or smaller ones stand before the last: so each is
-/// followed by none that is larger, and what is large is not written again for a few that are small.
+/// Makes one of the newest segments where there are several of which none is of a larger kind than the last: what is
+/// large is not written again for a few that are small.
 fn join(shelf: &impl Shelf) -> Result<()> {
     let mut segments = shelf.segments()?;
     while let Some(last) = segments.last() {
         let (of, before) = (kind(last), segments[..segments.len() - 1].iter().rev());
-        let smaller = before.clone().take_while(|one| kind(one) < of).count();
-        let count = match smaller {
-            0 => 1 + before.take_while(|one| kind(one) == of).count(),
-            smaller => 1 + smaller,
-        };
+        let count = 1 + before.take_while(|one| kind(one) <= of).count();
         let several = segments.split_off(segments.len() - count);
         let size_bytes: i64 = several.iter().map(|one| one.size_bytes).sum();
-        if smaller == 0 && count < SEVERAL || size_bytes > MOST_BYTES {
+        if count < SEVERAL || size_bytes > MOST_BYTES {
             break;
         }
         segments.push(merge(shelf, &several)?);
