@@ -197,7 +197,10 @@ fn a_session_that_is_in_no_repository_grows_and_none_is_made() {
         let all: String = (1..=at)
             .map(|at| record(at, &format!("words {at}")))
             .collect();
-        fs::write(&file, &all).expect("written");
+        // In one go: between two steps it may be seen empty.
+        let anew = file.with_extension("anew");
+        fs::write(&anew, &all).expect("written");
+        fs::rename(&anew, &file).expect("in its place");
         for listener in &mut listeners {
             listener.expect("anew");
         }
