@@ -10,7 +10,7 @@ use crate::history::change::{Change, Placed, Touched, told};
 use crate::history::counts::Counts;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::{load, path, totals};
+use crate::history::{load, path};
 use crate::model::{Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span};
 use crate::store::{CommitRow, View};
 
@@ -60,8 +60,6 @@ pub struct Life {
     pub edited: Option<CommitHash>,
     /// Its message now, where that is not the one it began with.
     pub current: Option<Message>,
-    /// Its number among the visible messages, from 1; none if it is hidden.
-    pub number: Option<usize>,
     /// Each change of its priority, oldest first: commit, priority, reason.
     pub priorities: Vec<(CommitHash, Priority, Option<String>)>,
 }
@@ -189,11 +187,7 @@ impl Repo {
         let begun = load::commit(&*view, commit)?;
         let changes = view.changes(tip)?.into_iter();
         let since: Vec<CommitRow> = changes.filter(|row| row.depth > begun.depth).collect();
-        if since.is_empty()
-            && let Operation::Append { .. } = begun.commit.operation
-            && let Some(messages) = totals::messages_at(&*view, commit)?
-        {
-            life.number = Some(messages);
+        if since.is_empty() {
             return Ok(life);
         }
         for row in &since {
@@ -213,9 +207,7 @@ impl Repo {
             }
         }
         let context = load::context(&*view, tip)?;
-        let place = context.position(&id);
-        life.number = place.map(|at| at + 1);
-        if let Some(entry) = place.and_then(|at| context.entries.get(at))
+        if let Some(entry) = context.position(&id).and_then(|at| context.entries.get(at))
             && (entry.edited || !entry.mask.is_empty())
         {
             life.current = Some(load::message(&*view, entry)?);

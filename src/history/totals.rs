@@ -12,7 +12,7 @@ use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::model::{Encoding, Operation, TokenCount, Total};
-use crate::store::{CommitRow, CountKey, ListedCommit, Store, Tx, View};
+use crate::store::{Appended, CommitRow, CountKey, Facts, ListedCommit, Store, Tx, View};
 
 /// How many appends may stand between a commit and the total that is kept before it.
 const GAP: u64 = 256;
@@ -137,12 +137,11 @@ pub(crate) fn at_commit(
     new: &Counts,
     encoding: Encoding,
 ) -> Result<Option<Total>> {
-    let Some((mut total, keys)) = since(view, commit, encoding)? else {
+    let Some((mut total, appended)) = since(view, commit, encoding)? else {
         return Ok(None);
     };
-    let counts = keys.iter().zip(view.counts(&keys, encoding)?);
-    let counts = counts.map(|(key, count)| count.or_else(|| new.find(key)));
-    let counts: Option<Vec<TokenCount>> = counts.collect();
+    let count = |one: &Appended| one.count.or_else(|| new.find(&key_of(one.content)));
+    let counts: Option<Vec<TokenCount>> = appended.iter().map(count).collect();
     Ok(counts.map(|counts| {
         total.extend(counts);
         total
@@ -155,40 +154,47 @@ pub(crate) fn known_at(
     commit: &CommitHash,
     encoding: Encoding,
 ) -> Result<Option<(Total, bool)>> {
-    let Some((mut total, keys)) = since(view, commit, encoding)? else {
+    let Some((mut total, appended)) = since(view, commit, encoding)? else {
         return Ok(None);
     };
-    let counts: Option<Vec<TokenCount>> = view.counts(&keys, encoding)?.into_iter().collect();
+    let counts: Option<Vec<TokenCount>> = appended.iter().map(|one| one.count).collect();
     Ok(counts.map(|counts| {
         total.extend(counts);
-        (total, keys.len() as u64 <= NEAR)
+        (total, appended.len() as u64 <= NEAR)
     }))
 }
 
-/// The newest total that is kept on the path to a commit, and what was appended since, newest first. None
+/// The newest total that is kept on the path to a commit, and what was appended since, oldest first. None
 /// where that is more than [`GAP`], or something else came since.
 fn since(
     view: &dyn View,
     commit: &CommitHash,
     encoding: Encoding,
-) -> Result<Option<(Total, Vec<CountKey>)>> {
+) -> Result<Option<(Total, Vec<Appended>)>> {
     let Some(row) = view.commit(commit)? else {
         return Ok(None);
     };
-    let (ahead, total) = match view.newest_total(commit, encoding)? {
-        Some((depth, total)) => (row.depth - depth, total),
-        None => (row.depth + 1, Total::default()),
+    let (first, total) = match view.newest_total(commit, encoding)? {
+        Some((depth, total)) => (depth + 1, total),
+        None => (0, Total::default()),
     };
+    let ahead = row.depth + 1 - first;
     if ahead > GAP {
         return Ok(None);
     }
-    let since = match ahead {
-        0 => Vec::new(),
-        ahead => view.ancestors(commit, None, ahead as usize)?,
-    };
-    let key = |row: &CommitRow| row.appended().map(key_of);
-    let keys: Option<Vec<CountKey>> = since.iter().map(key).collect();
-    Ok(keys.map(|keys| (total, keys)))
+    let mut appended = Vec::new();
+    if ahead > 0 {
+        let facts = Facts {
+            counts: Some(encoding),
+            ..Facts::default()
+        };
+        view.appended(commit, first..row.depth + 1, facts, &mut |one| {
+            appended.push(one);
+            Ok(())
+        })?;
+    }
+    let is_all = appended.len() as u64 == ahead;
+    Ok(is_all.then_some((total, appended)))
 }
 
 /// Counts what was appended since the newest total that is kept on the path to a commit, so that
@@ -296,16 +302,6 @@ pub(crate) fn of_commit(repo: &Repo, commit: &CommitHash, encoding: Encoding) ->
         );
     }
     Ok(total)
-}
-
-/// How many messages are visible at a commit, where a total says so.
-pub(crate) fn messages_at(view: &dyn View, commit: &CommitHash) -> Result<Option<usize>> {
-    for encoding in Encoding::ALL {
-        if let Some((total, appended)) = since(view, commit, encoding)? {
-            return Ok(Some(total.messages as usize + appended.len()));
-        }
-    }
-    Ok(None)
 }
 
 /// Keeps totals for later. They hold as long as nothing is purged: `purge` is the newest one that the

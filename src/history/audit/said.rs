@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use memchr::memmem;
+
 use super::held::FoundFact;
 use super::{FactClass, folded};
 use crate::model::Message;
@@ -65,7 +67,7 @@ impl Said {
         let opens = is_word(words.chars().next());
         let closes = is_word(words.chars().next_back());
         !words.is_empty()
-            && self.text.match_indices(&words).any(|(at, _)| {
+            && memmem::find_iter(self.text.as_bytes(), &words).any(|at| {
                 let before = self.text[..at].chars().next_back();
                 let after = self.text[at + words.len()..].chars().next();
                 !(opens && is_word(before) || closes && is_word(after))
