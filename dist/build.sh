@@ -25,8 +25,18 @@ out=${out:-target/dist-archives}
 case $target in *windows*) suffix=.exe ;; *) suffix= ;; esac
 
 if [ -z "$binary" ]; then
-    cargo build --locked --profile dist --bin tract
-    binary=${CARGO_TARGET_DIR:-target}/dist/tract$suffix
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    case $host in
+        *-linux-gnu)
+            # With the C library inside and at a fixed place: a start takes half of its time then. Cargo needs --target for it,
+            # or it would build its own helpers so, too.
+            export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C relocation-model=static"
+            cargo build --locked --profile dist --bin tract --target "$host"
+            binary=${CARGO_TARGET_DIR:-target}/$host/dist/tract ;;
+        *)
+            cargo build --locked --profile dist --bin tract
+            binary=${CARGO_TARGET_DIR:-target}/dist/tract$suffix ;;
+    esac
 fi
 # The completions name the program by its path, which is another one where it is installed.
 binary=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary")

@@ -178,10 +178,17 @@ impl Cli {
             std::mem::forget(root);
             matches
         };
-        let is_typed = |name: &str| arguments.iter().any(|argument| argument == name);
-        let matches = match read(Self::lean(is_typed)) {
+        // Who asks what there is, or for nothing, is told of all.
+        let all = match arguments.get(1) {
+            Some(first) => ["help", "--help", "-h"].iter().any(|it| first == it),
+            None => true,
+        };
+        let is_meant = |name: &str| all || arguments.iter().any(|argument| argument == name);
+        let matches = match read(Self::lean(is_meant)) {
             // What is wrong is said by a root that knows all commands.
-            Err(error) if error.kind() != ErrorKind::DisplayVersion => read(Self::lean(|_| true)),
+            Err(error) if !all && error.kind() != ErrorKind::DisplayVersion => {
+                read(Self::lean(|_| true))
+            }
             matches => matches,
         }?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
