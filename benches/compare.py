@@ -688,7 +688,7 @@ def small(table, places, tract, many, few):
         again.run()
     each_ = 1000 * again.median() / many
     table.add("branch", size, ms(again), "", f"{each_:.2f} ms a branch", "0.35", in_megabytes(again.memory), each_ <= 0.35)
-    for work in (["status"], ["import", "--all", "--list", "-n", "20"]):
+    for work in (["branch", "-n", "20"], ["status"], ["import", "--all", "--list", "-n", "20"]):
         look = [tract, *work]
         table.pair(" ".join(work), size, Side(ours, look, env=env(ours)), Side(less, look, env=env(less)), f"at {thousands(few)}", 1.2)
     # What an agent's client runs as a session ends.

@@ -428,14 +428,17 @@ def many_writers(both, asked, server):
     writers, count = asked.writers, asked.commits
     folder = both.folder / "said"
     own, one, few = (lambda at: f"w{at}"), (lambda at: "one"), (lambda at: f"f{at % writers}")
+    # So often that it is not the start of so many processes that is measured.
+    each = count // 5 if asked.quick else max(80, count // 5)
+    long = count if asked.quick else max(200, count)
     ways = [
         ("a process a commit, a branch each", "commit", own, count),
         ("a process a commit, one branch", "commit", one, count),
         ("the same with --expect", "expect", one, count),
         ("a process for ten, a branch each", "batch", own, max(1, count // 10)),
         ("a process for all, a branch each", "record", own, count),
-        (f"{writers} that stay, a branch each", "api", own, count),
-        (f"{asked.staying} that stay, {writers} branches", "api", few, max(1, count // 5)),
+        (f"{writers} that stay, a branch each", "api", own, long),
+        (f"{asked.staying} that stay, {writers} branches", "api", few, each),
     ]
     measured, size, mistaken = [], None, []
     for name, loop, branches, turns in ways:
@@ -457,13 +460,13 @@ def many_writers(both, asked, server):
     starts = writers * max(1, count // 5) / spent
     bare = {"SQLite": bare_file(both.folder, size, writers, count), "PostgreSQL": bare_server(server, both.folder, size, writers, count, False)}
     connecting = bare_server(server, both.folder, size, writers, count, True)
-    staying = bare_server(server, both.folder, size, asked.staying, max(1, count // 5), False)
+    staying = bare_server(server, both.folder, size, asked.staying, each, False)
     rows = []
     for name, engine, there, done, codes, lost, whole, rate in measured:
         rows.append((name, engine, thousands(there), thousands(done), codes, thousands(lost), "clean" if whole else "**damage**",
                      f"{rate:,.0f}", f"{rate / bare[engine]:.2f} ×", f"{rate / connecting:.2f} ×" if engine == "PostgreSQL" else ""))
     text = table(("how", "engine", "there", "acknowledged", "exit codes", "lost", "fsck", "commits/s", "of bare rows", "with a connection each"), rows)
-    text += (f"\n{writers} writers at once, {count:,} commits each (`--expect`: attempts). Bare rows of {size} bytes, as many as a commit's have, one "
+    text += (f"\n{writers} writers at once, {count:,} commits each (`--expect`: attempts; those that stay {long:,}, the {asked.staying} of them {each:,}). Bare rows of {size} bytes, as many as a commit's have, one "
              f"transaction each, {writers} connections: {bare['PostgreSQL']:,.0f}/s on the server, {connecting:,.0f}/s with a connection for each row, "
              f"{staying:,.0f}/s from {asked.staying}, {bare['SQLite']:,.0f}/s in an SQLite file. `tract --version` alone: {starts:,.0f}/s.\n")
     if mistaken:
@@ -702,8 +705,8 @@ def templates(seed=1):
 class Talk:
     """The messages: a number of nine digits, which is three tokens, and words that come again."""
 
-    def __init__(self, size):
-        self.size, self.words = size, templates()
+    def __init__(self, size, each):
+        self.size, self.each, self.words = size, each, templates()
         self.rare_at = size // 2
 
     def text(self, at):
@@ -711,11 +714,11 @@ class Talk:
         return f"{at:09d}{self.words[at % 64]}{rare}"
 
     def lines(self):
-        """Which branch gets how many commits, from where: the first a tenth of all, the others 1,000 each, a few at a
+        """Which branch gets how many commits, from where: the first a tenth of all, the others `each`, a few at a
         time in turn; one in ten goes on from the middle of one that was before it."""
         main = max(1, self.size // 10)
         rest = self.size - main
-        each = min(1_000, max(1, rest // 9))
+        each = min(self.each, max(1, rest // 9))
         counts = [each] * (rest // each) + ([rest % each] if rest % each else [])
         at_once = max(1, min(32, len(counts) // 4))
         yield [("main", main, None)]
@@ -924,11 +927,12 @@ def growth(both, asked, server):
         ("commit", ("commit", "-q", "-r", "user", "-m", "one more message of some forty bytes")),
         ("compile, 50 visible", ("compile",)),
         ("find, a rare word", ("find", "-F", RARE)),
+        ("branch -n 20", ("branch", "-n", "20")),
         ("branch", ("branch",)),
     ]
     text, rooms, firsts, times = "", [], [], []
     for size in asked.growth:
-        talk = Talk(size)
+        talk = Talk(size, asked.of_each)
         branches = sum(len(group) for group in talk.lines())
         known = tokens(both, talk)
         for engine in ENGINES:
@@ -1022,6 +1026,7 @@ def main():
     parser.add_argument("--fleet-operations", type=int, default=5_000, help="what all of them do (5,000)")
     parser.add_argument("--seed", default="1", help="of the fleet's chances")
     parser.add_argument("--growth", default="", help="commits, with commas, such as 10000,100000")
+    parser.add_argument("--of-each", type=int, default=1_000, help="how many of them each branch has but the first (1,000)")
     parser.add_argument("--file-up-to", type=int, default=1_000_000, help="the greatest that SQLite is filled with (1,000,000)")
     parser.add_argument("--find-up-to", type=int, default=1_000_000, help="the greatest that is searched, for the index takes long (1,000,000)")
     parser.add_argument("--fsck-up-to", type=int, default=10_000, help="the greatest that is checked (10,000)")

@@ -1,5 +1,6 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::error::{Error, Refusal, Result};
@@ -12,7 +13,7 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path, prompts, totals};
 use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
-use crate::store::{TagNote, Tips, View};
+use crate::store::{CommitRow, TagNote, Tips, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -101,10 +102,32 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
+        Ok(self.newest_branches(usize::MAX, encoding)?.0)
+    }
+
+    /// At most so many of the branches, those with the newest commits, in the same order; and how many there are. What the
+    /// others hold is not looked at, but for the times of their tips.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn newest_branches(
+        &self,
+        most: usize,
+        encoding: Encoding,
+    ) -> Result<(Vec<BranchRow>, usize)> {
         let mut view = self.store.read()?;
-        view.look_ahead(Tips::Below(RefName::HEADS))?;
+        if most == usize::MAX {
+            view.look_ahead(Tips::Below(RefName::HEADS))?;
+        }
         let head = repo::head(&*view, &On::Head)?;
-        let (tips, purge) = (load::tips(&*view, RefName::HEADS)?, view.last_purge()?);
+        let (mut tips, purge) = (load::tips(&*view, RefName::HEADS)?, view.last_purge()?);
+        let count = tips.len();
+        if count > most {
+            tips = newest(&*view, tips, most)?;
+            let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
+            view.look_ahead(Tips::To(&commits))?;
+        }
         let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
         for (name, tip) in tips {
             let total = match totals::known_at(&*view, &tip, encoding)? {
@@ -142,8 +165,8 @@ impl Repo {
         if !new_totals.is_empty() {
             totals::keep(&*self.store, purge, encoding, new_totals.into_iter());
         }
-        rows.sort_by_key(|row| std::cmp::Reverse(row.last));
-        Ok(rows)
+        rows.sort_by_key(|row| Reverse(row.last));
+        Ok((rows, count))
     }
 
     /// The total at a commit, counting what has no count yet, and whether it is worth keeping and certain.
@@ -308,12 +331,36 @@ impl Repo {
     }
 }
 
+/// Those of these refs whose newest commits are the newest, at most so many, by name.
+fn newest(
+    view: &dyn View,
+    tips: Vec<(RefName, CommitHash)>,
+    most: usize,
+) -> Result<Vec<(RefName, CommitHash)>> {
+    let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
+    let mut timed = Vec::with_capacity(tips.len());
+    for (tip, row) in tips.into_iter().zip(view.commits(&commits)?) {
+        let row = row.ok_or_else(|| load::unknown(&tip.1))?;
+        timed.push((tip, time_at(view, &row)?));
+    }
+    timed.sort_by_key(|(_, time)| Reverse(*time));
+    timed.truncate(most);
+    let mut tips: Vec<_> = timed.into_iter().map(|(tip, _)| tip).collect();
+    tips.sort();
+    Ok(tips)
+}
+
 /// The time of the newest commit on the path to `tip` that has one.
 fn last_time(view: &dyn View, tip: &CommitHash) -> Result<Option<Millis>> {
-    let time = load::commit(view, tip)?.commit.time;
-    if time.is_some() {
-        return Ok(time);
+    time_at(view, &load::commit(view, tip)?)
+}
+
+/// The same where the path's end is read already.
+fn time_at(view: &dyn View, tip: &CommitRow) -> Result<Option<Millis>> {
+    if tip.commit.time.is_some() {
+        return Ok(tip.commit.time);
     }
+    let tip = &tip.hash;
     let newest = view.ancestors(tip, None, TIME_SEARCH)?;
     Ok(newest.iter().find_map(|row| row.commit.time))
 }
@@ -361,7 +408,7 @@ fn first_prompts(view: &dyn View, mut open: Vec<&mut BranchRow>) -> Result<()> {
     Ok(())
 }
 
-/// Points a new name at what `target` names.
+/// There is no such ref.
 fn missing(name: &RefName) -> Error {
     let kind = if name.is_branch() { "branch" } else { "tag" };
     let name = name.short().to_owned();
@@ -396,5 +443,30 @@ mod tests {
         assert_eq!((kept.messages, kept.count()), (300, rows[0].tokens));
         let again = repo.branches(encoding).expect("listed");
         assert_eq!(again[0].tokens, rows[0].tokens);
+    }
+
+    #[test]
+    fn the_newest_branches_are_the_beginning_of_all() {
+        let repo = Repo::ephemeral().expect("a repository");
+        // Two are as old, and names are in no order of time.
+        let times = [5, 9, 7, 5, 1];
+        for (at, time) in times.into_iter().enumerate() {
+            let draft = Draft::append(Message::text(Role::User, format!("message {at}")));
+            let on = On::Branch(RefName::branch(&format!("b{at}")).expect("a name"));
+            let call = Call::at(Millis(time), "commit").on(&on);
+            let made = repo.commit(call, &[draft], &CommitOptions::default());
+            made.expect("committed");
+        }
+        let told = |rows: &[BranchRow]| -> Vec<String> {
+            rows.iter().map(|row| format!("{row:?}")).collect()
+        };
+        let all = told(&repo.branches(Encoding::default()).expect("listed"));
+        assert_eq!(all.len(), times.len());
+        for most in 0..=all.len() + 1 {
+            let listed = repo.newest_branches(most, Encoding::default());
+            let (rows, count) = listed.expect("listed");
+            assert_eq!(count, all.len());
+            assert_eq!(told(&rows), all[..most.min(all.len())]);
+        }
     }
 }

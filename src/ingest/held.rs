@@ -27,7 +27,7 @@ pub struct HeldSession {
 /// The store's.
 pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     let view = repo.store.read()?;
-    let sessions = gone(&*view)?;
+    let sessions = gone(&*view, |_| true)?;
     let known = view.sessions()?.into_iter();
     let mut known: BTreeMap<RefName, Option<String>> =
         known.map(|(name, row)| (name, row.cwd)).collect();
@@ -39,21 +39,25 @@ pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     Ok(sessions.into_iter().map(row).collect())
 }
 
-/// The sessions whose files have come in and are all gone.
+/// The sessions that are asked for whose files have come in and are all gone.
 ///
 /// # Errors
 ///
 /// The store's.
-pub fn gone_sessions(repo: &Repo) -> Result<BTreeSet<RefName>> {
-    let sessions = gone(&*repo.store.read()?)?.into_iter();
+pub fn gone_sessions(
+    repo: &Repo,
+    is_asked: impl Fn(&RefName) -> bool,
+) -> Result<BTreeSet<RefName>> {
+    let sessions = gone(&*repo.store.read()?, is_asked)?.into_iter();
     let gone = sessions.filter_map(|(name, is_gone)| is_gone.then_some(name));
     Ok(gone.collect())
 }
 
-/// The sessions whose files have come in, and whether these are gone.
-fn gone(view: &dyn View) -> Result<BTreeMap<RefName, bool>> {
+/// The sessions that are asked for whose files have come in, and whether these are gone.
+fn gone(view: &dyn View, is_asked: impl Fn(&RefName) -> bool) -> Result<BTreeMap<RefName, bool>> {
     let mut sessions: BTreeMap<RefName, bool> = BTreeMap::new();
-    for (path, session) in view.followed_files()? {
+    let files = view.followed_files()?.into_iter();
+    for (path, session) in files.filter(|(_, session)| is_asked(session)) {
         let is_gone = matches!(Path::new(&path).try_exists(), Ok(false));
         *sessions.entry(session).or_insert(true) &= is_gone;
     }

@@ -276,3 +276,45 @@ fn sessions_elsewhere_are_listed_by_their_titles() {
         .expect("it is listed");
     assert!(line.contains("The parser talk"), "{seen}");
 }
+
+#[test]
+fn the_branches_that_were_last_worked_on_are_listed_alone() {
+    let sandbox = Sandbox::with_messages(&[("user", "the first")]);
+    for name in ["one", "two", "three"] {
+        sandbox.ok(&["--on", name, "commit", "-q", "-r", "user", "-m", name]);
+    }
+    let all = sandbox.ok(&["branch"]);
+    let all: Vec<&str> = all.lines().collect();
+    assert_eq!(all.len(), 4);
+    let told = |limit: &str| {
+        let told = sandbox.command(&["branch", "-n", limit]).output();
+        let told = told.expect("it runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&told.stdout), text(&told.stderr))
+    };
+    let (some, hint) = told("2");
+    assert_eq!(some.lines().collect::<Vec<_>>(), all[..2]);
+    assert_eq!(hint, "hint: older ones: -n 0 lists all\n");
+    for limit in ["0", "4", "9"] {
+        let (some, hint) = told(limit);
+        assert_eq!((some.lines().count(), hint.as_str()), (4, ""), "{limit}");
+    }
+    assert_eq!(
+        sandbox
+            .command(&["branch", "-n", "2", "new"])
+            .status()
+            .expect("it runs")
+            .code(),
+        Some(2)
+    );
+    // What a filter leaves out is not counted.
+    let (_, hint) = {
+        let told = sandbox.command(&["branch", "--gone", "-n", "1"]).output();
+        let told = told.expect("it runs");
+        (
+            told.stdout,
+            String::from_utf8_lossy(&told.stderr).into_owned(),
+        )
+    };
+    assert_eq!(hint, "No branch belongs to such a session\n");
+}

@@ -1,6 +1,6 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use tract::history::{BranchRow, On};
@@ -27,6 +27,7 @@ const ABOUT: usize = 4;
 #[command(after_help = "\
 Example:
   tract branch                 what there is
+  tract branch -n 20           the twenty that were last worked on
   tract branch --here          those of sessions that ran in this directory or below it
   tract branch --gone          those of sessions whose files their tool has deleted since
   tract branch -v              with how far each is ahead of origin's, and behind it
@@ -44,6 +45,9 @@ pub struct Args {
     /// List only sessions that ran in this directory or below it
     #[arg(long, conflicts_with = "name")]
     here: bool,
+    /// List at most N, the newest; 0, as without it: all
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["name", "remotes"])]
+    limit: Option<usize>,
     /// List only this tool's sessions
     #[arg(long, value_name = "TOOL", value_parser = Format::named, conflicts_with = "name")]
     tool: Option<&'static Format>,
@@ -103,7 +107,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 fn list(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
-    let mut rows = repo.branches(app.encoding(&repo)?)?;
+    // What is left out by a filter does not count: then all are looked at.
+    let filters = args.here || args.gone || args.tool.is_some();
+    let most = args.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+    let at_once = if filters { usize::MAX } else { most };
+    let (mut rows, mut count) = repo.newest_branches(at_once, app.encoding(&repo)?)?;
     if rows.is_empty() {
         app.ui.status("No branch has a commit yet");
         if let Head::Attached { branch, .. } = repo.head(&On::Head)? {
@@ -114,7 +122,8 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
         }
         return Ok(());
     }
-    let gone = ingest::gone_sessions(&repo)?;
+    let listed: HashSet<RefName> = rows.iter().filter_map(|row| row.session.clone()).collect();
+    let gone = ingest::gone_sessions(&repo, |session| listed.contains(session))?;
     let is_gone = |row: &BranchRow| row.session.as_ref().is_some_and(|it| gone.contains(it));
     let here = app.cwd()?;
     let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();
@@ -129,6 +138,11 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("No branch belongs to such a session");
         return Ok(());
     }
+    if filters {
+        count = rows.len();
+        rows.truncate(most);
+    }
+    let older = count - rows.len();
     let room = app.ui.width_cols();
     let names = names(&rows, room);
     let calendar = app.calendar();
@@ -157,7 +171,11 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
             heads.into_iter().map(|head| Label::Dim.of(head)).collect(),
         );
     }
-    Ok(app.ui.print_all(table::list(cells, &[3], room))?)
+    app.ui.print_all(table::list(cells, &[3], room))?;
+    if older > 0 {
+        app.ui.hint("older ones: -n 0 lists all");
+    }
+    Ok(())
 }
 
 /// Where the refs of other repositories were last seen.
