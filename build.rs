@@ -1,5 +1,5 @@
-//! Lays the vocabularies out as the program looks tokens up, so that it has nothing to load when it
-//! starts: what the tokens are says the `tiktoken` crate, and what kind a char is says `regex-syntax`.
+//! Lays the vocabularies out as the program looks tokens up, and has the program linked to one place, so that it has nothing to
+//! load and nothing to move when it starts: what the tokens are says the `tiktoken` crate, and what kind a char is says `regex-syntax`.
 
 #[path = "src/model/tokens/layout.rs"]
 mod layout;
@@ -23,7 +23,8 @@ fn main() {
     kinds(&folder.join("kinds"));
     // At a place that is known when it is linked, the program has nothing to relocate: half the pages that a start touched.
     let target = |what| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
-    if target("OS") == "linux" && target("ENV") == "gnu" {
+    let is_shared = !target("FEATURE").contains("crt-static");
+    if target("OS") == "linux" && target("ENV") == "gnu" && is_shared {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
 }

@@ -28,10 +28,11 @@ if [ -z "$binary" ]; then
     host=$(rustc -vV | sed -n 's/^host: //p')
     case $host in
         *-linux-gnu)
-            # With the C library inside and at a fixed place: a start takes half of its time then. Cargo needs --target for it,
-            # or it would build its own helpers so, too.
-            export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C relocation-model=static"
-            cargo build --locked --profile dist --bin tract --target "$host"
+            # With the C library inside (`libc.a`) and at a fixed place: a start takes half of its time then. Cargo needs
+            # --target for it, or it would build its own helpers so, too. Never with the features postgres and s3: names of
+            # hosts would be looked up by parts of the C library that have to be the same where the program runs.
+            cargo build --locked --profile dist --bin tract --target "$host" --config \
+                "target.$host.rustflags = ['-C', 'target-feature=+crt-static', '-C', 'relocation-model=static']"
             binary=${CARGO_TARGET_DIR:-target}/$host/dist/tract ;;
         *)
             cargo build --locked --profile dist --bin tract

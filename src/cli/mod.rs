@@ -178,11 +178,9 @@ impl Cli {
             std::mem::forget(root);
             matches
         };
-        // Who asks what there is, or for nothing, is told of all.
-        let all = match arguments.get(1) {
-            Some(first) => ["help", "--help", "-h"].iter().any(|it| first == it),
-            None => true,
-        };
+        // Who asks what there is, is told of all.
+        let first = arguments.get(1);
+        let all = first.is_some_and(|first| first == "--help" || first == "-h");
         let is_meant = |name: &str| all || arguments.iter().any(|argument| argument == name);
         let matches = match read(Self::lean(is_meant)) {
             // What is wrong is said by a root that knows all commands.

@@ -105,8 +105,8 @@ impl Repo {
         Ok(self.newest_branches(usize::MAX, encoding)?.0)
     }
 
-    /// At most so many of the branches, those with the newest commits, in the same order; and how many there are. What the
-    /// others hold is not looked at, but for the times of their tips.
+    /// At most so many of the branches, those with the newest commits, in the same order; and how many there are. Of the
+    /// others only the times are looked at.
     ///
     /// # Errors
     ///
@@ -126,7 +126,9 @@ impl Repo {
         if count > most {
             tips = newest(&*view, tips, most)?;
             let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
-            view.look_ahead(Tips::To(&commits))?;
+            view.look_ahead(Tips::Listed(&commits))?;
+        } else if most != usize::MAX {
+            view.look_ahead(Tips::Below(RefName::HEADS))?;
         }
         let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
         for (name, tip) in tips {
@@ -338,10 +340,17 @@ fn newest(
     most: usize,
 ) -> Result<Vec<(RefName, CommitHash)>> {
     let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
+    let rows = commits.iter().zip(view.commits(&commits)?);
+    let rows = rows.map(|(tip, row)| row.ok_or_else(|| load::unknown(tip)));
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    let untimed = rows.iter().filter(|row| row.commit.time.is_none());
+    let untimed: Vec<CommitHash> = untimed.map(|row| row.hash).collect();
+    if !untimed.is_empty() {
+        view.look_ahead(Tips::To(&untimed))?;
+    }
     let mut timed = Vec::with_capacity(tips.len());
-    for (tip, row) in tips.into_iter().zip(view.commits(&commits)?) {
-        let row = row.ok_or_else(|| load::unknown(&tip.1))?;
-        timed.push((tip, time_at(view, &row)?));
+    for (tip, row) in tips.into_iter().zip(&rows) {
+        timed.push((tip, time_at(view, row)?));
     }
     timed.sort_by_key(|(_, time)| Reverse(*time));
     timed.truncate(most);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::change::Change;
 use crate::history::counts::{Counts, key, key_of};
@@ -188,12 +188,18 @@ fn since(
             counts: Some(encoding),
             ..Facts::default()
         };
-        view.appended(commit, first..row.depth + 1, facts, &mut |one| {
+        let read = view.appended(commit, first..row.depth + 1, facts, &mut |one| {
             appended.push(one);
             Ok(())
-        })?;
+        });
+        // Whoever reads the commits themselves says what is damaged.
+        match read {
+            Err(Error::Damaged { .. }) => return Ok(None),
+            read => read?,
+        }
     }
-    let is_all = appended.len() as u64 == ahead;
+    let ends = appended.last().is_none_or(|one| one.commit == *commit);
+    let is_all = ends && appended.len() as u64 == ahead;
     Ok(is_all.then_some((total, appended)))
 }
 

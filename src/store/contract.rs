@@ -309,7 +309,12 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
             std::iter::successors(Some(tip), |at| parent_of[*at]).collect()
         };
         let other = one.index(made.len());
-        let all = [Tips::To(&made), Tips::At(&made), Tips::Below("refs/")];
+        let all = [
+            Tips::To(&made),
+            Tips::At(&made),
+            Tips::Listed(&made),
+            Tips::Below("refs/"),
+        ];
         reading(&*store, |view| {
             // It changes no answer.
             view.look_ahead(all[two.index(all.len())])?;

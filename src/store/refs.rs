@@ -230,8 +230,10 @@ pub enum Tips<'a> {
     To(&'a [CommitHash]),
     /// The ends of those to these commits.
     At(&'a [CommitHash]),
-    /// Those to the refs whose full name begins so.
+    /// Those to the refs whose full name begins so, to list them.
     Below(&'a str),
+    /// Those to these commits, to list them.
+    Listed(&'a [CommitHash]),
 }
 
 /// Reading names.

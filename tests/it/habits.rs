@@ -308,13 +308,18 @@ fn the_branches_that_were_last_worked_on_are_listed_alone() {
         Some(2)
     );
     // What a filter leaves out is not counted.
-    let (_, hint) = {
-        let told = sandbox.command(&["branch", "--gone", "-n", "1"]).output();
-        let told = told.expect("it runs");
-        (
-            told.stdout,
-            String::from_utf8_lossy(&told.stderr).into_owned(),
-        )
+    for name in ["mine", "yours"] {
+        let line = format!(
+            r#"{{"type":"user","uuid":"{name}","parentUuid":null,"sessionId":"{name}","cwd":"/{name}","timestamp":"2026-01-01T00:00:00Z","version":"2.0.0","isSidechain":false,"userType":"external","message":{{"role":"user","content":"{name}"}}}}"#
+        );
+        sandbox.write(&format!("{name}.jsonl"), line + "\n");
+        sandbox.ok(&["import", &format!("{name}.jsonl")]);
+    }
+    let of_tool = |limit: &str| {
+        let told = sandbox.command(&["branch", "--tool", "claude-code", "-n", limit]);
+        let told = { told }.output().expect("it runs");
+        let lines = String::from_utf8_lossy(&told.stdout).lines().count();
+        (lines, told.stderr.is_empty())
     };
-    assert_eq!(hint, "No branch belongs to such a session\n");
+    assert_eq!((of_tool("1"), of_tool("2")), ((1, false), (2, true)));
 }

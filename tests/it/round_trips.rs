@@ -279,7 +279,11 @@ fn hundreds_of_sessions_take_no_more_trips_than_one() {
     counted.on(&["import", "many"]);
     counted.on(&["--on", "s7", "truncate", "--keep", "4"]);
     counted.on(&["--on", "s8", "commit", "-r", "user", "-m", "one more"]);
-    counted.holds(&[(&["branch"], BRANCH)]);
+    counted.holds(&[
+        (&["branch"], BRANCH),
+        (&["branch", "-n", "500"], BRANCH + 1),
+        (&["branch", "-n", "5"], BRANCH + 1),
+    ]);
 }
 
 /// A process that answers requests, each of which is sent when the one before was answered.

@@ -32,8 +32,10 @@ use crate::store::{MemoryRow, Records, Tips};
 const NEAR: [(i64, i64, i64); 3] = [(16, 256, 1_024), (16, 16, 16), (16, 32, 8_192)];
 /// How many of these at least, where there is a total nearer to the end.
 const LEAST: i64 = 4;
-/// The first of these.
+/// The places of these: who looks at whole paths, at their ends, or lists them.
 const WHOLE: usize = 0;
+const AT: usize = 1;
+const LISTED: usize = 2;
 /// How many at the beginning.
 const FIRST: [i64; 3] = [64, 1, 4];
 /// How many that append nothing.
@@ -135,18 +137,22 @@ impl Session<'_> {
         }
         let names;
         let (kind, ends, parameter): (usize, &str, &dyn Parameter) = match &tips {
-            Tips::To(commits) | Tips::At(commits)
+            Tips::To(commits) | Tips::At(commits) | Tips::Listed(commits)
                 if commits.iter().all(|tip| self.has_seen(tip)) =>
             {
                 return Ok(());
             }
-            Tips::To(commits) | Tips::At(commits) => {
+            Tips::To(commits) | Tips::At(commits) | Tips::Listed(commits) => {
                 names = keys(commits);
-                let kind = usize::from(matches!(tips, Tips::At(_)));
+                let kind = match tips {
+                    Tips::To(_) => WHOLE,
+                    Tips::At(_) => AT,
+                    Tips::Below(_) | Tips::Listed(_) => LISTED,
+                };
                 (kind, "SELECT id FROM commits WHERE hash = ANY ($1)", &names)
             }
             Tips::Below(prefix) => (
-                2,
+                LISTED,
                 "SELECT target FROM refs WHERE substr(name, 1, length($1)) = $1",
                 prefix,
             ),
@@ -168,13 +174,14 @@ impl Session<'_> {
         for (table, most) in SUMS {
             all.push(ask(sums_asked(table, most, "part"))?);
         }
-        // Whoever looks at all of them looks at the files that came in, too.
+        // Whoever lists them looks at the files that came in, too.
         let beside = match tips {
             Tips::Below(prefix) => vec![
                 refs_below(prefix)?,
                 remembered_asked(&FOLLOWED, None)?,
                 all_sources()?,
             ],
+            Tips::Listed(_) => vec![remembered_asked(&FOLLOWED, None)?, all_sources()?],
             // The context there, if nothing else says what it comes to.
             Tips::To([tip]) => match self.known.path(tip) {
                 Some(path) => vec![checkpoint_asked(&path, i64::MAX)?],

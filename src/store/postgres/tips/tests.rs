@@ -151,7 +151,7 @@ proptest! {
         }
         tx.commit().expect("made");
         let one_by_one = told(&*store.read().expect("a view"), &made);
-        for ahead in [Tips::To(&tips), Tips::At(&tips), Tips::Below("refs/heads/")] {
+        for ahead in [Tips::To(&tips), Tips::At(&tips), Tips::Listed(&tips), Tips::Below("refs/heads/")] {
             for is_held in [false, true] {
                 let store = Postgres::open(&address).expect("opens");
                 store.hold(is_held);
