@@ -16,7 +16,9 @@ const BATCH: usize = 20_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Memory that a temporary folder may lie in would wait for nothing.
-    let folder = tempfile::tempdir_in(Path::new(env!("CARGO_MANIFEST_DIR")).join("target"))?;
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
+    std::fs::create_dir_all(&target)?;
+    let folder = tempfile::tempdir_in(target)?;
     let (repo, _) = Repo::init(folder.path())?;
     let bare = Connection::open(folder.path().join("bare.db"))?;
     bare.execute_batch(
