@@ -20,7 +20,7 @@ const ABOUT: usize = 4;
 /// List, start, rename or delete branches
 ///
 /// Without a name, it lists every branch, the one with the newest commit first, with title, tool, last
-/// activity, tokens and active compactions. It also says where a session ran, if those listed ran in
+/// activity, tokens and active compactions. It also says where a session ran, if sessions ran in
 /// several directories, and whether a session's file has been deleted. With a name, it starts a branch
 /// at REV; HEAD stays (tract checkout -b switches to it too).
 #[derive(Debug, clap::Args)]
@@ -126,6 +126,7 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
     let gone = ingest::gone_sessions(&repo, |session| listed.contains(session))?;
     let is_gone = |row: &BranchRow| row.session.as_ref().is_some_and(|it| gone.contains(it));
     let here = app.cwd()?;
+    let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();
     rows.retain(|row| {
         let cwd = row.cwd.as_deref().map(Path::new);
         let is_of = |tool: &Format| tool_of(row) == Some(tool.name);
@@ -142,7 +143,6 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
         rows.truncate(most);
     }
     let older = count - rows.len();
-    let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();
     let room = app.ui.width_cols();
     let names = names(&rows, room);
     let calendar = app.calendar();
