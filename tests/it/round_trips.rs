@@ -213,8 +213,20 @@ impl Counted {
         for (command, _) in commands {
             self.trips(command);
         }
+        // A machine that is busy only adds some: what is asked for too often is so each time.
+        let least = |command: &[&str], most| {
+            let tries = (0..3).map(|_| self.trips(command));
+            let mut least = u64::MAX;
+            for count in tries {
+                least = least.min(count);
+                if least <= most {
+                    break;
+                }
+            }
+            least
+        };
         let counts = commands.iter();
-        let counts = counts.map(|(command, most)| (command[0], self.trips(command), *most));
+        let counts = counts.map(|(command, most)| (command[0], least(command, *most), *most));
         let counts: Vec<(&str, u64, u64)> = counts.collect();
         let are_few = counts.iter().all(|(_, count, most)| count <= most);
         assert!(are_few, "{counts:?}");
