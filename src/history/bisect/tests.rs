@@ -211,7 +211,8 @@ fn what_is_bad_by_chance_is_found_as_surely_as_was_asked() {
         let (right, trials) = by_chance(bad, good, seed, cases);
         let each = trials / cases;
         eprintln!("{bad} {good}: {right} of {cases}, {each} trials each, seed {seed}");
-        let is_enough = right * 100 >= cases * 93 || right + 1 == cases;
+        // Of ten that are each found with 95 in 100, four are missed once in a thousand times.
+        let is_enough = right * 100 >= cases * 93 || right + 3 >= cases;
         assert!(is_enough, "{bad}, {good}: {right} of {cases}, seed {seed}");
     }
 }
