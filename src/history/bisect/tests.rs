@@ -206,13 +206,18 @@ fn by_chance(bad: f64, good: f64, seed: u64, cases: usize) -> (usize, usize) {
 
 #[test]
 fn what_is_bad_by_chance_is_found_as_surely_as_was_asked() {
-    let (cases, seed) = (slowly(300), chance());
+    let (some, seed) = (slowly(300), chance());
     for (bad, good) in [(0.2, 0.0), (0.8, 0.2), (1.0, 0.0), (0.5, 0.05)] {
-        let (right, trials) = by_chance(bad, good, seed, cases);
+        let mut cases = some;
+        let (mut right, mut trials) = by_chance(bad, good, seed, cases);
+        // Of ten that are each found with 95 in 100, two are missed with one seed in twelve: then all are tried.
+        if right + 1 < cases && cases < 300 {
+            cases = 300;
+            (right, trials) = by_chance(bad, good, seed, cases);
+        }
         let each = trials / cases;
         eprintln!("{bad} {good}: {right} of {cases}, {each} trials each, seed {seed}");
-        // Of ten that are each found with 95 in 100, four are missed once in a thousand times.
-        let is_enough = right * 100 >= cases * 93 || right + 3 >= cases;
+        let is_enough = right * 100 >= cases * 93 || right + 1 == cases;
         assert!(is_enough, "{bad}, {good}: {right} of {cases}, seed {seed}");
     }
 }
