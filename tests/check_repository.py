@@ -23,7 +23,7 @@ import zlib
 ROLES = ["system", "developer", "user", "assistant", "tool"]
 KINDS = ["truncation", "compaction", "clear", "drop", "prune"]
 PRIORITIES = ["normal", "pinned", "skip"]
-SEALED_NOT = {"seal", "canonical"}
+SEALED_NOT = {"seal", "canonical", "active"}
 
 
 class Damaged(Exception):
@@ -536,7 +536,7 @@ class Checker:
         if self.all("PRAGMA application_id")[0][0] != 0x54524354:
             raise Damaged("not a tract database")
         self.format = self.all("PRAGMA user_version")[0][0]
-        if self.format not in (22, 23, 24, 25):
+        if self.format not in (22, 23, 24, 25, 26, 27):
             raise Damaged("another format")
         for (line,) in self.all("PRAGMA integrity_check"):
             if line != "ok":

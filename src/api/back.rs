@@ -366,16 +366,23 @@ impl Method for BranchParams {
     }
 }
 
-/// Nothing is asked.
+/// Which branches.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BranchesParams {}
+#[serde(deny_unknown_fields, default)]
+pub struct BranchesParams {
+    /// At most so many; all unless given, or 0.
+    pub limit: Option<usize>,
+    /// Only those that come behind this branch in the list: the last one of the page before.
+    pub behind: Option<String>,
+}
 
 /// Branches, the one with the newest commit first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BranchesAnswer {
     /// They.
     pub branches: Vec<BranchFacts>,
+    /// Whether there are more behind these.
+    pub more: bool,
 }
 
 /// A branch.
@@ -412,8 +419,16 @@ impl Method for BranchesParams {
     type Answer = BranchesAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<BranchesAnswer, ApiError> {
-        let rows = at.repo.branches(at.encoding()?)?.into_iter();
-        let branches = rows.map(|row| BranchFacts {
+        let behind = self.behind.as_deref().map(RefName::branch).transpose()?;
+        let most = self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+        let mut pages = at
+            .repo
+            .branch_pages(behind.as_ref(), most, at.encoding()?)?;
+        let mut rows = Vec::new();
+        for page in pages.by_ref() {
+            rows.extend(page?);
+        }
+        let branches = rows.into_iter().map(|row| BranchFacts {
             name: row.name.short().to_owned(),
             commit: row.tip.to_string(),
             is_head: row.is_head,
@@ -426,6 +441,7 @@ impl Method for BranchesParams {
         });
         Ok(BranchesAnswer {
             branches: branches.collect(),
+            more: pages.has_more(),
         })
     }
 }

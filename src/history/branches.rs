@@ -1,6 +1,5 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::error::{Error, Refusal, Result};
@@ -13,7 +12,7 @@ use crate::history::repo::{self, Repo};
 use crate::history::revision;
 use crate::history::{load, path, prompts, totals};
 use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
-use crate::store::{CommitRow, TagNote, Tips, View};
+use crate::store::{Activity, TagNote, Tips, View};
 
 /// A branch, with what a list says about it.
 #[derive(Clone, Debug)]
@@ -66,8 +65,8 @@ pub struct Made {
 const PROMPT_SEARCH: u64 = 16;
 /// How many of these at first.
 const FEW: u64 = 4;
-/// How many commits back a time is looked for.
-const TIME_SEARCH: usize = 64;
+/// How many branches are read at once.
+const PAGE: usize = 512;
 
 impl Repo {
     /// The branch on which something that is done to `name` is done: itself, or the one that follows a session.
@@ -102,73 +101,37 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn branches(&self, encoding: Encoding) -> Result<Vec<BranchRow>> {
-        Ok(self.newest_branches(usize::MAX, encoding)?.0)
+        let mut all = Vec::new();
+        for page in self.branch_pages(None, usize::MAX, encoding)? {
+            all.extend(page?);
+        }
+        Ok(all)
     }
 
-    /// At most so many of the branches, those with the newest commits, in the same order; and how many there are. Of the
-    /// others only the times are looked at.
+    /// What [`Repo::branches`] lists, a page at a time, none of them empty: at most so many branches, all that come behind
+    /// `behind` if that is given. Each page is read when it is asked for, and costs the same, however many branches there are.
     ///
     /// # Errors
     ///
-    /// The store's.
-    pub fn newest_branches(
+    /// [`Error::Refused`] where there is no such branch.
+    pub fn branch_pages(
         &self,
+        behind: Option<&RefName>,
         most: usize,
         encoding: Encoding,
-    ) -> Result<(Vec<BranchRow>, usize)> {
-        let mut view = self.store.read()?;
-        if most == usize::MAX {
-            view.look_ahead(Tips::Below(RefName::HEADS))?;
-        }
-        let head = repo::head(&*view, &On::Head)?;
-        let (mut tips, purge) = (load::tips(&*view, RefName::HEADS)?, view.last_purge()?);
-        let count = tips.len();
-        if count > most {
-            tips = newest(&*view, tips, most)?;
-            let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
-            view.look_ahead(Tips::Listed(&commits))?;
-        } else if most != usize::MAX {
-            view.look_ahead(Tips::Below(RefName::HEADS))?;
-        }
-        let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
-        for (name, tip) in tips {
-            let total = match totals::known_at(&*view, &tip, encoding)? {
-                Some((total, is_near)) => {
-                    new_totals.extend((!is_near).then_some((tip, total)));
-                    total
-                }
-                None => {
-                    drop(view);
-                    let (total, is_new) = self.summed(&tip, encoding)?;
-                    new_totals.extend(is_new.then_some((tip, total)));
-                    view = self.store.read()?;
-                    total
-                }
-            };
-            let session = path::session_of(&*view, &tip)?;
-            let (session, known) = session.unzip();
-            let known = known.unwrap_or_default();
-            rows.push(BranchRow {
-                is_head: head.branch() == Some(&name),
-                session,
-                cwd: known.cwd,
-                title: known.title,
-                prompt: None,
-                last: last_time(&*view, &tip)?,
-                tokens: total.count(),
-                compactions: Outline::of(&*view, &tip)?.active_hides(HideKind::Compaction),
-                name,
-                tip,
-            });
-        }
-        let untitled = rows.iter_mut().filter(|row| row.title.is_none());
-        first_prompts(&*view, untitled.collect())?;
-        drop(view);
-        if !new_totals.is_empty() {
-            totals::keep(&*self.store, purge, encoding, new_totals.into_iter());
-        }
-        rows.sort_by_key(|row| Reverse(row.last));
-        Ok((rows, count))
+    ) -> Result<BranchPages<'_>> {
+        let behind = behind.map(|name| {
+            let view = self.store.read()?;
+            let tip = load::tip(&*view, name)?.ok_or_else(|| missing(name))?;
+            Activity::at(&*view, name.clone(), &tip)
+        });
+        Ok(BranchPages {
+            repo: self,
+            encoding,
+            behind: behind.transpose()?,
+            left: most,
+            has_more: true,
+        })
     }
 
     /// The total at a commit, counting what has no count yet, and whether it is worth keeping and certain.
@@ -333,45 +296,89 @@ impl Repo {
     }
 }
 
-/// Those of these refs whose newest commits are the newest, at most so many, by name.
-fn newest(
-    view: &dyn View,
-    tips: Vec<(RefName, CommitHash)>,
-    most: usize,
-) -> Result<Vec<(RefName, CommitHash)>> {
-    let commits: Vec<CommitHash> = tips.iter().map(|(_, tip)| *tip).collect();
-    let rows = commits.iter().zip(view.commits(&commits)?);
-    let rows = rows.map(|(tip, row)| row.ok_or_else(|| load::unknown(tip)));
-    let rows = rows.collect::<Result<Vec<_>>>()?;
-    let untimed = rows.iter().filter(|row| row.commit.time.is_none());
-    let untimed: Vec<CommitHash> = untimed.map(|row| row.hash).collect();
-    if !untimed.is_empty() {
-        view.look_ahead(Tips::To(&untimed))?;
-    }
-    let mut timed = Vec::with_capacity(tips.len());
-    for (tip, row) in tips.into_iter().zip(&rows) {
-        timed.push((tip, time_at(view, row)?));
-    }
-    timed.sort_by_key(|(_, time)| Reverse(*time));
-    timed.truncate(most);
-    let mut tips: Vec<_> = timed.into_iter().map(|(tip, _)| tip).collect();
-    tips.sort();
-    Ok(tips)
+/// Branches, the one with the newest commit first, some at a time: what [`Repo::branch_pages`] gives.
+pub struct BranchPages<'a> {
+    repo: &'a Repo,
+    encoding: Encoding,
+    /// The last of the page before.
+    behind: Option<Activity>,
+    /// How many are wanted yet.
+    left: usize,
+    has_more: bool,
 }
 
-/// The time of the newest commit on the path to `tip` that has one.
-fn last_time(view: &dyn View, tip: &CommitHash) -> Result<Option<Millis>> {
-    time_at(view, &load::commit(view, tip)?)
+impl Iterator for BranchPages<'_> {
+    type Item = Result<Vec<BranchRow>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 || !self.has_more {
+            return None;
+        }
+        let page = self.read();
+        self.has_more &= page.is_ok();
+        Some(page).filter(|page| !page.as_ref().is_ok_and(Vec::is_empty))
+    }
 }
 
-/// The same where the path's end is read already.
-fn time_at(view: &dyn View, tip: &CommitRow) -> Result<Option<Millis>> {
-    if tip.commit.time.is_some() {
-        return Ok(tip.commit.time);
+impl BranchPages<'_> {
+    /// Whether there are branches behind those that were given.
+    pub fn has_more(&self) -> bool {
+        self.has_more
     }
-    let tip = &tip.hash;
-    let newest = view.ancestors(tip, None, TIME_SEARCH)?;
-    Ok(newest.iter().find_map(|row| row.commit.time))
+
+    fn read(&mut self) -> Result<Vec<BranchRow>> {
+        let (repo, encoding) = (self.repo, self.encoding);
+        let most = self.left.min(PAGE);
+        let mut view = repo.store.read()?;
+        // One more tells whether there are more.
+        view.look_ahead(Tips::Active(self.behind.as_ref(), most + 1))?;
+        let head = repo::head(&*view, &On::Head)?;
+        let purge = view.last_purge()?;
+        let mut branches = view.active_branches(self.behind.as_ref(), most + 1)?;
+        self.has_more = branches.len() > most;
+        branches.truncate(most);
+        self.left -= branches.len();
+        let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
+        for (active, tip) in branches {
+            let active = active.held(&*view, &tip)?;
+            let total = match totals::known_at(&*view, &tip, encoding)? {
+                Some((total, is_near)) => {
+                    new_totals.extend((!is_near).then_some((tip, total)));
+                    total
+                }
+                None => {
+                    drop(view);
+                    let (total, is_new) = repo.summed(&tip, encoding)?;
+                    new_totals.extend(is_new.then_some((tip, total)));
+                    view = repo.store.read()?;
+                    total
+                }
+            };
+            let session = path::session_of(&*view, &tip)?;
+            let (session, known) = session.unzip();
+            let known = known.unwrap_or_default();
+            rows.push(BranchRow {
+                is_head: head.branch() == Some(&active.name),
+                session,
+                cwd: known.cwd,
+                title: known.title,
+                prompt: None,
+                last: active.last,
+                tokens: total.count(),
+                compactions: Outline::of(&*view, &tip)?.active_hides(HideKind::Compaction),
+                name: active.name.clone(),
+                tip,
+            });
+            self.behind = Some(active);
+        }
+        let untitled = rows.iter_mut().filter(|row| row.title.is_none());
+        first_prompts(&*view, untitled.collect())?;
+        drop(view);
+        if !new_totals.is_empty() {
+            totals::keep(&*repo.store, purge, encoding, new_totals.into_iter());
+        }
+        Ok(rows)
+    }
 }
 
 /// Fills in one line of the first thing that the user said on each of these: most often one of the first few messages.
@@ -472,10 +479,20 @@ mod tests {
         let all = told(&repo.branches(Encoding::default()).expect("listed"));
         assert_eq!(all.len(), times.len());
         for most in 0..=all.len() + 1 {
-            let listed = repo.newest_branches(most, Encoding::default());
-            let (rows, count) = listed.expect("listed");
-            assert_eq!(count, all.len());
-            assert_eq!(told(&rows), all[..most.min(all.len())]);
+            let mut pages = repo
+                .branch_pages(None, most, Encoding::default())
+                .expect("listed");
+            let listed: Vec<BranchRow> = pages
+                .by_ref()
+                .flat_map(|page| page.expect("read"))
+                .collect();
+            assert_eq!(told(&listed), all[..most.min(all.len())]);
+            assert_eq!(pages.has_more(), most < all.len());
+            // And what is behind one of them is the rest.
+            let Some(last) = listed.last() else { continue };
+            let rest = repo.branch_pages(Some(&last.name), usize::MAX, Encoding::default());
+            let rest = rest.expect("listed").flat_map(|page| page.expect("read"));
+            assert_eq!(told(&rest.collect::<Vec<_>>()), all[listed.len()..]);
         }
     }
 }

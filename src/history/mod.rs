@@ -89,7 +89,7 @@ pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
 pub use backup::BackupStep;
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
-pub use branches::{BranchRow, Made, TagRow};
+pub use branches::{BranchPages, BranchRow, Made, TagRow};
 pub use budget::{Budget, BudgetAction, BudgetActions, BudgetTarget, BudgetWhen, Verdict, Within};
 pub use bundle::{Arrival, ArrivedRef, BundleTip, Bundled, Unbundled};
 pub use cache::{Cache, CacheStats};

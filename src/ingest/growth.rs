@@ -9,6 +9,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use super::bases::descent_of;
 use super::file::{FileInput, stamp};
@@ -87,9 +88,8 @@ pub fn known_stamp(repo: &Repo, path: &Path) -> Result<Option<FileStamp>> {
 /// The store's.
 pub fn file_of(repo: &Repo, session: &RefName) -> Result<Option<(PathBuf, FileStamp)>> {
     let view = repo.store.read()?;
-    let files = view.followed_files()?.into_iter();
-    let mut own = files.filter(|(_, of)| of == session);
-    let Some((path, _)) = own.next() else {
+    let own = view.followed_files(Some(slice::from_ref(session)))?;
+    let Some((path, _)) = own.into_iter().next() else {
         return Ok(None);
     };
     let known = view.followed(&path)?;

@@ -27,7 +27,7 @@ pub struct HeldSession {
 /// The store's.
 pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     let view = repo.store.read()?;
-    let sessions = gone(&*view, |_| true)?;
+    let sessions = gone(&*view, None)?;
     let known = view.sessions()?.into_iter();
     let mut known: BTreeMap<RefName, Option<String>> =
         known.map(|(name, row)| (name, row.cwd)).collect();
@@ -39,25 +39,21 @@ pub fn held(repo: &Repo) -> Result<Vec<HeldSession>> {
     Ok(sessions.into_iter().map(row).collect())
 }
 
-/// The sessions that are asked for whose files have come in and are all gone.
+/// Those of these sessions whose files have come in and are all gone.
 ///
 /// # Errors
 ///
 /// The store's.
-pub fn gone_sessions(
-    repo: &Repo,
-    is_asked: impl Fn(&RefName) -> bool,
-) -> Result<BTreeSet<RefName>> {
-    let sessions = gone(&*repo.store.read()?, is_asked)?.into_iter();
+pub fn gone_sessions(repo: &Repo, of: &[RefName]) -> Result<BTreeSet<RefName>> {
+    let sessions = gone(&*repo.store.read()?, Some(of))?.into_iter();
     let gone = sessions.filter_map(|(name, is_gone)| is_gone.then_some(name));
     Ok(gone.collect())
 }
 
-/// The sessions that are asked for whose files have come in, and whether these are gone.
-fn gone(view: &dyn View, is_asked: impl Fn(&RefName) -> bool) -> Result<BTreeMap<RefName, bool>> {
+/// The sessions, all or these, whose files have come in, and whether these are gone.
+fn gone(view: &dyn View, of: Option<&[RefName]>) -> Result<BTreeMap<RefName, bool>> {
     let mut sessions: BTreeMap<RefName, bool> = BTreeMap::new();
-    let files = view.followed_files()?.into_iter();
-    for (path, session) in files.filter(|(_, session)| is_asked(session)) {
+    for (path, session) in view.followed_files(of)? {
         let is_gone = matches!(Path::new(&path).try_exists(), Ok(false));
         *sessions.entry(session).or_insert(true) &= is_gone;
     }
@@ -70,5 +66,5 @@ fn gone(view: &dyn View, is_asked: impl Fn(&RefName) -> bool) -> Result<BTreeMap
 ///
 /// The store's.
 pub fn followed_files(repo: &Repo) -> Result<Vec<(String, RefName)>> {
-    repo.store.read()?.followed_files()
+    repo.store.read()?.followed_files(None)
 }

@@ -101,17 +101,43 @@ impl Columns {
     }
 }
 
-/// A table with a last column that is not lined up: it is cut to what is left of `width_cols`,
-/// where there is a width.
-pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
-    let ends: Vec<Line> = rows.iter_mut().filter_map(Vec::pop).collect();
-    let lines = lines(rows, right).zip(ends);
-    let whole = lines.map(|(mut line, end)| {
+impl Columns {
+    /// The next rows, with a last column that is not lined up; see [`list`].
+    pub fn list(
+        &mut self,
+        mut rows: Vec<Vec<Line>>,
+        right: &[usize],
+        width_cols: Option<usize>,
+    ) -> Vec<Line> {
+        let ends = ends(&mut rows);
+        beside(self.lines(rows, right), ends, width_cols)
+    }
+}
+
+/// The last cells of all rows.
+fn ends(rows: &mut [Vec<Line>]) -> Vec<Line> {
+    rows.iter_mut().filter_map(Vec::pop).collect()
+}
+
+/// Lines with these ends.
+fn beside(
+    lines: impl Iterator<Item = Line>,
+    ends: Vec<Line>,
+    width_cols: Option<usize>,
+) -> Vec<Line> {
+    let whole = lines.zip(ends).map(|(mut line, end)| {
         line += "  ";
         line.fit(end, width_cols);
         line
     });
     whole.collect()
+}
+
+/// A table with a last column that is not lined up: it is cut to what is left of `width_cols`,
+/// where there is a width.
+pub fn list(mut rows: Vec<Vec<Line>>, right: &[usize], width_cols: Option<usize>) -> Vec<Line> {
+    let ends = ends(&mut rows);
+    beside(lines(rows, right), ends, width_cols)
 }
 
 /// Items after `head` with `mark` between them: folded between two items to `width_cols`, where

@@ -257,6 +257,14 @@ impl<'t> Check<'t> {
         }
     }
 
+    /// How many branches were worked on last at another time than is kept.
+    pub(super) fn activity(&mut self, wrong: Option<u64>) {
+        let what = "when branches were worked on last";
+        if let Some(rows) = wrong.filter(|rows| *rows > 0) {
+            self.fault(Fault::Derived { what, rows });
+        }
+    }
+
     /// A kept source, whose bytes are what was imported or not, and which holds all records behind commits or not.
     pub(super) fn source(&mut self, session: Option<RefName>, is_whole: bool, holds_all: bool) {
         let why = match (is_whole, holds_all) {

@@ -33,6 +33,7 @@ pub(crate) fn run(make: Make<'_>) {
     counts_are_kept_by_mask_and_encoding(make);
     many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
+    branches_are_listed_by_when_they_were_worked_on(make);
     each_has_their_own_positions(make);
     an_operation_says_who_did_it(make);
     checkpoints_read_back(make);
@@ -309,12 +310,7 @@ fn paths_are_those_of_a_naive_walk(make: Make<'_>) {
             std::iter::successors(Some(tip), |at| parent_of[*at]).collect()
         };
         let other = one.index(made.len());
-        let all = [
-            Tips::To(&made),
-            Tips::At(&made),
-            Tips::Listed(&made),
-            Tips::Below("refs/"),
-        ];
+        let all = [Tips::To(&made), Tips::At(&made), Tips::Active(None, 9)];
         reading(&*store, |view| {
             // It changes no answer.
             view.look_ahead(all[two.index(all.len())])?;
@@ -709,6 +705,90 @@ fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
             [Some(count(2))]
         );
     });
+}
+
+/// Whatever moved them, in whatever pages they are read; a time far back counts as none.
+fn branches_are_listed_by_when_they_were_worked_on(make: Make<'_>) {
+    let times = prop_oneof![1 => Just(None), 2 => (0..4_i64).prop_map(|time| Some(Millis(time)))];
+    let shape = (
+        prop::collection::vec((times, any::<prop::sample::Index>()), 1..20),
+        prop::collection::vec((0..6_usize, any::<prop::sample::Index>()), 1..30),
+    );
+    let mut runner = TestRunner::new(Config {
+        source_file: Some(file!()),
+        ..crate::conditions::laws(48)
+    });
+    let result = runner.run(&shape, |(drawn, moves)| {
+        let store = make();
+        let mut made: Vec<(CommitHash, Option<Millis>)> = Vec::new();
+        writing(&*store, |tx| {
+            for (at, (time, parent)) in drawn.iter().enumerate() {
+                let before = match parent.index(at + 1) {
+                    0 => None,
+                    one => Some(made[one - 1]),
+                };
+                // So that the times of some are too far back to be looked for.
+                let (mut parent, mut since) = (before.map(|(hash, _)| hash), 0);
+                while parent.is_some() && time.is_none() && at % 5 == 4 && since < 64 {
+                    let content = tx.keep(&user(&format!("{at} {since}"))).expect("kept");
+                    let commit = Commit {
+                        time: None,
+                        ..step(parent, Operation::Append { content })
+                    };
+                    parent = Some(tx.keep_commit(&commit).expect("kept").0);
+                    since += 1;
+                }
+                let content = tx.keep(&user(&at.to_string())).expect("kept");
+                let commit = Commit {
+                    time: *time,
+                    // What a string says is no time.
+                    note: Some("\\,\"time\":9,\u{0}\u{e9}".to_owned()),
+                    ..step(parent, Operation::Append { content })
+                };
+                let (hash, _) = tx.keep_commit(&commit).expect("kept");
+                let inherited = before.and_then(|(_, last)| last).filter(|_| since == 0);
+                made.push((hash, time.or(inherited)));
+            }
+        });
+        let mut refs = std::collections::BTreeMap::new();
+        for (at, to) in moves {
+            let name = branch(&format!("b{at}"));
+            // One place more than there are commits: there it is deleted.
+            let to = made.get(to.index(made.len() + 1));
+            writing(&*store, |tx| {
+                tx.begin_operation(Millis(0), "move").expect("open");
+                let value = to.map(|(hash, _)| RefValue::Commit(*hash));
+                tx.set_reference(&name, value.as_ref()).expect("moved");
+                // Others than branches are in no list of them.
+                let tag = RefName::tag(&format!("b{at}")).expect("a name");
+                tx.set_reference(&tag, value.as_ref()).expect("moved");
+            });
+            match to {
+                Some(to) => drop(refs.insert(name, *to)),
+                None => drop(refs.remove(&name)),
+            }
+        }
+        let wanted = refs.iter().map(|(name, (tip, last))| {
+            let (name, last) = (name.clone(), *last);
+            (Activity { last, name }, *tip)
+        });
+        let mut wanted: Vec<(Activity, CommitHash)> = wanted.collect();
+        wanted.sort_by_key(|(one, _)| (std::cmp::Reverse(one.last), one.name.clone()));
+        reading(&*store, |view| {
+            for most in 0..=wanted.len() + 1 {
+                let first = most.min(wanted.len());
+                assert_eq!(view.active_branches(None, most)?, wanted[..first]);
+                for (at, (one, tip)) in wanted.iter().enumerate() {
+                    let end = wanted.len().min(at + 1 + most);
+                    assert_eq!(view.active_branches(Some(one), most)?, wanted[at + 1..end]);
+                    assert_eq!(one.clone().held(view, tip)?, *one);
+                }
+            }
+            Ok(())
+        });
+        Ok(())
+    });
+    result.expect("the law holds");
 }
 
 fn each_has_their_own_positions(make: Make<'_>) {
@@ -1972,11 +2052,16 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         Some(Millis(4))
     );
     assert_eq!(
-        reading(&*store, |view| view.followed_files()),
+        reading(&*store, |view| view.followed_files(None)),
         [("/home/u/s.jsonl".to_owned(), name.clone())]
     );
+    for (of, found) in [(&name, 1), (&branch("other"), 0)] {
+        let of = std::slice::from_ref(of);
+        let files = reading(&*store, |view| view.followed_files(Some(of)));
+        assert_eq!(files.len(), found);
+    }
     writing(&*store, |tx| tx.purge_source(id).expect("erased"));
-    assert_eq!(reading(&*store, |view| view.followed_files()), []);
+    assert_eq!(reading(&*store, |view| view.followed_files(None)), []);
     assert_eq!(
         reading(&*store, |view| view.followed("/home/u/s.jsonl")),
         None

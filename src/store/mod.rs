@@ -7,6 +7,7 @@
 //! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`, `postgres/` and, for databases
 //! of other programs, `foreign/`.
 
+mod activity;
 mod check;
 mod checkpoint;
 mod codec;
@@ -51,6 +52,7 @@ use crate::model::weighed::{Weighed, weighed};
 use crate::model::{Author, Message, Millis, RefName, Sealed};
 use rows::Shown;
 
+pub use activity::Activity;
 pub use columns::Cell;
 pub use derived::{CountKey, Derivations, DerivationsMut, Derived};
 pub use fault::{Checked, Fault, SetAside};

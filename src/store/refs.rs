@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Activity;
 use super::codec::number;
 use super::columns::Cell;
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut};
@@ -230,10 +231,8 @@ pub enum Tips<'a> {
     To(&'a [CommitHash]),
     /// The ends of those to these commits.
     At(&'a [CommitHash]),
-    /// Those to the refs whose full name begins so, to list them.
-    Below(&'a str),
-    /// Those to these commits, to list them.
-    Listed(&'a [CommitHash]),
+    /// Those to the branches that [`Refs::active_branches`] gives, to list them.
+    Active(Option<&'a Activity>, usize),
 }
 
 /// Reading names.
@@ -249,6 +248,14 @@ pub trait Refs: Remembered {
 
     /// All refs whose full name begins with `prefix`, by name.
     fn references(&self, prefix: &str) -> Result<Vec<(RefName, RefValue)>>;
+
+    /// At most so many branches, those that were worked on last, the newest first, each with its tip: of all, or of those
+    /// that come behind one.
+    fn active_branches(
+        &self,
+        behind: Option<&Activity>,
+        most: usize,
+    ) -> Result<Vec<(Activity, CommitHash)>>;
 
     /// The paths to these are looked at next, one after the other: an engine for which each question is dear asks for what
     /// is most likely wanted of all of them at once. It changes no answer.

@@ -1,7 +1,7 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::slice;
 
 use serde::{Deserialize, Serialize};
@@ -372,19 +372,8 @@ pub trait Sources: Remembered {
         }
     }
 
-    /// The files that came in, by path, each with the session that it feeds.
-    fn followed_files(&self) -> Result<Vec<(String, RefName)>> {
-        let sources = self.sources_of(SourcesOf::All)?.into_iter();
-        let sessions: HashMap<u64, RefName> = sources.map(|row| (row.id, row.session)).collect();
-        let rows = remembered::all(self, &FOLLOWED)?;
-        let file = |row: MemoryRow| {
-            // What is known of a file goes with its source.
-            let session = sessions.get(&row.unsigned(0)?);
-            let session = session.ok_or_else(|| damaged("a source that was followed is lost"))?;
-            Ok((row.key, session.clone()))
-        };
-        rows.into_iter().map(file).collect()
-    }
+    /// The files that came in, by path, each with the session that it feeds: all, or those of these sessions.
+    fn followed_files(&self, of: Option<&[RefName]>) -> Result<Vec<(String, RefName)>>;
 
     /// When a file last came in that can be gone on with.
     fn last_followed(&self) -> Result<Option<Millis>> {

@@ -16,7 +16,7 @@ fn plant(sandbox: &Sandbox, sql: &str) {
     database.execute_batch(sql).expect("SQL");
     let tables = "SELECT m.name, group_concat(c.name ORDER BY c.cid)
          FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
-         WHERE m.type = 'table' AND c.name NOT IN ('seal', 'canonical')
+         WHERE m.type = 'table' AND c.name NOT IN ('seal', 'canonical', 'active')
            AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'seal') GROUP BY 1";
     let mut tables = database.prepare(tables).expect("SQL");
     let tables = tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));

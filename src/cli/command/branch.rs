@@ -1,9 +1,9 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tract::history::{BranchRow, On};
+use tract::history::{BranchRow, On, Repo};
 use tract::ingest;
 use tract::interop::Format;
 use tract::model::{Head, RefName};
@@ -107,12 +107,32 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 fn list(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
-    // What is left out by a filter does not count: then all are looked at.
-    let filters = args.here || args.gone || args.tool.is_some();
     let most = args.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
-    let at_once = if filters { usize::MAX } else { most };
-    let (mut rows, mut count) = repo.newest_branches(at_once, app.encoding(&repo)?)?;
-    if rows.is_empty() {
+    let filter = Filter::of(args, app)?;
+    // Those that a filter leaves out do not count: then as many are looked at as it takes.
+    let at_once = if filter.is_none() { most } else { usize::MAX };
+    let mut pages = repo.branch_pages(None, at_once, app.encoding(&repo)?)?;
+    let (mut is_any, mut left, mut listing) = (false, most, Listed::default());
+    while left > 0
+        && let Some(rows) = pages.next()
+    {
+        let mut rows = rows?;
+        is_any = true;
+        let sessions: Vec<RefName> = rows.iter().filter_map(|row| row.session.clone()).collect();
+        let gone = ingest::gone_sessions(&repo, &sessions)?;
+        listing.saw(&rows);
+        if let Some(filter) = &filter {
+            rows.retain(|row| filter.takes(row, &gone));
+        }
+        let has_more = rows.len() > left || pages.has_more();
+        rows.truncate(left);
+        left -= rows.len();
+        listing.page(&rows, &gone, args.verbose, &repo, app)?;
+        if left == 0 && has_more {
+            app.ui.hint("older ones: -n 0 lists all");
+        }
+    }
+    if !is_any {
         app.ui.status("No branch has a commit yet");
         if let Head::Attached { branch, .. } = repo.head(&On::Head)? {
             app.ui.hint(format!(
@@ -120,62 +140,129 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
                 branch.short()
             ));
         }
-        return Ok(());
-    }
-    let listed: HashSet<RefName> = rows.iter().filter_map(|row| row.session.clone()).collect();
-    let gone = ingest::gone_sessions(&repo, |session| listed.contains(session))?;
-    let is_gone = |row: &BranchRow| row.session.as_ref().is_some_and(|it| gone.contains(it));
-    let here = app.cwd()?;
-    let directories: BTreeSet<_> = rows.iter().filter_map(|row| row.cwd.clone()).collect();
-    rows.retain(|row| {
-        let cwd = row.cwd.as_deref().map(Path::new);
-        let is_of = |tool: &Format| tool_of(row) == Some(tool.name);
-        (!args.here || cwd.is_some_and(|cwd| cwd.starts_with(&here)))
-            && args.tool.is_none_or(is_of)
-            && (!args.gone || is_gone(row))
-    });
-    if rows.is_empty() {
+    } else if left == most {
         app.ui.status("No branch belongs to such a session");
-        return Ok(());
-    }
-    if filters {
-        count = rows.len();
-        rows.truncate(most);
-    }
-    let older = count - rows.len();
-    let room = app.ui.width_cols();
-    let names = names(&rows, room);
-    let calendar = app.calendar();
-    let mut cells: Vec<Vec<Line>> = Vec::new();
-    for (row, name) in rows.iter().zip(names) {
-        let about = About {
-            tells_directory: directories.len() > 1,
-            is_gone: is_gone(row),
-            is_cut: room.is_some(),
-        };
-        let mut cells_of = self::cells(row, &name, &calendar, &about);
-        if args.verbose {
-            let upstream = repo.upstream(&row.name)?;
-            let told = upstream.map(|it| Line::from(format!("[{}]", listing::apart(&it))));
-            cells_of.insert(ABOUT, told.unwrap_or_default());
-        }
-        cells.push(cells_of);
-    }
-    if room.is_some() {
-        let mut heads = vec!["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
-        if args.verbose {
-            heads.insert(ABOUT, "REMOTE");
-        }
-        cells.insert(
-            0,
-            heads.into_iter().map(|head| Label::Dim.of(head)).collect(),
-        );
-    }
-    app.ui.print_all(table::list(cells, &[3], room))?;
-    if older > 0 {
-        app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
+}
+
+/// Which branches are asked for.
+struct Filter {
+    below: Option<PathBuf>,
+    tool: Option<&'static Format>,
+    gone: bool,
+}
+
+impl Filter {
+    fn of(args: &Args, app: &App) -> Result<Option<Self>> {
+        let below = args.here.then(|| app.cwd()).transpose()?;
+        let (tool, gone) = (args.tool, args.gone);
+        let is_any = below.is_some() || tool.is_some() || gone;
+        Ok(is_any.then_some(Self { below, tool, gone }))
+    }
+
+    fn takes(&self, row: &BranchRow, gone: &BTreeSet<RefName>) -> bool {
+        let cwd = row.cwd.as_deref().map(Path::new);
+        let is_below = |below: &PathBuf| cwd.is_some_and(|cwd| cwd.starts_with(below));
+        self.below.as_ref().is_none_or(is_below)
+            && self.tool.is_none_or(|tool| tool_of(row) == Some(tool.name))
+            && (!self.gone || is_gone(row, gone))
+    }
+}
+
+/// Whether the file of the session that a branch came from is one of those that are gone.
+fn is_gone(row: &BranchRow, gone: &BTreeSet<RefName>) -> bool {
+    row.session.as_ref().is_some_and(|it| gone.contains(it))
+}
+
+/// What of the list stands there already, which comes page by page.
+#[derive(Default)]
+struct Listed {
+    columns: table::Columns,
+    /// The directories that sessions ran in.
+    directories: BTreeSet<String>,
+    /// Names as they are cut, with the first that was cut so.
+    cut: HashMap<String, String>,
+    is_begun: bool,
+}
+
+impl Listed {
+    /// Takes note of where these ran, those that are left out, too.
+    fn saw(&mut self, rows: &[BranchRow]) {
+        let directories = rows.iter().filter_map(|row| row.cwd.clone());
+        self.directories.extend(directories);
+    }
+
+    fn page(
+        &mut self,
+        rows: &[BranchRow],
+        gone: &BTreeSet<RefName>,
+        is_verbose: bool,
+        repo: &Repo,
+        app: &mut App,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let room = app.ui.width_cols();
+        let names = self.names(rows, room);
+        let calendar = app.calendar();
+        let mut cells: Vec<Vec<Line>> = Vec::new();
+        for (row, name) in rows.iter().zip(names) {
+            let about = About {
+                tells_directory: self.directories.len() > 1,
+                is_gone: is_gone(row, gone),
+                is_cut: room.is_some(),
+            };
+            let mut cells_of = self::cells(row, &name, &calendar, &about);
+            if is_verbose {
+                let upstream = repo.upstream(&row.name)?;
+                let told = upstream.map(|it| Line::from(format!("[{}]", listing::apart(&it))));
+                cells_of.insert(ABOUT, told.unwrap_or_default());
+            }
+            cells.push(cells_of);
+        }
+        if room.is_some() && !self.is_begun {
+            let mut heads = vec!["  BRANCH", "COMMIT", "LAST", "TOKENS", "ABOUT"];
+            if is_verbose {
+                heads.insert(ABOUT, "REMOTE");
+            }
+            cells.insert(
+                0,
+                heads.into_iter().map(|head| Label::Dim.of(head)).collect(),
+            );
+        }
+        self.is_begun = true;
+        Ok(app.ui.print_all(self.columns.list(cells, &[3], room))?)
+    }
+
+    /// The branches' names as there is room for them: cut in the middle, but for those that would be
+    /// alike then.
+    fn names(&mut self, rows: &[BranchRow], room: Option<usize>) -> Vec<String> {
+        let whole = rows.iter().map(|row| row.name.short().to_owned());
+        let whole: Vec<String> = whole.collect();
+        let Some(room) = room else { return whole };
+        let most = (room / 3).max(LEAST_NAME_COLS);
+        let cut: Vec<String> = whole
+            .iter()
+            .map(|name| columns::cut_inside(name, most))
+            .collect();
+        let mut alike: HashSet<&String> = HashSet::new();
+        for (whole, cut) in whole.iter().zip(&cut) {
+            if self.cut.entry(cut.clone()).or_insert_with(|| whole.clone()) != whole {
+                alike.insert(cut);
+            }
+        }
+        let told = whole.iter().zip(&cut);
+        told.map(|(whole, cut)| {
+            if alike.contains(cut) {
+                whole.clone()
+            } else {
+                cut.clone()
+            }
+        })
+        .collect()
+    }
 }
 
 /// Where the refs of other repositories were last seen.
@@ -201,29 +288,6 @@ fn list_seen(app: &mut App) -> Result<()> {
         app.ui.hint("tract remote add origin URL, and tract fetch");
     }
     Ok(app.ui.print_all(table::list(cells, &[], room))?)
-}
-
-/// The branches' names as there is room for them: cut in the middle, but for those that would be
-/// alike then.
-fn names(rows: &[BranchRow], room: Option<usize>) -> Vec<String> {
-    let whole = rows.iter().map(|row| row.name.short().to_owned());
-    let whole: Vec<String> = whole.collect();
-    let Some(room) = room else { return whole };
-    let most = (room / 3).max(LEAST_NAME_COLS);
-    let cut: Vec<String> = whole
-        .iter()
-        .map(|name| columns::cut_inside(name, most))
-        .collect();
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for name in &cut {
-        *times.entry(name).or_default() += 1;
-    }
-    let told = whole.into_iter().zip(&cut);
-    told.map(|(whole, cut)| match times[cut.as_str()] {
-        1 => cut.clone(),
-        _ => whole,
-    })
-    .collect()
 }
 
 /// Name, hash, last activity, tokens, and what it is about.

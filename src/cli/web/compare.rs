@@ -139,10 +139,11 @@ fn chosen(site: &Site, asked: &Asked, first: Option<&str>) -> Result<Answer> {
     };
     let mut choices = Vec::new();
     if let Some(repo) = site.repo(&app)? {
-        for row in repo
-            .branches(app.encoding(&repo)?)?
+        let pages = repo.branch_pages(None, CHOICES, app.encoding(&repo)?)?;
+        for row in pages
+            .collect::<tract::Result<Vec<_>>>()?
             .into_iter()
-            .take(CHOICES)
+            .flatten()
         {
             let id = row.name.short();
             let title = row.title.or(row.prompt).unwrap_or_default();

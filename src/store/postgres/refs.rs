@@ -17,8 +17,8 @@ use crate::store::lineage::Lineages;
 use crate::store::refs::{COLLECTED, Seat, kept, seen};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
-    Tips, Upkeep, rows,
+    Activity, AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut,
+    Reversal, Tips, Upkeep, rows,
 };
 
 /// All refs, by name.
@@ -28,6 +28,46 @@ pub(super) const REFS: &str = "SELECT target, hash, symbolic, name
 /// All that was taken over of sessions, oldest first.
 pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS a
      JOIN commits AS t ON t.id = a.theirs JOIN commits AS o ON o.id = a.ours ORDER BY a.id";
+
+/// Which rows of `refs` are branches: as their index has it.
+pub(super) const IS_BRANCH: &str = "substr(name, 1, 11) = 'refs/heads/'";
+
+/// At most $3 branches, those that were worked on last: those that were so at $1 whose names come behind $2, and those that
+/// were so at most at $4.
+pub(super) const ACTIVE: &str = "(
+         (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active = $1 AND name > $2
+          ORDER BY name LIMIT $3)
+         UNION ALL
+         (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active <= $4
+          ORDER BY active DESC, name LIMIT $3)
+         ORDER BY active DESC, name LIMIT $3
+     ) AS branch";
+
+/// The parameters of [`ACTIVE`].
+pub(super) fn behind(behind: Option<&Activity>, most: usize) -> [Box<dyn Parameter>; 4] {
+    let as_old = behind.map(Activity::number);
+    // What is as old as can be has nothing older behind it.
+    let older = match as_old {
+        Some(number) => number.checked_sub(1),
+        None => Some(i64::MAX),
+    };
+    let name = behind.map(|behind| behind.name.clone());
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    [
+        Box::new(as_old),
+        Box::new(name),
+        Box::new(most),
+        Box::new(older),
+    ]
+}
+
+/// The branches that [`Refs::active_branches`] gives.
+pub(super) fn active_asked(behind: &[&dyn Parameter]) -> Result<Asked> {
+    let sql = format!(
+        "SELECT name, active, hash FROM {ACTIVE} LEFT JOIN commits ON commits.id = target ORDER BY active DESC, name"
+    );
+    asked(sql, behind)
+}
 
 /// Those of which the names begin so.
 pub(super) fn refs_below(prefix: &str) -> Result<Asked> {
@@ -116,6 +156,18 @@ impl Refs for Session<'_> {
             return all.iter().filter(begins).map(read).collect();
         }
         self.ask(refs_below(prefix)?)?.iter().map(read).collect()
+    }
+
+    fn active_branches(
+        &self,
+        behind: Option<&Activity>,
+        most: usize,
+    ) -> Result<Vec<(Activity, CommitHash)>> {
+        let behind = self::behind(behind, most);
+        let behind: Vec<&dyn Parameter> = behind.iter().map(|one| &**one).collect();
+        let rows = self.ask(active_asked(&behind)?)?;
+        let read = |row: &Row| Ok((Activity::kept(get(row, 1)?, get(row, 0)?), get(row, 2)?));
+        rows.iter().map(read).collect()
     }
 
     fn look_ahead(&self, tips: Tips<'_>) -> Result<()> {

@@ -1,12 +1,14 @@
 //! What imports keep: the bytes of sources, the records behind commits, sessions and resumes.
 
+use std::collections::HashMap;
+
 use tokio_postgres::Row;
 
 use super::columns::{damaged, get, keys};
 use super::driver::Asked;
 use super::link::asked;
 use super::session::{Session, place_of};
-use super::usual::ANY;
+use super::usual::{ANY, remembered_asked};
 use crate::error::Result;
 use crate::hash::{CommitHash, HashBytes, fingerprint};
 use crate::model::{RefName, Span};
@@ -15,6 +17,7 @@ use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
 use crate::store::packing::{packed, unpack};
 use crate::store::sources::{Block, bytes_of, must_be_newest, must_source, source_as_it_was};
+use crate::store::tables::FOLLOWED;
 use crate::store::{
     Records, ResumeRow, SourceRow, SourceSize, SourceState, Sources, SourcesMut, SourcesOf, rows,
 };
@@ -52,6 +55,29 @@ fn block_asked(source: u64, at: u64) -> Result<Asked> {
 }
 
 impl Session<'_> {
+    /// The files of these sessions, where all files and sources are known already.
+    fn told_files(&self, of: Option<&[RefName]>) -> Result<Option<Vec<(String, RefName)>>> {
+        let (files, sources) = (remembered_asked(&FOLLOWED, None)?, self.all_told(ALL)?);
+        let (Some(sources), Some(files)) = (sources, self.told(&files)) else {
+            return Ok(None);
+        };
+        let sources = sources
+            .iter()
+            .map(|row| Ok((row.unsigned(0)?, get(row, 1)?)));
+        let sources: HashMap<u64, RefName> = sources.collect::<Result<_>>()?;
+        let mut found: Vec<(String, RefName)> = Vec::new();
+        for file in files.iter() {
+            let session = sources.get(&file.unsigned(1)?);
+            let session = session.filter(|name| of.is_none_or(|of| of.contains(name)));
+            found.extend(
+                session
+                    .map(|name| Ok((get(file, 0)?, name.clone())))
+                    .transpose()?,
+            );
+        }
+        Ok(Some(found))
+    }
+
     /// The last block that begins at or before `at`.
     fn block_at(&self, source: u64, at: u64) -> Result<Option<Block>> {
         let found = self.ask(block_asked(source, at)?)?;
@@ -100,6 +126,21 @@ impl Sources for Session<'_> {
                 self.all(&sql, &[session], rows::source)
             }
             SourcesOf::Number(id) => self.all(&sql("WHERE id = $1"), &[&number(id)], rows::source),
+        }
+    }
+
+    fn followed_files(&self, of: Option<&[RefName]>) -> Result<Vec<(String, RefName)>> {
+        if let Some(files) = self.told_files(of)? {
+            return Ok(files);
+        }
+        let sql = "SELECT path, session FROM followed JOIN sources ON sources.id = source";
+        let read = |row: &Row| Ok((get(row, 0)?, get(row, 1)?));
+        match of {
+            None => self.all(&format!("{sql} ORDER BY path"), &[], read),
+            Some(sessions) => {
+                let sql = format!("{sql} WHERE session = ANY ($1) ORDER BY path");
+                self.all(&sql, &[&keys(sessions)], read)
+            }
         }
     }
 

@@ -14,18 +14,16 @@ use super::derived::checkpoint_asked;
 use super::driver::Told;
 use super::link::{asked, rows};
 use super::path::changes_asked;
-use super::refs::refs_below;
+use super::refs::{ACTIVE, active_asked, behind as behind_asked};
 use super::session::Session;
-use super::sources::all_sources;
 use super::sums::{PathPart, SUMS, sums_asked};
-use super::usual::remembered_asked;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::Encoding;
 use crate::store::codec::{encoding_number, unpack_spans};
 use crate::store::columns::Columns;
 use crate::store::rows::source;
-use crate::store::tables::{FOLLOWED, SESSIONS};
+use crate::store::tables::SESSIONS;
 use crate::store::{MemoryRow, Records, Tips};
 
 /// How many commits at the end of a part are asked for, least and most, and of how many altogether: by what is asked for.
@@ -135,30 +133,35 @@ impl Session<'_> {
         if self.is_writing() {
             return Ok(());
         }
-        let names;
-        let (kind, ends, parameter): (usize, &str, &dyn Parameter) = match &tips {
-            Tips::To(commits) | Tips::At(commits) | Tips::Listed(commits)
+        let (names, behind);
+        let (kind, ends, parameters): (usize, String, Vec<&dyn Parameter>) = match &tips {
+            Tips::To(commits) | Tips::At(commits)
                 if commits.iter().all(|tip| self.has_seen(tip)) =>
             {
                 return Ok(());
             }
-            Tips::To(commits) | Tips::At(commits) | Tips::Listed(commits) => {
+            Tips::To(commits) | Tips::At(commits) => {
                 names = keys(commits);
                 let kind = match tips {
                     Tips::To(_) => WHOLE,
                     Tips::At(_) => AT,
-                    Tips::Below(_) | Tips::Listed(_) => LISTED,
+                    Tips::Active(..) => LISTED,
                 };
-                (kind, "SELECT id FROM commits WHERE hash = ANY ($1)", &names)
+                let ends = "SELECT id FROM commits WHERE hash = ANY ($1)";
+                (kind, ends.to_owned(), vec![&names])
             }
-            Tips::Below(prefix) => (
-                LISTED,
-                "SELECT target FROM refs WHERE substr(name, 1, length($1)) = $1",
-                prefix,
-            ),
+            Tips::Active(after, most) => {
+                behind = behind_asked(*after, *most);
+                let parameters = behind.iter().map(|one| &**one);
+                (
+                    LISTED,
+                    format!("SELECT target FROM {ACTIVE}"),
+                    parameters.collect(),
+                )
+            }
         };
-        let parts = parts(ends);
-        let ask = |sql: String| asked(format!("{parts}{sql}"), &[parameter]);
+        let parts = parts(&ends);
+        let ask = |sql: String| asked(format!("{parts}{sql}"), &parameters);
         let (changed, near) = (changed(), near(kind));
         let (columns, joined) = (foreseen_columns(), beside_commits());
         let mut all = vec![
@@ -174,14 +177,8 @@ impl Session<'_> {
         for (table, most) in SUMS {
             all.push(ask(sums_asked(table, most, "part"))?);
         }
-        // Whoever lists them looks at the files that came in, too.
         let beside = match tips {
-            Tips::Below(prefix) => vec![
-                refs_below(prefix)?,
-                remembered_asked(&FOLLOWED, None)?,
-                all_sources()?,
-            ],
-            Tips::Listed(_) => vec![remembered_asked(&FOLLOWED, None)?, all_sources()?],
+            Tips::Active(..) => vec![active_asked(&parameters)?],
             // The context there, if nothing else says what it comes to.
             Tips::To([tip]) => match self.known.path(tip) {
                 Some(path) => vec![checkpoint_asked(&path, i64::MAX)?],

@@ -10,6 +10,7 @@ use std::mem;
 use tokio_postgres::Row;
 
 use super::columns::{get, terms as terms_of};
+use super::refs::IS_BRANCH;
 use super::session::Session;
 use crate::error::Result;
 use crate::hash::{ContentHash, Fingerprint};
@@ -123,6 +124,10 @@ fn refs(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         logs.moved(row)?;
     }
     check.refs(logs);
+    let wrong = format!(
+        "SELECT count(*) FROM refs WHERE {IS_BRANCH} AND active IS DISTINCT FROM last_time(target)"
+    );
+    check.activity(session.first(&wrong, &[], |row| row.unsigned(0))?);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use rusqlite::types::Value;
 
 use super::broken::{Mend, broken_commits, broken_contents};
 use super::codec::{Row, damaged};
+use super::schema::tell_activity;
 use super::session::Session;
 use super::verify::{body, is_of_pages, unsound};
 use crate::error::{Error, Result};
@@ -43,7 +44,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     }
     for table in tables::TABLES.iter().filter(|table| table.is_sealed) {
         let columns = "SELECT group_concat(name ORDER BY cid) FROM pragma_table_info(?1)
-             WHERE name NOT IN ('seal', 'canonical')";
+             WHERE name NOT IN ('seal', 'canonical', 'active')";
         let columns: Option<Option<String>> =
             session.first(columns, [table.name], |row| row.get(0))?;
         if columns.flatten() != Some(table.listed()) {
@@ -80,6 +81,7 @@ pub(super) fn rebuild(session: &Session<'_>) -> Result<Vec<SetAside>> {
     mending.rows()?;
     mending.collections()?;
     mending.refs()?;
+    session.execute(&tell_activity(), [])?;
     mending.listings(&kept)?;
     let aside = mending.aside.into_iter();
     Ok(aside

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::codec::{damaged, number};
+use super::codec::{Row, damaged, number};
+use super::schema::AT_COMMITS;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -14,7 +15,8 @@ use crate::store::lineage::Lineages;
 use crate::store::refs::{COLLECTED, Seat, kept, seen};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
-    AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Upkeep, rows,
+    Activity, AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut,
+    Upkeep, rows,
 };
 
 /// The moves for which a condition holds.
@@ -153,6 +155,91 @@ impl Session<'_> {
         Ok(found)
     }
 
+    /// What is kept of when a branch was worked on last that is moved there; of another ref nothing.
+    fn activity(&self, name: &RefName, to: &RefValue) -> Result<Option<i64>> {
+        let RefValue::Commit(tip) = to else {
+            return Ok(None);
+        };
+        let active = name
+            .is_branch()
+            .then(|| Activity::at(self, name.clone(), tip));
+        Ok(active.transpose()?.map(|active| active.number()))
+    }
+
+    /// The branches that the index has behind one, newest first, at most so many.
+    fn indexed_branches(&self, behind: Option<&Activity>, most: usize) -> Result<Vec<Activity>> {
+        let sql = |condition: &str| {
+            format!(
+                "SELECT active, name FROM refs INDEXED BY refs_by_activity
+                 WHERE name >= 'refs/heads/' AND name < 'refs/heads0' AND {condition}"
+            )
+        };
+        let mut found = Vec::new();
+        // Those without a time come last there.
+        let mut read = |row: &Row<'_>| {
+            let active: Option<i64> = row.get(0)?;
+            if let Some(active) = active {
+                found.push(Activity::kept(active, row.get(1)?));
+            }
+            Ok(active.is_some() && found.len() < most)
+        };
+        let (mut room, mut since) = (most > 0, None);
+        if let Some(behind) = behind {
+            let as_old = sql("active = ?1 AND name > ?2 ORDER BY name");
+            let number = behind.number();
+            self.scan(&as_old, params![number, behind.name], |row| {
+                room = read(row)?;
+                Ok(room)
+            })?;
+            match number.checked_sub(1) {
+                Some(number) => since = Some(number),
+                None => room = false,
+            }
+        }
+        if !room {
+            return Ok(found);
+        }
+        match since {
+            Some(since) => {
+                let older = sql("active <= ?1 ORDER BY active DESC, name");
+                self.scan(&older, [since], read)?;
+            }
+            None => {
+                // From its beginning on, no key leads astray.
+                let newest = sql("true ORDER BY active DESC, name");
+                self.scan(&newest, [], read)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The branches of which it is not kept, for an older program moved them or there is no place for it: worked out.
+    fn untold_branches(&self) -> Result<Vec<(Activity, CommitHash)>> {
+        let (through, is_untold) = match self.lacks_activity()? {
+            true => ("", ""),
+            false => ("INDEXED BY refs_by_activity", "AND active IS NULL"),
+        };
+        let sql = format!("SELECT name FROM refs {through} WHERE {AT_COMMITS} {is_untold}");
+        let names: Vec<RefName> = self.all(&sql, [], |row| row.get(0))?;
+        let mut found = Vec::new();
+        for name in names {
+            if let Some(RefValue::Commit(tip)) = self.kept_reference(&name)? {
+                found.push((Activity::at(self, name, &tip)?, tip));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes sure that the index gave all branches.
+    fn prove_branches_whole(&self, found: usize) -> Result<()> {
+        let sql = format!("SELECT count(*) FROM refs NOT INDEXED WHERE {AT_COMMITS}");
+        let all = self.first(&sql, [], |row| row.unsigned(0))?;
+        if all == Some(found as u64) {
+            return Ok(());
+        }
+        Err(damaged("the list of branches has a gap"))
+    }
+
     /// Makes sure that the index gave all moves of an operation, each once: they stand in the log one after
     /// the other, behind the last one of an operation before.
     fn prove_moves_whole(&self, operation: u64, found: &[ReflogRow]) -> Result<()> {
@@ -248,6 +335,29 @@ impl Refs for Session<'_> {
             };
             found.extend(value.map(|value| (seen(self.seat(), name), value)));
         }
+        Ok(found)
+    }
+
+    fn active_branches(
+        &self,
+        behind: Option<&Activity>,
+        most: usize,
+    ) -> Result<Vec<(Activity, CommitHash)>> {
+        let mut found = self.untold_branches()?;
+        found.retain(|(one, _)| behind.is_none_or(|behind| one > behind));
+        if !self.lacks_activity()? {
+            for one in self.indexed_branches(behind, most)? {
+                let tip = self.kept_reference(&one.name)?;
+                let tip = tip.as_ref().and_then(RefValue::commit);
+                let tip = tip.ok_or_else(|| damaged("the list of branches leads nowhere"))?;
+                found.push((one, tip));
+            }
+        }
+        if behind.is_none() && found.len() < most {
+            self.prove_branches_whole(found.len())?;
+        }
+        found.sort();
+        found.truncate(most);
         Ok(found)
     }
 
@@ -390,9 +500,11 @@ impl RefsMut for Session<'_> {
         let operation = self.operation.get();
         let (old_target, old_symbolic) = self.held(old.as_ref())?;
         let (new_target, new_symbolic) = self.held(new)?;
-        if new.is_some() {
-            let sql = "INSERT OR REPLACE INTO sealed!(refs)";
-            self.execute(sql, params![name, new_target, new_symbolic])?;
+        if let Some(new) = new {
+            let sql = "INSERT OR REPLACE INTO refs (name, target, symbolic, active, seal)
+                 VALUES (?1, ?2, ?3, ?4, sealed(?1, ?2, ?3))";
+            let active = self.activity(name, new)?;
+            self.execute(sql, params![name, new_target, new_symbolic, active])?;
         } else {
             self.execute("DELETE FROM refs WHERE name = ?1", [name])?;
         }

@@ -18,7 +18,12 @@ use crate::error::{Error, Result};
 /// All tables, as [`UPGRADED`] has them.
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
-/// What [`PLAIN`] has beyond [`UPGRADED`].
+/// What each format after that has beyond the one before it.
+const ADDED: [&str; 2] = [
+    AUTHORS,
+    include_str!("../../../migrations/0004_activity.sql"),
+];
+
 const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
@@ -26,11 +31,16 @@ const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
 pub(super) const FORMAT: u32 = PLAIN + 1;
 
 /// The format of a repository without such a commit.
-const PLAIN: u32 = UPGRADED + 2;
+const PLAIN: u32 = UPGRADED + 2 * ADDED.len() as u32;
 
 /// The oldest format that is read, of a repository without such a commit; with one it is the next number. Where it may
 /// be written, it becomes [`PLAIN`] or [`FORMAT`] as it is opened.
 const UPGRADED: u32 = 22;
+
+/// How many of [`ADDED`] one of this format has.
+fn added(format: u32) -> usize {
+    (format.saturating_sub(UPGRADED) / 2) as usize
+}
 
 /// What [`FORMAT`] has beyond [`PLAIN`].
 const MERGES: &str = include_str!("../../../migrations/0002_merges.sql");
@@ -146,6 +156,29 @@ fn format(connection: &Connection) -> Result<u32> {
     found.map_err(engine)
 }
 
+/// When a branch was worked on last, of a row of `refs`: what [`Activity`](crate::store::Activity) says, as an expression. A
+/// text that is damaged counts as one without a time: whoever reads it says so.
+pub(super) const LAST_TIME: &str = "coalesce((
+         WITH RECURSIVE timed (id, parent, time) AS (
+             SELECT id, parent, CASE json_valid(canonical) WHEN 1 THEN canonical ->> '$.time' END FROM commits
+         ), back (n, parent, time) AS (
+             SELECT 1, parent, time FROM timed WHERE id = refs.target
+             UNION ALL
+             SELECT n + 1, timed.parent, timed.time FROM back JOIN timed ON timed.id = back.parent
+             WHERE back.time IS NULL AND n < 64
+         )
+         SELECT CAST(time AS INTEGER) FROM back WHERE time IS NOT NULL
+     ), -9223372036854775808)";
+
+/// Which rows of `refs` are branches that are at a commit.
+pub(super) const AT_COMMITS: &str =
+    "target IS NOT NULL AND name >= 'refs/heads/' AND name < 'refs/heads0'";
+
+/// Says of each branch when it was worked on last.
+pub(super) fn tell_activity() -> String {
+    format!("UPDATE refs SET active = {LAST_TIME} WHERE {AT_COMMITS}")
+}
+
 /// Gives a database of the format before what it lacks. A program that has it open meanwhile goes on undisturbed.
 pub(super) fn upgrade(connection: &Connection) -> Result<()> {
     if format(connection)? >= PLAIN {
@@ -157,8 +190,13 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
     let found = format(&transaction)?;
     if found < PLAIN {
         advance(&transaction)?;
-        transaction.execute_batch(AUTHORS).map_err(engine)?;
-        let now = found + PLAIN - UPGRADED;
+        for what in &ADDED[added(found)..] {
+            transaction.execute_batch(what).map_err(engine)?;
+        }
+        transaction
+            .execute_batch(&tell_activity())
+            .map_err(engine)?;
+        let now = PLAIN + (found - UPGRADED) % 2;
         let told = transaction.pragma_update(None, "user_version", now);
         told.map_err(engine)?;
     }
@@ -167,7 +205,7 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
-    if format(connection)? >= PLAIN {
+    if added(format(connection)?) > 0 {
         return Ok(());
     }
     let beside = AUTHORS.replace("CREATE TABLE", "CREATE TEMP TABLE");
@@ -179,7 +217,9 @@ pub(super) fn make(connection: &Connection) -> Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     let transaction = transaction.map_err(engine)?;
     transaction.execute_batch(TABLES).map_err(engine)?;
-    transaction.execute_batch(AUTHORS).map_err(engine)?;
+    for what in ADDED {
+        transaction.execute_batch(what).map_err(engine)?;
+    }
     for (name, value) in [("application_id", APPLICATION_ID), ("user_version", PLAIN)] {
         transaction
             .pragma_update(None, name, value)
@@ -194,9 +234,14 @@ impl Session<'_> {
         Ok((self.format()? - UPGRADED) % 2 == 1)
     }
 
-    /// Whether who did an operation has no place here: it is of the format before, and only read.
+    /// Whether who did an operation has no place here: it is of an older format, and only read.
     pub(super) fn lacks_authors(&self) -> Result<bool> {
-        Ok(self.format()? < PLAIN)
+        Ok(added(self.format()?) < 1)
+    }
+
+    /// Whether when branches were worked on last has no place here, likewise.
+    pub(super) fn lacks_activity(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 2)
     }
 
     fn format(&self) -> Result<u32> {

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::codec::{blob, number, pack_spans, packed, unpack, unpack_spans};
+use super::codec::{Row, blob, damaged, number, pack_spans, packed, unpack, unpack_spans};
 use super::session::{Session, keyed};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, HashBytes, fingerprint};
@@ -58,6 +58,35 @@ impl Sources for Session<'_> {
                 Ok(found)
             }
         }
+    }
+
+    fn followed_files(&self, of: Option<&[RefName]>) -> Result<Vec<(String, RefName)>> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<Option<RefName>>(1)?));
+        let found: Vec<(String, Option<RefName>)> = match of {
+            None => self.all(
+                "SELECT path, session FROM followed
+                 LEFT JOIN sources ON sources.id = source AND intact!(sources)
+                 WHERE intact!(followed) ORDER BY path",
+                [],
+                read,
+            )?,
+            Some(sessions) => {
+                let names: Vec<&str> = sessions.iter().map(RefName::as_str).collect();
+                self.all(
+                    "SELECT followed.path, session FROM json_each(?1) AS asked
+                     CROSS JOIN sources ON session = asked.value AND intact!(sources)
+                     CROSS JOIN followed ON source = sources.id AND intact!(followed)
+                     ORDER BY followed.path",
+                    [serde_json::to_string(&names).map_err(Error::store)?],
+                    read,
+                )?
+            }
+        };
+        // What is known of a file goes with its source.
+        let lost = || damaged("a source that was followed is lost");
+        let found = found.into_iter();
+        let found = found.map(|(path, session)| Ok((path, session.ok_or_else(lost)?)));
+        found.collect()
     }
 
     fn sizes_of(&self, only_older: bool) -> Result<Vec<SourceSize>> {

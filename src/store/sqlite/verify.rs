@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sqlite;
 use super::codec::{Row, unpack};
-use super::schema::laid_out;
+use super::schema::{AT_COMMITS, LAST_TIME, laid_out};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::hash::{ContentHash, Fingerprint, HashBytes};
@@ -69,6 +69,10 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     }
     if session.lacks_authors()? {
         wanted.execute("DROP TABLE authors", [])?;
+    }
+    if session.lacks_activity()? {
+        wanted.execute("DROP INDEX refs_by_activity", [])?;
+        wanted.execute("ALTER TABLE refs DROP COLUMN active", [])?;
     }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {
         let rows = session.all(SQL, [], |row| {
@@ -164,6 +168,14 @@ fn names(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
          ORDER BY id";
     session.scan(log, [], |row| logs.moved(row).map(|()| true))?;
     check.refs(logs);
+    if session.lacks_activity()? {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT count(*) FROM refs WHERE {AT_COMMITS} AND active <> {LAST_TIME}
+             AND seal = sealed(name, target, symbolic)"
+    );
+    check.activity(session.first(&sql, [], |row| row.unsigned(0))?);
     Ok(())
 }
 

@@ -121,7 +121,9 @@ fn told(view: &dyn View, made: &[CommitHash]) -> Vec<String> {
         ));
     }
     all.push(format!("{:?}", view.references("refs/heads/")));
-    all.push(format!("{:?}", view.followed_files()));
+    for most in [2, 9] {
+        all.push(format!("{:?}", view.active_branches(None, most)));
+    }
     all
 }
 
@@ -151,7 +153,7 @@ proptest! {
         }
         tx.commit().expect("made");
         let one_by_one = told(&*store.read().expect("a view"), &made);
-        for ahead in [Tips::To(&tips), Tips::At(&tips), Tips::Listed(&tips), Tips::Below("refs/heads/")] {
+        for ahead in [Tips::To(&tips), Tips::At(&tips), Tips::Active(None, 2), Tips::Active(None, 9)] {
             for is_held in [false, true] {
                 let store = Postgres::open(&address).expect("opens");
                 store.hold(is_held);

@@ -1,7 +1,7 @@
 -- A repository of the format numbered 21, as it was before its tables were written down in one file: what is in
 -- it must stay readable, and a new one has the same tables.
 PRAGMA application_id = 1414677332;
-PRAGMA user_version = 24;
+PRAGMA user_version = 26;
 CREATE TABLE contents (
     id         INTEGER PRIMARY KEY,
     hash       BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -59,9 +59,10 @@ CREATE TABLE usage (
 CREATE TABLE refs (
     name     TEXT PRIMARY KEY,
     target   INTEGER REFERENCES commits (id),
-    symbolic TEXT, seal INTEGER NOT NULL DEFAULT 0,
+    symbolic TEXT, seal INTEGER NOT NULL DEFAULT 0, active INTEGER,
     CHECK ((target IS NULL) <> (symbolic IS NULL))
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX refs_by_activity ON refs (active DESC, name) WHERE name >= 'refs/heads/' AND name < 'refs/heads0';
 CREATE TABLE operations (
     id   INTEGER PRIMARY KEY AUTOINCREMENT,
     time INTEGER NOT NULL,
@@ -252,9 +253,9 @@ INSERT INTO commits VALUES (1, X'8CFAB40186FF8DF5C123F291F37B78FE83DF4EE941F7B1E
 INSERT INTO commits VALUES (2, X'392A45E3CC8611C7438DB726C24A99C234D74D43974CC9D8675657B4E4BD23FC', 1, 1, 1, 2, '{"operation":{"content":"81e2acc036fb2839769d7cddee2e15c527e4192dcbc581276e024c485b47fe48","type":"append"},"parent":"8cfab40186ff8df5c123f291f37b78fe83df4ee941f7b1e77cbad01a013bb613","time":1795474717578}', 1583374832);
 INSERT INTO counts VALUES (1, 0, X'', 5, 0, 3079173748);
 INSERT INTO counts VALUES (2, 0, X'', 5, 0, 3387965138);
-INSERT INTO refs VALUES ('refs/heads/main', 2, NULL, 1619187999);
-INSERT INTO refs VALUES ('refs/heads/side', 2, NULL, 999521065);
-INSERT INTO refs VALUES ('refs/tags/v1', 2, NULL, 1852174524);
+INSERT INTO refs VALUES ('refs/heads/main', 2, NULL, 1619187999, 1795474717578);
+INSERT INTO refs VALUES ('refs/heads/side', 2, NULL, 999521065, 1795474717578);
+INSERT INTO refs VALUES ('refs/tags/v1', 2, NULL, 1852174524, NULL);
 INSERT INTO operations VALUES (1, 1795474717530, 'commit -r user -m …', NULL, NULL, 4270666161);
 INSERT INTO operations VALUES (2, 1795474717578, 'commit -r assistant -m …', NULL, NULL, 3693121910);
 INSERT INTO operations VALUES (3, 1795474717617, 'tag v1 HEAD -m …', NULL, NULL, 2299667711);
