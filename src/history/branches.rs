@@ -495,4 +495,27 @@ mod tests {
             assert_eq!(told(&rest.collect::<Vec<_>>()), all[listed.len()..]);
         }
     }
+
+    #[test]
+    fn more_branches_than_a_page_has_are_listed_once_each() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let draft = Draft::append(Message::text(Role::User, "hello"));
+        let made = repo.commit(Call::default(), &[draft], &CommitOptions::default());
+        let tip = RefValue::Commit(made.expect("committed")[0].hash);
+        let tx = repo.store.write().expect("the lock");
+        tx.begin_operation(Millis(0), "branches").expect("open");
+        for at in 0..PAGE + 8 {
+            let name = RefName::branch(&format!("b{at:04}")).expect("a name");
+            tx.set_reference(&name, Some(&tip)).expect("moved");
+        }
+        tx.commit().expect("made");
+        let pages = repo.branch_pages(None, usize::MAX, Encoding::default());
+        let pages: Vec<usize> = pages
+            .expect("listed")
+            .map(|page| page.expect("read").len())
+            .collect();
+        assert_eq!(pages, [PAGE, 9]);
+        let all = repo.branches(Encoding::default()).expect("listed");
+        assert!(all.is_sorted_by(|one, next| one.name < next.name));
+    }
 }
