@@ -783,7 +783,7 @@ GROUPS = {
         [imported(table, places, tract, path, path.name[:40]) for path in sorted(Path(asked.sessions).rglob("*.jsonl"))
          if os.path.getsize(path) > 1_000_000] if asked.sessions else None),
     "push": lambda table, places, tract, sizes, base, asked: pushing(table, places, tract, 1 if asked.quick else 100),
-    "small": lambda table, places, tract, sizes, base, asked: small(table, places, tract, *((20, 10) if asked.quick else (5_000, 500))),
+    "small": lambda table, places, tract, sizes, base, asked: small(table, places, tract, *((20, 10) if asked.quick else (100_000 if asked.million else 5_000, 500))),
     "record": lambda table, places, tract, sizes, base, asked: recording(table, places, tract, 400 if asked.quick else 100_000),
     "disk": lambda table, places, tract, sizes, base, asked: room(table, places, tract, base),
     "watch": lambda table, places, tract, sizes, base, asked: following(table, places, tract, 1 if asked.quick else 1_000, 1),

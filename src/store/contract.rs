@@ -720,34 +720,38 @@ fn branches_are_listed_by_when_they_were_worked_on(make: Make<'_>) {
     });
     let result = runner.run(&shape, |(drawn, moves)| {
         let store = make();
-        let mut made: Vec<(CommitHash, Option<Millis>)> = Vec::new();
+        // Of each the newest time before it, and how many commits back that is.
+        let mut made: Vec<(CommitHash, Option<(Millis, usize)>)> = Vec::new();
         writing(&*store, |tx| {
             for (at, (time, parent)) in drawn.iter().enumerate() {
                 let before = match parent.index(at + 1) {
                     0 => None,
                     one => Some(made[one - 1]),
                 };
-                // So that the times of some are too far back to be looked for.
-                let (mut parent, mut since) = (before.map(|(hash, _)| hash), 0);
-                while parent.is_some() && time.is_none() && at % 5 == 4 && since < 64 {
-                    let content = tx.keep(&user(&format!("{at} {since}"))).expect("kept");
+                let mut put = |parent, time| {
+                    // What a string says is no time.
+                    let note = Some("\\,\"time\":9,\u{0}\u{e9}".to_owned());
+                    let text = format!("{at} {parent:?}");
+                    let content = tx.keep(&user(&text)).expect("kept");
                     let commit = Commit {
-                        time: None,
+                        time,
+                        note,
                         ..step(parent, Operation::Append { content })
                     };
-                    parent = Some(tx.keep_commit(&commit).expect("kept").0);
-                    since += 1;
-                }
-                let content = tx.keep(&user(&at.to_string())).expect("kept");
-                let commit = Commit {
-                    time: *time,
-                    // What a string says is no time.
-                    note: Some("\\,\"time\":9,\u{0}\u{e9}".to_owned()),
-                    ..step(parent, Operation::Append { content })
+                    tx.keep_commit(&commit).expect("kept").0
                 };
-                let (hash, _) = tx.keep_commit(&commit).expect("kept");
-                let inherited = before.and_then(|(_, last)| last).filter(|_| since == 0);
-                made.push((hash, time.or(inherited)));
+                // So that the times of some are about as far back as they are looked for.
+                let far = if time.is_none() && at % 3 == 2 {
+                    60 + at % 5
+                } else {
+                    0
+                };
+                let parent = before.map(|(hash, _)| hash);
+                let parent = (0..far).fold(parent, |parent, _| Some(put(parent, None)));
+                let since = before.and_then(|(_, since)| since);
+                let since = since.map(|(time, back)| (time, back + far + 1));
+                let since = time.map(|time| (time, 0)).or(since);
+                made.push((put(parent, *time), since));
             }
         });
         let mut refs = std::collections::BTreeMap::new();
@@ -768,8 +772,9 @@ fn branches_are_listed_by_when_they_were_worked_on(make: Make<'_>) {
                 None => drop(refs.remove(&name)),
             }
         }
-        let wanted = refs.iter().map(|(name, (tip, last))| {
-            let (name, last) = (name.clone(), *last);
+        let wanted = refs.iter().map(|(name, (tip, since))| {
+            let last = since.filter(|(_, back)| *back < 64);
+            let (name, last) = (name.clone(), last.map(|(time, _)| time));
             (Activity { last, name }, *tip)
         });
         let mut wanted: Vec<(Activity, CommitHash)> = wanted.collect();
@@ -2016,22 +2021,31 @@ fn what_is_remembered_of_what_is_gone_goes_too(make: Make<'_>) {
     });
 }
 
-fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
-    let store = make();
-    let name = branch("session");
+/// A file that came in as this source.
+pub(crate) fn followed_file(path: &str, source: u64) -> FollowedFile {
     let mut hash = Fingerprint::default();
     hash.update(&[b'a'; 100]);
-    let file = |source, size_bytes, time| FollowedFile {
-        path: "/home/u/s.jsonl".into(),
+    FollowedFile {
+        path: path.into(),
         source,
         stamp: FileStamp {
-            size_bytes,
+            size_bytes: 1,
             modified_ns: -1,
             file: 7,
         },
         hashed: hash.mark(),
         settings: [("model".to_owned(), "\"m\"".to_owned())].into(),
-        time: Millis(time),
+        time: Millis(5),
+    }
+}
+
+fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
+    let store = make();
+    let name = branch("session");
+    let file = |source, size_bytes, time| {
+        let mut file = followed_file("/home/u/s.jsonl", source);
+        (file.stamp.size_bytes, file.time) = (size_bytes, Millis(time));
+        file
     };
     let missing = store
         .write()

@@ -137,6 +137,13 @@ mod tests {
             SourcesOf::Number(9),
         ];
         all.extend(of.map(|of| format!("{:?}", view.sources_of(of))));
+        let files = [None, Some(&session), Some(&other)];
+        let files = files.map(|of| {
+            view.followed_files(of.map(std::slice::from_ref))
+                .expect("read")
+        });
+        assert_eq!(files.each_ref().map(Vec::len), [2, 1, 0]);
+        all.push(format!("{files:?}"));
         all
     }
 
@@ -168,6 +175,12 @@ mod tests {
         let source = tx.put_source(&session, "tool", None).expect("kept");
         tx.put_records(&tip, source, &[Span { offset: 0, len: 3 }])
             .expect("kept");
+        let third: RefName = "refs/sessions/tool/third".parse().expect("a name");
+        let third = tx.put_source(&third, "tool", None).expect("kept");
+        for (path, source) in [("b", source), ("a", third)] {
+            tx.put_followed(&contract::followed_file(path, source))
+                .expect("kept");
+        }
         tx.put_adopted(
             &session,
             AdoptedRow {
