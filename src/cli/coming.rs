@@ -1,6 +1,6 @@
 //! The session files that an import takes, with those that belong to them, in their order.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
@@ -39,9 +39,10 @@ impl Queue {
             Head::Attached { branch, .. } if first > 0 => Some(branch.short().to_owned()),
             _ => None,
         };
+        let named: HashSet<&PathBuf> = files.iter().collect();
         let coming = order.iter().enumerate().map(|(at, file)| Coming {
             file: file.clone(),
-            is_kin: !files.contains(file),
+            is_kin: !named.contains(file),
             is_aside: at < first,
             branch: branch.clone().filter(|_| at == first),
         });

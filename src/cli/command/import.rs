@@ -1,6 +1,6 @@
 //! `tract import`: sessions of other tools, in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -170,7 +170,8 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         let failure = Failure::refused("no session in a known format was found");
         return Err(failure.with_hint(known_formats()));
     }
-    let is_kin = |file: &Path| !files.iter().any(|named| named == file);
+    let named: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let is_kin = |file: &Path| !named.contains(file);
     if !reports.is_empty() {
         imported::tell_all(&repo, &reports, (args.verbose, &is_kin), app)?;
     }
@@ -227,8 +228,9 @@ fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>, app: &App) -> Resu
         }
     }
     if unchanged > 0 {
+        let known: HashSet<PathBuf> = changed.iter().cloned().collect();
         for file in app.tool_dirs()?.files() {
-            if !changed.contains(&file) && ingest::has_changed(repo, &file)? == Some(true) {
+            if !known.contains(&file) && ingest::has_changed(repo, &file)? == Some(true) {
                 changed.push(file);
             }
         }
