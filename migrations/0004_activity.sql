@@ -3,4 +3,7 @@
 -- while another one adds it goes on undisturbed; it writes rows without, and whoever lists works those out.
 ALTER TABLE refs ADD COLUMN active INTEGER;
 
+-- The sessions that ran in a directory: whose HEAD is its own, and where it is.
+CREATE INDEX sessions_by_cwd ON sessions (cwd) WHERE cwd IS NOT NULL;
+
 CREATE INDEX refs_by_activity ON refs (active DESC, name) WHERE name >= 'refs/heads/' AND name < 'refs/heads0';

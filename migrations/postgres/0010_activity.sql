@@ -19,8 +19,9 @@ BEGIN
     RETURN -9223372036854775808;
 END $$;
 
+-- Whoever writes rows may have said nothing of where tables are looked for, as a copy that is put back.
 CREATE FUNCTION note_activity() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SET search_path FROM CURRENT
     AS $$
 BEGIN
     NEW.active := last_time(NEW.target);

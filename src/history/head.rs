@@ -87,10 +87,7 @@ pub(crate) fn first_branch(view: &dyn View) -> Result<RefName> {
         return Ok(default_branch());
     };
     let mut newest: Option<(Option<Millis>, Reverse<RefName>)> = None;
-    for (session, row) in view.sessions()? {
-        if row.cwd.as_deref() != Some(directory) {
-            continue;
-        }
+    for session in view.sessions_in(directory)? {
         let Some(branch) = view.follower(&session)? else {
             continue;
         };

@@ -3,7 +3,6 @@
 //! Deliberately absent: what a HEAD is on that was never moved (`head`), which repositories are of many directories, what
 //! somebody is called, and how a store keeps several HEADs ([`Seat`]).
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use crate::error::Result;
@@ -36,25 +35,13 @@ impl Repo {
     /// The store's.
     pub fn sit(&mut self, root: &Path, cwd: &Path) -> Result<()> {
         let view = self.store.read()?;
-        // Most often the nearest has been chosen in, and no session is asked for.
-        let mut ran_in: Option<HashSet<String>> = None;
         let below = cwd.ancestors().take_while(|directory| *directory != root);
         let below: Vec<&str> = below.filter_map(Path::to_str).collect();
         let mut known = None;
         for directory in &below {
             let head = RefName::head().of_directory(directory);
-            let mut is_known = view.reference(&head)?.is_some();
-            if !is_known {
-                let ran_in = match &mut ran_in {
-                    Some(ran_in) => ran_in,
-                    none => {
-                        let sessions = view.sessions()?.into_iter();
-                        none.insert(sessions.filter_map(|(_, row)| row.cwd).collect())
-                    }
-                };
-                is_known = ran_in.contains(*directory);
-            }
-            if is_known {
+            // Most often the nearest has been chosen in, and no session is asked for.
+            if view.reference(&head)?.is_some() || !view.sessions_in(directory)?.is_empty() {
                 known = Some(*directory);
                 break;
             }

@@ -43,6 +43,7 @@ pub(crate) fn run(make: Make<'_>) {
     who_builds_on_what_is_gone_is_told_so(make);
     what_imports_keep_reads_back(make);
     a_followed_file_is_kept_as_long_as_its_source(make);
+    sessions_are_found_by_their_directory(make);
     a_recording_is_open_until_the_time_that_was_said_last(make);
     an_unread_file_is_kept_until_it_is_read_or_a_purge_runs(make);
     configuration_reads_back(make);
@@ -728,7 +729,7 @@ fn branches_are_listed_by_when_they_were_worked_on(make: Make<'_>) {
                     0 => None,
                     one => Some(made[one - 1]),
                 };
-                let mut put = |parent, time| {
+                let put = |parent, time| {
                     // What a string says is no time.
                     let note = Some("\\,\"time\":9,\u{0}\u{e9}".to_owned());
                     let text = format!("{at} {parent:?}");
@@ -2081,6 +2082,31 @@ fn a_followed_file_is_kept_as_long_as_its_source(make: Make<'_>) {
         None
     );
     assert_eq!(reading(&*store, |view| view.last_followed()), None);
+}
+
+fn sessions_are_found_by_their_directory(make: Make<'_>) {
+    let store = make();
+    let name = |at: usize| -> RefName {
+        let name = format!("refs/sessions/codex/s{at}");
+        name.parse().expect("a name")
+    };
+    writing(&*store, |tx| {
+        for (at, cwd) in [Some("/b"), None, Some("/a"), Some("/b"), Some("/b/c")]
+            .into_iter()
+            .enumerate()
+        {
+            let session = SessionRow {
+                cwd: cwd.map(str::to_owned),
+                ..SessionRow::default()
+            };
+            tx.put_session(&name(at), &session).expect("kept");
+        }
+        tx.forget_session(&name(3)).expect("forgotten");
+    });
+    let found = |directory| reading(&*store, |view| view.sessions_in(directory));
+    assert_eq!(found("/b"), [name(0)]);
+    assert_eq!(found("/b/c"), [name(4)]);
+    assert_eq!(found("/"), []);
 }
 
 fn a_recording_is_open_until_the_time_that_was_said_last(make: Make<'_>) {

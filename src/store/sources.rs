@@ -346,6 +346,13 @@ pub trait Sources: Remembered {
         sessions.collect()
     }
 
+    /// The sessions that ran in a directory, by name.
+    fn sessions_in(&self, directory: &str) -> Result<Vec<RefName>> {
+        let sessions = self.sessions()?.into_iter();
+        let here = sessions.filter(|(_, session)| session.cwd.as_deref() == Some(directory));
+        Ok(here.map(|(name, _)| name).collect())
+    }
+
     /// Bytes of a source; shorter at its end.
     fn source_bytes(&self, id: u64, span: Span) -> Result<Vec<u8>>;
 

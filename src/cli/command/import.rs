@@ -275,7 +275,8 @@ impl<'a> Intake<'a> {
             secrets: app.secrets()?,
             redaction: match args.redact {
                 true => Redaction::Always,
-                false if ingest::redacts(repo)? => Redaction::AsBefore,
+                // One session is asked itself.
+                false if args.hook || ingest::redacts(repo)? => Redaction::AsBefore,
                 false => Redaction::Never,
             },
             unread: Unread::of(repo)?,

@@ -144,11 +144,7 @@ fn import(
     let request = ImportRequest {
         counter: Some(Counter::of(at.encoding()?)),
         secrets: Some(&secrets),
-        redaction: if ingest::redacts(repo)? {
-            Redaction::AsBefore
-        } else {
-            Redaction::Never
-        },
+        redaction: Redaction::AsBefore,
         reading: Reading::New,
         // A directory in a home has its newest session without that.
         moves_head: !is_aside && repo.seat().is_none(),

@@ -164,6 +164,24 @@ fn a_repository_of_an_older_format_gets_what_it_lacks() {
     assert!(tx.weigh(u64::MAX).expect("indexed") > 0);
 }
 
+/// As a copy is put back.
+#[test]
+fn a_branch_is_moved_by_whoever_says_nothing_of_where_tables_are() {
+    let address = address!();
+    let store = create(&address);
+    let tip = contract::line(&store, 2);
+    let mut client = client(&address);
+    let schema = address.rsplit_once("schema=").expect("a schema").1;
+    let moved = format!(
+        "SET search_path TO ''; INSERT INTO {schema}.refs (name, target)
+         VALUES ('refs/heads/old', (SELECT max(id) FROM {schema}.commits))"
+    );
+    client.batch_execute(&moved).expect("moved");
+    let branches = store.read().expect("a view").active_branches(None, 9);
+    let branches = branches.expect("listed");
+    assert_eq!((branches[0].0.last, branches[0].1), (Some(Millis(5)), tip));
+}
+
 #[test]
 fn a_server_that_is_not_there_says_so_without_the_password() {
     let nowhere = "postgres://me:secret@/db?host=/nonexistent";

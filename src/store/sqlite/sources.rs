@@ -60,6 +60,15 @@ impl Sources for Session<'_> {
         }
     }
 
+    fn sessions_in(&self, directory: &str) -> Result<Vec<RefName>> {
+        let sql = "SELECT name FROM sessions WHERE cwd = ?1 AND intact!(sessions) ORDER BY name";
+        let found = self.all(sql, [directory], |row| row.get(0))?;
+        self.first("SELECT neighbours!(sessions, cwd, ?1)", [directory], |_| {
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
     fn followed_files(&self, of: Option<&[RefName]>) -> Result<Vec<(String, RefName)>> {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<Option<RefName>>(1)?));
         let found: Vec<(String, Option<RefName>)> = match of {

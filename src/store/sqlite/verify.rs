@@ -71,7 +71,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         wanted.execute("DROP TABLE authors", [])?;
     }
     if session.lacks_activity()? {
-        wanted.execute("DROP INDEX refs_by_activity", [])?;
+        for index in ["refs_by_activity", "sessions_by_cwd"] {
+            wanted.execute(&format!("DROP INDEX {index}"), [])?;
+        }
         wanted.execute("ALTER TABLE refs DROP COLUMN active", [])?;
     }
     let read = |session: &Session<'_>| -> Result<BTreeMap<String, String>> {

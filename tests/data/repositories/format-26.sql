@@ -112,6 +112,7 @@ CREATE TABLE sessions (
     cwd    TEXT,
     absent TEXT NOT NULL
 , seal INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_cwd ON sessions (cwd) WHERE cwd IS NOT NULL;
 CREATE TABLE resumes (
     tool      TEXT    NOT NULL,
     session   TEXT    NOT NULL,
