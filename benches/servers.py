@@ -859,6 +859,8 @@ def load(both, repository, talk, tokens):
     own = schema_of(repository)
     for table in ("contents", "commits", "lineages", "operations", "reflog"):
         both.server.sql(f"SELECT {own}.numbered('{table}', (SELECT max(id) FROM {own}.{table}))")
+    # A ref may have come before its commit.
+    both.server.sql(f"UPDATE {own}.refs SET target = target")
     both.server.sql("CHECKPOINT")
 
 

@@ -1,5 +1,6 @@
 -- When each branch was worked on last, so that a page of their list costs the same however many there are: the time of the
--- newest of the last 64 commits that has one, -2^63 where none has. Whoever moves a branch, by whatever statement, says it.
+-- newest of the last 64 commits that has one, -2^63 where none has. Whoever moves a branch, by whatever statement, says it. It is
+-- null, and worked out by whoever lists, where the commit came later than the ref, as it may where rows are copied.
 CREATE FUNCTION last_time(tip bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     AS $$
@@ -11,6 +12,9 @@ BEGIN
         -- A member of the commit itself: in a string its quotes would be escaped, and what is in it are strings alone.
         SELECT c.parent, substring(encode(c.canonical, 'escape') FROM '[{,]"time":(-?[0-9]+)') INTO at, said
         FROM commits AS c WHERE c.id = at;
+        IF i = 1 AND NOT FOUND THEN
+            RETURN NULL;
+        END IF;
         IF said IS NOT NULL THEN
             RETURN said::bigint;
         END IF;
@@ -24,7 +28,9 @@ CREATE FUNCTION note_activity() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
     AS $$
 BEGIN
-    NEW.active := last_time(NEW.target);
+    IF TG_OP = 'UPDATE' OR NEW.active IS NULL THEN
+        NEW.active := last_time(NEW.target);
+    END IF;
     RETURN NEW;
 END $$;
 

@@ -33,13 +33,17 @@ pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS
 pub(super) const IS_BRANCH: &str = "substr(name, 1, 11) = 'refs/heads/'";
 
 /// At most $3 branches, those that were worked on last: those that were so at $1 whose names come behind $2, and those that
-/// were so at most at $4.
+/// were so at most at $4. Of some it may not be known; there are few of them.
 pub(super) const ACTIVE: &str = "(
          (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active = $1 AND name > $2
           ORDER BY name LIMIT $3)
          UNION ALL
          (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active <= $4
           ORDER BY active DESC, name LIMIT $3)
+         UNION ALL
+         (SELECT name, target, told.active FROM refs CROSS JOIN LATERAL (SELECT last_time(target) AS active OFFSET 0) AS told
+          WHERE substr(name, 1, 11) = 'refs/heads/' AND refs.active IS NULL AND target IS NOT NULL
+            AND (told.active = $1 AND name > $2 OR told.active <= $4))
          ORDER BY active DESC, name LIMIT $3
      ) AS branch";
 

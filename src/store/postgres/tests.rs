@@ -8,7 +8,9 @@ use postgres::Client;
 use super::*;
 use crate::error::Interrupted;
 use crate::hash::ContentHash;
-use crate::model::{Encoding, Message, Operation, RefName, Role, Span, TokenCount, Usage};
+use crate::model::{
+    Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Role, Span, TokenCount, Usage,
+};
 use crate::store::tables::{Only, TABLES};
 use crate::store::{CountKey, contract};
 
@@ -180,6 +182,61 @@ fn a_branch_is_moved_by_whoever_says_nothing_of_where_tables_are() {
     let branches = store.read().expect("a view").active_branches(None, 9);
     let branches = branches.expect("listed");
     assert_eq!((branches[0].0.last, branches[0].1), (Some(Millis(5)), tip));
+}
+
+/// As where its commit comes after it.
+#[test]
+fn a_branch_of_which_it_is_not_known_when_it_was_worked_on_is_listed_where_it_belongs() {
+    let address = address!();
+    let store = create(&address);
+    let tx = store.write().expect("the lock");
+    tx.begin_operation(Millis(0), "x").expect("open");
+    for at in 0..6_i64 {
+        let content = tx.keep(&Message::text(Role::User, at.to_string()));
+        let commit = Commit {
+            time: Some(Millis(at / 2)),
+            ..contract::step(
+                None,
+                Operation::Append {
+                    content: content.expect("kept"),
+                },
+            )
+        };
+        let tip = tx.keep_commit(&commit).expect("kept").0;
+        let name = RefName::branch(&format!("b{at}")).expect("a name");
+        tx.set_reference(&name, Some(&RefValue::Commit(tip)))
+            .expect("moved");
+    }
+    tx.commit().expect("made");
+    let pages = || {
+        let view = store.read().expect("a view");
+        let all = view.active_branches(None, 9).expect("listed");
+        let behind = all.iter().map(|(one, _)| {
+            let pages = [1, 2, 9].map(|most| view.active_branches(Some(one), most));
+            pages.map(|page| page.expect("listed"))
+        });
+        (all.clone(), behind.collect::<Vec<_>>())
+    };
+    let wanted = pages();
+    assert_eq!(wanted.0.len(), 6);
+    let mut client = client(&address);
+    for some in ["b3", "b0", "b5"] {
+        let untold = format!(
+            "ALTER TABLE refs DISABLE TRIGGER refs_activity;
+             UPDATE refs SET active = NULL WHERE name = 'refs/heads/{some}';
+             ALTER TABLE refs ENABLE TRIGGER refs_activity"
+        );
+        client.batch_execute(&untold).expect("changed");
+        assert_eq!(pages(), wanted, "{some}");
+        assert_eq!(faults(&store), []);
+    }
+    // A ref without its commit, and then with it, is as any other.
+    let later = "INSERT INTO refs (name, target) VALUES ('refs/heads/later', 99);
+         INSERT INTO refs (name, target, active) SELECT 'refs/heads/copied', target, active FROM refs WHERE name = 'refs/heads/b4'";
+    client.batch_execute(later).expect("put");
+    let told = client.query("SELECT active FROM refs WHERE name IN ('refs/heads/later', 'refs/heads/copied') ORDER BY name", &[]);
+    let told: Vec<Option<i64>> = told.expect("asked").iter().map(|row| row.get(0)).collect();
+    assert_eq!(told, [Some(2), None]);
 }
 
 #[test]

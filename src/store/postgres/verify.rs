@@ -124,9 +124,8 @@ fn refs(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
         logs.moved(row)?;
     }
     check.refs(logs);
-    let wrong = format!(
-        "SELECT count(*) FROM refs WHERE {IS_BRANCH} AND active IS DISTINCT FROM last_time(target)"
-    );
+    let wrong =
+        format!("SELECT count(*) FROM refs WHERE {IS_BRANCH} AND active <> last_time(target)");
     check.activity(session.first(&wrong, &[], |row| row.unsigned(0))?);
     Ok(())
 }
