@@ -3,6 +3,8 @@
 -- null, and worked out by whoever lists, where the commit came later than the ref, as it may where rows are copied.
 CREATE FUNCTION last_time(tip bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
+    -- Tables that are small when a plan is made grow.
+    SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
     AS $$
 DECLARE
     at bigint := tip;

@@ -124,12 +124,14 @@ fn list(args: &Args, app: &mut App) -> Result<()> {
         if let Some(filter) = &filter {
             rows.retain(|row| filter.takes(row, &gone));
         }
-        let has_more = rows.len() > left || pages.has_more();
+        let are_older = rows.len() > left || filter.is_none() && pages.has_more();
         rows.truncate(left);
         left -= rows.len();
         listing.page(&rows, &gone, args.verbose, &repo, app)?;
-        if left == 0 && has_more {
+        if left == 0 && are_older {
             app.ui.hint("older ones: -n 0 lists all");
+        } else if left == 0 && pages.has_more() {
+            app.ui.hint("there may be older ones: -n 0 looks at all");
         }
     }
     if !is_any {
