@@ -413,10 +413,13 @@ class Methods:
         """
         return self._ask("branch", {"name": name, "rev": rev, "delete": delete})
 
-    def branches(self) -> types.BranchesAnswer:
+    def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
+
+        - `limit`: At most so many; all unless given, or 0.
+        - `behind`: Only those that come behind this branch in the list: the last one of the page before.
         """
-        return self._ask("branches", {})
+        return self._ask("branches", {"limit": limit, "behind": behind})
 
     def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.
@@ -880,10 +883,13 @@ class AsyncMethods:
         """
         return await self._ask("branch", {"name": name, "rev": rev, "delete": delete})
 
-    async def branches(self) -> types.BranchesAnswer:
+    async def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
+
+        - `limit`: At most so many; all unless given, or 0.
+        - `behind`: Only those that come behind this branch in the list: the last one of the page before.
         """
-        return await self._ask("branches", {})
+        return await self._ask("branches", {"limit": limit, "behind": behind})
 
     async def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.

@@ -514,9 +514,12 @@ class BranchParams(_BranchParams, total=False):
     """Delete it instead."""
 
 
-class BranchesParams(TypedDict):
-    """Nothing is asked."""
-    pass
+class BranchesParams(TypedDict, total=False):
+    """Which branches."""
+    limit: Optional[int]
+    """At most so many; all unless given, or 0."""
+    behind: Optional[str]
+    """Only those that come behind this branch in the list: the last one of the page before."""
 
 
 class ReflogParams(TypedDict, total=False):
@@ -1528,6 +1531,8 @@ class BranchesAnswer(TypedDict):
     """Branches, the one with the newest commit first."""
     branches: List[BranchFacts]
     """They."""
+    more: bool
+    """Whether there are more behind these."""
 
 
 class _BranchFacts(TypedDict):
