@@ -1888,6 +1888,17 @@ fn what_was_merged_is_told_and_kept(make: Make<'_>) {
     assert_eq!((told.expect("checked").commits, faults), (7, vec![]));
 }
 
+/// What a check finds.
+pub(crate) fn faults(store: &dyn Store) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let checked = store.verify(&mut |_, fault| {
+        faults.extend(fault);
+        Ok(())
+    });
+    checked.expect("checked");
+    faults
+}
+
 fn what_is_forgotten_of_the_log_leaves_refs_where_they_were(make: Make<'_>) {
     let store = make();
     let names = ["main", "gone", "back", "late"].map(branch);

@@ -32,45 +32,59 @@ pub(super) const ADOPTED: &str = "SELECT t.hash, o.hash, session FROM adopted AS
 /// Which rows of `refs` are branches: as their index has it.
 pub(super) const IS_BRANCH: &str = "substr(name, 1, 11) = 'refs/heads/'";
 
-/// At most $3 branches, those that were worked on last: those that were so at $1 whose names come behind $2, and those that
-/// were so at most at $4. Of some it may not be known; there are few of them.
-pub(super) const ACTIVE: &str = "(
-         (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active = $1 AND name > $2
-          ORDER BY name LIMIT $3)
-         UNION ALL
-         (SELECT name, target, active FROM refs WHERE substr(name, 1, 11) = 'refs/heads/' AND active <= $4
-          ORDER BY active DESC, name LIMIT $3)
-         UNION ALL
-         (SELECT name, target, told.active FROM refs CROSS JOIN LATERAL (SELECT last_time(target) AS active OFFSET 0) AS told
-          WHERE substr(name, 1, 11) = 'refs/heads/' AND refs.active IS NULL AND target IS NOT NULL
-            AND (told.active = $1 AND name > $2 OR told.active <= $4))
-         ORDER BY active DESC, name LIMIT $3
-     ) AS branch";
-
-/// The parameters of [`ACTIVE`].
-pub(super) fn behind(behind: Option<&Activity>, most: usize) -> [Box<dyn Parameter>; 4] {
-    let as_old = behind.map(Activity::number);
-    // What is as old as can be has nothing older behind it.
-    let older = match as_old {
-        Some(number) => number.checked_sub(1),
-        None => Some(i64::MAX),
-    };
-    let name = behind.map(|behind| behind.name.clone());
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    [
-        Box::new(as_old),
-        Box::new(name),
-        Box::new(most),
-        Box::new(older),
-    ]
+/// A page of the branches, by when they were worked on last, as parameters of statements.
+pub(super) struct Page {
+    as_old: Option<i64>,
+    name: Option<RefName>,
+    most: i64,
+    older: Option<i64>,
 }
 
-/// The branches that [`Refs::active_branches`] gives.
-pub(super) fn active_asked(behind: &[&dyn Parameter]) -> Result<Asked> {
-    let sql = format!(
-        "SELECT name, active, hash FROM {ACTIVE} LEFT JOIN commits ON commits.id = target ORDER BY active DESC, name"
-    );
-    asked(sql, behind)
+impl Page {
+    /// At most so many of those that come behind one, or of all.
+    pub(super) fn of(behind: Option<&Activity>, most: usize) -> Self {
+        let as_old = behind.map(Activity::number);
+        Self {
+            as_old,
+            name: behind.map(|behind| behind.name.clone()),
+            most: i64::try_from(most).unwrap_or(i64::MAX),
+            // What is as old as can be has nothing older behind it.
+            older: as_old.map_or(Some(i64::MAX), |number| number.checked_sub(1)),
+        }
+    }
+
+    pub(super) fn parameters(&self) -> [&dyn Parameter; 4] {
+        [&self.as_old, &self.name, &self.most, &self.older]
+    }
+
+    /// Its rows, as `branch`: those that were worked on when the one before was, whose names come behind, and older ones. Of
+    /// some that may not be known; there are few of them.
+    pub(super) fn rows() -> String {
+        format!(
+            "(
+                 (SELECT name, target, active FROM refs WHERE {IS_BRANCH} AND active = $1 AND name > $2
+                  ORDER BY name LIMIT $3)
+                 UNION ALL
+                 (SELECT name, target, active FROM refs WHERE {IS_BRANCH} AND active <= $4
+                  ORDER BY active DESC, name LIMIT $3)
+                 UNION ALL
+                 (SELECT name, target, told.active FROM refs
+                  CROSS JOIN LATERAL (SELECT last_time(target) AS active OFFSET 0) AS told
+                  WHERE {IS_BRANCH} AND refs.active IS NULL AND target IS NOT NULL
+                    AND (told.active = $1 AND name > $2 OR told.active <= $4))
+                 ORDER BY active DESC, name LIMIT $3
+             ) AS branch"
+        )
+    }
+
+    /// The branches that [`Refs::active_branches`] gives.
+    pub(super) fn asked(&self) -> Result<Asked> {
+        let sql = format!(
+            "SELECT name, active, hash FROM {} LEFT JOIN commits ON commits.id = target ORDER BY active DESC, name",
+            Self::rows()
+        );
+        asked(sql, &self.parameters())
+    }
 }
 
 /// Those of which the names begin so.
@@ -167,9 +181,7 @@ impl Refs for Session<'_> {
         behind: Option<&Activity>,
         most: usize,
     ) -> Result<Vec<(Activity, CommitHash)>> {
-        let behind = self::behind(behind, most);
-        let behind: Vec<&dyn Parameter> = behind.iter().map(|one| &**one).collect();
-        let rows = self.ask(active_asked(&behind)?)?;
+        let rows = self.ask(Page::of(behind, most).asked()?)?;
         let read = |row: &Row| Ok((Activity::kept(get(row, 1)?, get(row, 0)?), get(row, 2)?));
         rows.iter().map(read).collect()
     }

@@ -11,6 +11,7 @@ use crate::hash::ContentHash;
 use crate::model::{
     Commit, Encoding, Message, Millis, Operation, RefName, RefValue, Role, Span, TokenCount, Usage,
 };
+pub(super) use crate::store::contract::faults;
 use crate::store::tables::{Only, TABLES};
 use crate::store::{CountKey, contract};
 
@@ -447,17 +448,6 @@ fn a_body_that_is_another_ones_is_refused() {
         })
         .expect("checked");
     assert!(matches!(checks[..], [Fault::Content { .. }]), "{checks:?}");
-}
-
-/// What a check finds.
-pub(super) fn faults(store: &Postgres) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let tell = &mut |_, fault: Option<Fault>| {
-        faults.extend(fault);
-        Ok(())
-    };
-    store.verify(tell).expect("checked");
-    faults
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::derived::checkpoint_asked;
 use super::driver::Told;
 use super::link::{asked, rows};
 use super::path::changes_asked;
-use super::refs::{ACTIVE, active_asked, behind as behind_asked};
+use super::refs::Page;
 use super::session::Session;
 use super::sums::{PathPart, SUMS, sums_asked};
 use crate::error::Result;
@@ -133,7 +133,7 @@ impl Session<'_> {
         if self.is_writing() {
             return Ok(());
         }
-        let (names, behind);
+        let (names, page);
         let (kind, ends, parameters): (usize, String, Vec<&dyn Parameter>) = match &tips {
             Tips::To(commits) | Tips::At(commits)
                 if commits.iter().all(|tip| self.has_seen(tip)) =>
@@ -142,22 +142,15 @@ impl Session<'_> {
             }
             Tips::To(commits) | Tips::At(commits) => {
                 names = keys(commits);
-                let kind = match tips {
-                    Tips::To(_) => WHOLE,
-                    Tips::At(_) => AT,
-                    Tips::Active(..) => LISTED,
-                };
+                let is_whole = matches!(tips, Tips::To(_));
+                let kind = if is_whole { WHOLE } else { AT };
                 let ends = "SELECT id FROM commits WHERE hash = ANY ($1)";
                 (kind, ends.to_owned(), vec![&names])
             }
-            Tips::Active(after, most) => {
-                behind = behind_asked(*after, *most);
-                let parameters = behind.iter().map(|one| &**one);
-                (
-                    LISTED,
-                    format!("SELECT target FROM {ACTIVE}"),
-                    parameters.collect(),
-                )
+            Tips::Active(behind, most) => {
+                page = Page::of(*behind, *most);
+                let ends = format!("SELECT target FROM {}", Page::rows());
+                (LISTED, ends, page.parameters().to_vec())
             }
         };
         let parts = parts(&ends);
@@ -178,7 +171,7 @@ impl Session<'_> {
             all.push(ask(sums_asked(table, most, "part"))?);
         }
         let beside = match tips {
-            Tips::Active(..) => vec![active_asked(&parameters)?],
+            Tips::Active(behind, most) => vec![Page::of(behind, most).asked()?],
             // The context there, if nothing else says what it comes to.
             Tips::To([tip]) => match self.known.path(tip) {
                 Some(path) => vec![checkpoint_asked(&path, i64::MAX)?],

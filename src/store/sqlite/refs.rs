@@ -175,7 +175,10 @@ impl Session<'_> {
             )
         };
         let mut found = Vec::new();
-        // Those without a time come last there.
+        if most == 0 {
+            return Ok(found);
+        }
+        // Those of which it is not kept come last there.
         let mut read = |row: &Row<'_>| {
             let active: Option<i64> = row.get(0)?;
             if let Some(active) = active {
@@ -183,39 +186,26 @@ impl Session<'_> {
             }
             Ok(active.is_some() && found.len() < most)
         };
-        let (mut room, mut since) = (most > 0, None);
-        if let Some(behind) = behind {
-            let as_old = sql("active = ?1 AND name > ?2 ORDER BY name");
-            let number = behind.number();
-            self.scan(&as_old, params![number, behind.name], |row| {
-                room = read(row)?;
-                Ok(room)
-            })?;
-            match number.checked_sub(1) {
-                Some(number) => since = Some(number),
-                None => room = false,
-            }
-        }
-        if !room {
-            return Ok(found);
-        }
-        match since {
-            Some(since) => {
-                let older = sql("active <= ?1 ORDER BY active DESC, name");
-                self.scan(&older, [since], read)?;
-            }
+        match behind {
             None => {
                 // From its beginning on, no key leads astray.
-                let newest = sql("true ORDER BY active DESC, name");
-                self.scan(&newest, [], read)?;
+                self.scan(&sql("true ORDER BY active DESC, name"), [], read)?;
+            }
+            Some(behind) => {
+                let as_old = sql("active = ?1 AND name > ?2 ORDER BY name");
+                let older = sql("active < ?1 ORDER BY active DESC, name");
+                let number = behind.number();
+                if self.scan(&as_old, params![number, behind.name], &mut read)? {
+                    self.scan(&older, [number], read)?;
+                }
             }
         }
         Ok(found)
     }
 
     /// The branches of which it is not kept, for an older program moved them or there is no place for it: worked out.
-    fn untold_branches(&self) -> Result<Vec<(Activity, CommitHash)>> {
-        let (through, is_untold) = match self.lacks_activity()? {
+    fn untold_branches(&self, lacks_activity: bool) -> Result<Vec<(Activity, CommitHash)>> {
+        let (through, is_untold) = match lacks_activity {
             true => ("", ""),
             false => ("INDEXED BY refs_by_activity", "AND active IS NULL"),
         };
@@ -343,9 +333,10 @@ impl Refs for Session<'_> {
         behind: Option<&Activity>,
         most: usize,
     ) -> Result<Vec<(Activity, CommitHash)>> {
-        let mut found = self.untold_branches()?;
+        let lacks_activity = self.lacks_activity()?;
+        let mut found = self.untold_branches(lacks_activity)?;
         found.retain(|(one, _)| behind.is_none_or(|behind| one > behind));
-        if !self.lacks_activity()? {
+        if !lacks_activity {
             for one in self.indexed_branches(behind, most)? {
                 let tip = self.kept_reference(&one.name)?;
                 let tip = tip.as_ref().and_then(RefValue::commit);
