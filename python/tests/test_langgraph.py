@@ -126,6 +126,53 @@ def test_a_message_that_is_edited_or_removed_is_in_the_conversation(tmp_path):
     assert texts(repo, "langgraph/a") == ["answer 1"]
 
 
+def test_writes_that_come_before_their_checkpoint_are_its_writes(tmp_path):
+    from langgraph.checkpoint.base import empty_checkpoint
+
+    repo = tract.init(tmp_path)
+    saver, checkpoint = TractSaver(repo), empty_checkpoint()
+    of = thread("a", checkpoint["id"])
+    saver.put_writes(of, [("messages", "paid for")], "task")
+    assert saver.get_tuple(of) is None
+    saver.put(thread("a"), checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
+    for one in (saver, TractSaver(repo)):
+        assert one.get_tuple(of).pending_writes == [("task", "messages", "paid for")]
+
+
+def test_a_node_that_had_finished_when_another_failed_does_not_run_again(tmp_path):
+    graph_module = pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
+    from langgraph.types import interrupt
+
+    paid, down = [], [True]
+
+    def pay(state):
+        paid.append(1)
+        return {"messages": [("ai", "paid")]}
+
+    def other(state):
+        if down[0]:
+            raise RuntimeError("down")
+        return {"messages": [("ai", interrupt("really?"))]}
+
+    builder = graph_module.StateGraph(graph_module.MessagesState)
+    builder.add_node("plan", lambda state: {"messages": [("ai", "plan")]})
+    builder.add_edge(graph_module.START, "plan")
+    for node in (pay, other):
+        builder.add_node(node.__name__, node)
+        builder.add_edge("plan", node.__name__)
+    repo = tract.init(tmp_path)
+    graph = builder.compile(checkpointer=TractSaver(repo))
+    with pytest.raises(RuntimeError):
+        graph.invoke({"messages": [("user", "go")]}, thread("a"))
+    down[0] = False
+    # Another process goes on, and a third one reads the question.
+    builder.compile(checkpointer=TractSaver(repo)).invoke(None, thread("a"))
+    graph = builder.compile(checkpointer=TractSaver(repo))
+    tasks = graph.get_state(thread("a")).tasks
+    assert [one.value for task in tasks for one in task.interrupts] == ["really?"]
+    assert len(paid) == 1
+
+
 def test_two_savers_write_one_thread(tmp_path):
     one = TractSaver(tract.init(tmp_path))
     other = TractSaver(tract.open(tmp_path))

@@ -91,15 +91,18 @@ class Blob:
 class Kept:
     """A checkpoint as the log has it."""
 
-    __slots__ = ("ns", "id", "parent", "core", "meta", "channels", "writes", "tip", "at")
+    __slots__ = ("ns", "id", "parent", "core", "meta", "channels", "tip", "at")
 
     def __init__(self, record: Dict[str, Any], tip: Optional[str], at: int) -> None:
         self.ns, self.id, self.parent = record["ns"], record["id"], record.get("parent")
         self.core = (record["core"][0], unpacked(record["core"][1]))
         self.meta = (record["meta"][0], unpacked(record["meta"][1]))
         self.channels: Dict[str, int] = record["ch"]
-        self.writes: Dict[Tuple[str, int], Tuple[str, str, str, bytes]] = {}
         self.tip, self.at = tip, at
+
+
+# Of each task and index: the task's path, the channel, and the value as it was serialized.
+Writes = Dict[Tuple[str, int], Tuple[str, str, str, bytes]]
 
 
 class Thread:
@@ -108,6 +111,8 @@ class Thread:
     def __init__(self) -> None:
         self.read: List[str] = []
         self.kept: Dict[Tuple[str, str], Kept] = {}
+        # By checkpoint, whether it is there yet or not: a framework may save what tasks wrote before the checkpoint.
+        self.writes: Dict[Tuple[str, str], Writes] = {}
         self.blobs: List[Blob] = []
         # Of each message of the conversation: what it was known by, and its commit, if it has one.
         self.said: List[Tuple[str, Optional[str]]] = []
@@ -130,20 +135,17 @@ class Thread:
                 self.said_of = say["of"]
             tips = (made for _, made in reversed(self.said) if made is not None)
             kept = Kept(record, next(tips, None), len(self.read))
-            former = self.kept.get((kept.ns, kept.id))
-            if former is not None:
-                kept.writes = former.writes
             self.kept[kept.ns, kept.id] = kept
         elif op == "writes":
-            kept_or_none = self.kept.get((record["ns"], record["id"]))
-            if kept_or_none is not None:
-                for index, channel, kind, data in record["w"]:
-                    key = (record["task"], index)
-                    if index < 0 or key not in kept_or_none.writes:
-                        kept_or_none.writes[key] = (record["path"], channel, kind, unpacked(data))
+            writes = self.writes.setdefault((record["ns"], record["id"]), {})
+            for index, channel, kind, data in record["w"]:
+                key = (record["task"], index)
+                if index < 0 or key not in writes:
+                    writes[key] = (record["path"], channel, kind, unpacked(data))
         elif op == "drop":
             for ns, id in record["keys"]:
                 self.kept.pop((ns, id), None)
+                self.writes.pop((ns, id), None)
         self.read.append(commit)
 
     def value(self, number: int) -> Tuple[str, bytes]:

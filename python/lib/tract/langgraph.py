@@ -233,8 +233,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
 
         def make(thread: Thread) -> Optional[Dict[str, Any]]:
-            kept = thread.kept.get((ns, id))
-            known = kept.writes if kept is not None else {}
+            known = thread.writes.get((ns, id), {})
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
             if not new:
                 return None
@@ -254,7 +253,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         }
         writes = [
             (writes_sort_key(path, task, index), (task, channel, self.serde.loads_typed((kind, data))))
-            for (task, index), (path, channel, kind, data) in kept.writes.items()
+            for (task, index), (path, channel, kind, data) in thread.writes.get((kept.ns, kept.id), {}).items()
         ]
         writes.sort(key=lambda one: one[0])
         return CheckpointTuple(
