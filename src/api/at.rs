@@ -8,7 +8,7 @@ use crate::compile::Provider;
 use crate::hash::CommitHash;
 use crate::history::surgery::Prune;
 use crate::history::sync::Peer;
-use crate::history::{Call, On, Repo, SurgeryOptions, TokenBudget};
+use crate::history::{Call, Expect, On, Repo, SurgeryOptions, TokenBudget};
 use crate::ingest::tool_dirs::ToolDirs;
 use crate::model::secret::Secrets;
 use crate::model::{Encoding, Millis};
@@ -166,9 +166,18 @@ impl<'a> At<'a> {
         Ok(SurgeryOptions {
             encoding: self.encoding()?,
             dry_run,
-            told: usize::MAX,
-            told_last: 0,
+            ..SurgeryOptions::default()
         })
+    }
+
+    /// Where a caller takes the branch to be, if that is said.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::expected`].
+    pub fn expected(&self, rev: Option<&str>) -> Result<Option<Expect>, ApiError> {
+        let expected = rev.map(|rev| self.repo.expected(&self.on, rev));
+        Ok(expected.transpose()?)
     }
 
     /// A budget of tokens: a number such as `100k`, or a share of `budget.max` such as `80%`; by the provider's count.

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{AuthorFacts, Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
+use crate::hash::CommitHash;
 use crate::history::surgery::{Lost, Pickable};
-use crate::history::{OperationEntry, ResetMode, Target, UndoPoint};
+use crate::history::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint};
 use crate::model::{Millis, RefName};
 
 /// Which command.
@@ -256,6 +257,8 @@ pub struct ResetParams {
     pub rev: Option<String>,
     /// Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
     pub hard: bool,
+    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+    pub expect: Option<String>,
 }
 
 /// A move.
@@ -279,21 +282,90 @@ impl Method for ResetParams {
         } else {
             ResetMode::Soft
         };
-        let done = match &self.rev {
-            Some(rev) => {
-                let what = format!("reset {rev}");
-                at.repo.reset(at.call(&what), rev, mode)?
-            }
-            None => at.repo.reset_to_root(at.call("reset --root"), mode)?,
-        };
+        let expect = at.expected(self.expect.as_deref())?;
+        let what = format!("reset {}", self.rev.as_deref().unwrap_or("--root"));
+        let (call, rev) = (at.call(&what), self.rev.as_deref());
+        let done = at.repo.reset_from(call, rev, mode, expect)?;
         let branch = done.branch.map(|name| name.short().to_owned());
-        let place = |commit: Option<crate::hash::CommitHash>| Position {
+        let place = |commit: Option<CommitHash>| Position {
             branch: branch.clone(),
             commit: commit.map(|commit| commit.to_string()),
         };
         Ok(MoveAnswer {
             from: place(done.from),
             to: place(done.to),
+        })
+    }
+}
+
+/// One branch, and where it goes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchMoveParams {
+    /// The branch. One that is not there yet is made.
+    pub branch: String,
+    /// The commit; none: it goes before its first commit, so that it is no branch any more.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Refuse (exit code 4) unless it is at this revision; `none`: unless it has no commit.
+    #[serde(default)]
+    pub expect: Option<String>,
+}
+
+/// Branches and where they go, as the history takes them.
+pub(super) fn branch_moves(
+    at: &At<'_>,
+    moves: &[BranchMoveParams],
+) -> Result<Vec<BranchMove>, ApiError> {
+    let read = |it: &BranchMoveParams| {
+        Ok(BranchMove {
+            branch: RefName::branch(&it.branch)?,
+            to: it.to.clone(),
+            expect: at.expected(it.expect.as_deref())?,
+        })
+    };
+    moves.iter().map(read).collect()
+}
+
+/// Which branches, and where to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveParams {
+    /// The branches, in the order in which they move. One that goes to where it is expected is only looked at.
+    pub moves: Vec<BranchMoveParams>,
+    /// What the log of operations calls it.
+    #[serde(default)]
+    pub what: Option<String>,
+}
+
+/// What moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MovedAnswer {
+    /// The branches, in the order in which they were given.
+    pub moved: Vec<MovedRef>,
+}
+
+impl Method for MoveParams {
+    const NAME: &'static str = "move";
+    const ABOUT: &'static str = "Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.";
+    const CHANGES: bool = true;
+    type Answer = MovedAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<MovedAnswer, ApiError> {
+        if self.moves.is_empty() {
+            return Err(ApiError::params("'moves' names no branch"));
+        }
+        let moves = branch_moves(at, &self.moves)?;
+        let what = self.what.as_deref().unwrap_or("move");
+        let moved = at.repo.move_branches(at.call(what), &moves)?;
+        let text = |commit: Option<CommitHash>| commit.map(|commit| commit.to_string());
+        let moved = moved.into_iter().map(|it| MovedRef {
+            name: it.branch.to_string(),
+            old: text(it.from),
+            new: text(it.to),
+        });
+        Ok(MovedAnswer {
+            moved: moved.collect(),
         })
     }
 }

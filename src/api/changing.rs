@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::types::{Changed, Position, Tokens};
-use super::{ApiError, At, JsonSettings, Method, MoveAnswer, RawJson};
+use super::{
+    ApiError, At, BranchMoveParams, JsonSettings, Method, MoveAnswer, RawJson, branch_moves,
+};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::history::{CommitOptions, Committed, Expect, Repo, Verdict};
+use crate::history::{CommitOptions, Committed, Expect, Repo, SurgeryOptions, Verdict};
 use crate::ingest::{read_message, read_messages};
 use crate::interop::single::{self, SingleMessage};
 use crate::model::price::is_usual_tier;
@@ -43,9 +45,13 @@ pub struct CommitParams {
     pub run: Option<String>,
     /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
     pub expect: Option<String>,
-    /// Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
-    /// there; a collection may take away what it never does. No budget is kept.
+    /// Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
+    /// moves it there; a collection may take away what never is. No budget is kept.
     pub after: Option<String>,
+    /// Other branches that move in the same operation, not with `after`.
+    pub moves: Vec<BranchMoveParams>,
+    /// Keep no budget: for a branch that no model is sent.
+    pub unbudgeted: bool,
 }
 
 /// What was committed.
@@ -204,10 +210,12 @@ impl Method for CommitParams {
 
     fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
         let messages = self.read()?;
-        let expect = self.expect.as_deref().map(|rev| expected(at, rev));
-        let expect = expect.transpose()?;
-        let after = self.after.as_deref().map(|rev| expected(at, rev));
-        let after = after.transpose()?;
+        let expect = at.expected(self.expect.as_deref())?;
+        let after = at.expected(self.after.as_deref())?;
+        if after.is_some() && !self.moves.is_empty() {
+            return Err(ApiError::params("'after' or 'moves', not both"));
+        }
+        let moves = branch_moves(at, &self.moves)?;
         let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
         // The tip is asked for only where a model or a tier is held against the one in force there.
         let is_served = messages
@@ -243,6 +251,7 @@ impl Method for CommitParams {
             expect,
             counter: Some(Counter::of(config.encoding()?)),
             usages: &usages,
+            moves: &moves,
         };
         let call = at.call("commit …");
         if after.is_some() {
@@ -252,7 +261,11 @@ impl Method for CommitParams {
                 budget: None,
             });
         }
-        let Some(budget) = config.budget()? else {
+        let budget = match self.unbudgeted {
+            true => None,
+            false => config.budget()?,
+        };
+        let Some(budget) = budget else {
             let commits = at.repo.commit(call, &drafts, &options)?;
             return Ok(CommitAnswer {
                 commits: commits.iter().map(MadeCommit::of).collect(),
@@ -269,14 +282,6 @@ impl Method for CommitParams {
                 Verdict::Waits { .. } => "waits",
             }),
         })
-    }
-}
-
-/// Where a caller takes the branch to be: at a revision, or at `none`.
-fn expected(at: &At<'_>, rev: &str) -> Result<Expect, ApiError> {
-    match rev {
-        "none" => Ok(Expect::Nothing),
-        rev => Ok(Expect::At(at.resolve(Some(rev))?)),
     }
 }
 
@@ -302,7 +307,8 @@ impl Method for AdvanceParams {
 
     fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
         let to = at.resolve(Some(&self.rev))?;
-        let expect = expected(at, &self.expect)?;
+        let expect = at.expected(Some(&self.expect))?;
+        let expect = expect.unwrap_or(Expect::Nothing);
         let what = self.what.as_deref().unwrap_or("advance");
         let branch = at.repo.advance(at.call(what), to, expect)?;
         let branch = Some(branch.short().to_owned());
@@ -396,6 +402,9 @@ pub struct AnnotateParams {
     /// Say what would change, and change nothing.
     #[serde(default)]
     pub dry_run: bool,
+    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+    #[serde(default)]
+    pub expect: Option<String>,
 }
 
 impl Method for AnnotateParams {
@@ -415,7 +424,11 @@ impl Method for AnnotateParams {
             .map(|rev| at.repo.resolve_entry(&at.on, rev));
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
         let what = format!("annotate {} {priority}", self.revs.join(" "));
-        let options = at.surgery(self.dry_run)?;
+        let expect = at.expected(self.expect.as_deref())?;
+        let options = SurgeryOptions {
+            expect,
+            ..at.surgery(self.dry_run)?
+        };
         let reason = self.reason.as_deref();
         let done = at
             .repo
@@ -427,7 +440,7 @@ impl Method for AnnotateParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{ContextParams, Still};
+    use crate::api::{ContextParams, MoveParams, ResetParams, Still};
     use crate::history::On;
     use crate::model::Millis;
 
@@ -473,6 +486,89 @@ mod tests {
         let fault = called::<AdvanceParams>(&repo, back).expect_err("not forward");
         assert_eq!(fault.kind, "not_forward");
         assert_eq!(visible(&repo), 2);
+    }
+
+    #[test]
+    fn branches_move_at_once_or_not_at_all() {
+        let repo = Repo::ephemeral().expect("a repository");
+        let say = |more: serde_json::Value| {
+            let mut said = serde_json::json!({ "role": "user", "text": "hello" });
+            said.as_object_mut().expect("an object").extend(
+                more.as_object()
+                    .expect("an object")
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.clone())),
+            );
+            called::<CommitParams>(&repo, said).map(|made| made.commits[0].hash.clone())
+        };
+        let refused = |fault: ApiError| (fault.kind.as_str() == "ref_moved", fault.exit_code);
+        let at = |branch: &str| {
+            let on = On::Branch(crate::model::RefName::branch(branch).expect("a name"));
+            let head = repo.head(&on).expect("a branch");
+            head.commit().map(|commit| commit.to_string())
+        };
+        let first = say(serde_json::json!({})).expect("commits");
+        let aside = after(&repo, "none");
+        // A commit brings another branch along.
+        let along =
+            serde_json::json!({ "moves": [{ "branch": "aside", "to": aside, "expect": "none" }] });
+        let second = say(along.clone()).expect("commits");
+        assert_eq!(at("aside"), Some(aside.clone()));
+        let fault = say(along).expect_err("it is there");
+        assert_eq!(refused(fault), (true, 4));
+        assert_eq!(at("main"), Some(second.clone()));
+        // All of them, or none; one that stays where it is expected is a condition.
+        let moves = |expect: &str| {
+            serde_json::json!({ "what": "back", "moves": [
+                { "branch": "main", "to": first, "expect": second },
+                { "branch": "new", "to": second },
+                { "branch": "aside", "to": aside, "expect": expect },
+            ] })
+        };
+        let fault = called::<MoveParams>(&repo, moves(&second)).expect_err("it is elsewhere");
+        assert_eq!((refused(fault), at("new")), ((true, 4), None));
+        let moved = called::<MoveParams>(&repo, moves(&aside)).expect("moves");
+        assert_eq!(
+            (at("main"), at("new")),
+            (Some(first.clone()), Some(second.clone()))
+        );
+        assert_eq!(moved.moved[2].old, moved.moved[2].new);
+        // It was one operation, and ORIG_HEAD keeps nothing.
+        let undone = repo.undo(None, Millis(0)).expect("undoes").operation.what;
+        assert_eq!(
+            (undone.as_str(), at("main")),
+            ("back", Some(second.clone()))
+        );
+        let orig = repo.resolve(&On::Head, "ORIG_HEAD");
+        assert!(orig.is_err());
+        let gone = serde_json::json!({ "moves": [{ "branch": "aside" }] });
+        called::<MoveParams>(&repo, gone).expect("moves");
+        assert_eq!(at("aside"), None);
+        // The same condition holds for other changes.
+        let back = serde_json::json!({ "rev": first, "expect": first });
+        let fault = called::<ResetParams>(&repo, back).expect_err("it is elsewhere");
+        assert_eq!(refused(fault), (true, 4));
+        let skip = |expect: &str| serde_json::json!({ "revs": [first], "priority": "skip", "expect": expect });
+        let fault = called::<AnnotateParams>(&repo, skip(&first)).expect_err("it is elsewhere");
+        assert_eq!(refused(fault), (true, 4));
+        called::<AnnotateParams>(&repo, skip(&second)).expect("annotates");
+        assert_eq!(visible(&repo), 1);
+    }
+
+    #[test]
+    fn a_commit_without_a_budget_is_not_refused() {
+        let repo = Repo::ephemeral().expect("a repository");
+        for (key, value) in [("budget.max", "9"), ("budget.action", "refuse")] {
+            repo.set_config(key, Some(value)).expect("set");
+        }
+        let say = |unbudgeted: bool| {
+            let text = "more words than nine tokens hold, and then some";
+            let said =
+                serde_json::json!({ "role": "user", "text": text, "unbudgeted": unbudgeted });
+            called::<CommitParams>(&repo, said)
+        };
+        assert_eq!(say(false).expect_err("too much").kind, "over_budget");
+        assert_eq!(say(true).expect("commits").budget, None);
     }
 
     #[test]

@@ -50,6 +50,7 @@ methods![
     RevertParams,
     RebaseParams,
     ResetParams,
+    MoveParams,
     CheckoutParams,
     BranchParams,
     BranchesParams,

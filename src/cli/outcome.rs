@@ -29,6 +29,7 @@ pub fn options(app: &App, repo: &Repo, dry_run: bool) -> Result<SurgeryOptions> 
             true => ENDS,
         },
         told_last: if dry_run { ENDS } else { 0 },
+        expect: None,
     })
 }
 

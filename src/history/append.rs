@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry::leads_to;
+use crate::history::branch_moves::{self, BranchMove};
 use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
@@ -69,6 +70,8 @@ pub struct CommitOptions<'a> {
     pub counter: Option<Counter>,
     /// What the provider counted for each of the messages; those behind the last of these are no replies.
     pub usages: &'a [Option<Usage>],
+    /// Other branches that move in the same operation.
+    pub moves: &'a [BranchMove],
 }
 
 /// A commit that was made.
@@ -140,7 +143,10 @@ impl Repo {
         then: &impl Fn(&mut Making<'_>) -> Result<T>,
     ) -> Result<(Vec<Committed>, T)> {
         let prepare = preparing(&*self.store, drafts)?;
-        let tx = self.begin_on(call.on, drafts)?;
+        let tx = match options.moves {
+            [] => self.begin_on(call.on, drafts)?,
+            _ => self.store.write()?,
+        };
         let (branch, tip) = attached(&*tx, call.on)?;
         if tip.is_none() {
             // The first commit makes the branch.
@@ -170,6 +176,7 @@ impl Repo {
         if let Some(last) = done.last() {
             begin(&*tx, call.on, &branch, tip)?;
             tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
+            branch_moves::carry(&*tx, call.on, options.moves)?;
             tx.commit()?;
         }
         Ok((done, told))
@@ -255,6 +262,18 @@ impl Repo {
         tx.set_reference(&branch, Some(&RefValue::Commit(to)))?;
         tx.commit()?;
         Ok(branch)
+    }
+
+    /// Where a caller takes the branch to be, as a text says it: at a revision, or at `none`, without a commit.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`].
+    pub fn expected(&self, on: &On, rev: &str) -> Result<Expect> {
+        match rev {
+            "none" => Ok(Expect::Nothing),
+            rev => self.resolve(on, rev).map(Expect::At),
+        }
     }
 
     /// Refuses to commit where HEAD is on no branch.

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
-use crate::history::append::retried;
+use crate::history::append::{Expect, retried};
 use crate::history::call::{Call, On};
 use crate::history::load;
 use crate::history::open_call::{OpenCall, open_call};
@@ -85,8 +85,22 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn reset(&self, call: Call<'_>, target: &str, mode: ResetMode) -> Result<Reset> {
-        let to = |view: &dyn View| revision::resolve_or_root(view, call.on, target);
-        self.reset_to(call, mode, to)
+        self.reset_from(call, Some(target), mode, None)
+    }
+
+    /// Does what [`Repo::reset`] does, or [`Repo::reset_to_root`] without a target, if the branch is where it is expected.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefMoved`] where it is elsewhere, and theirs.
+    pub fn reset_from(
+        &self,
+        call: Call<'_>,
+        target: Option<&str>,
+        mode: ResetMode,
+        expect: Option<Expect>,
+    ) -> Result<Reset> {
+        retried(|| self.try_to_reset(call, target, mode, expect))
     }
 
     /// Moves the branch that the call is on to before its first commit, to start over from there.
@@ -109,28 +123,26 @@ impl Repo {
     /// # Ok::<(), tract::Error>(())
     /// ```
     pub fn reset_to_root(&self, call: Call<'_>, mode: ResetMode) -> Result<Reset> {
-        self.reset_to(call, mode, |_| Ok(None))
-    }
-
-    fn reset_to(
-        &self,
-        call: Call<'_>,
-        mode: ResetMode,
-        to: impl Fn(&dyn View) -> Result<Option<CommitHash>>,
-    ) -> Result<Reset> {
-        retried(|| self.try_to_reset(call, mode, &to))
+        self.reset_from(call, None, mode, None)
     }
 
     fn try_to_reset(
         &self,
         call: Call<'_>,
+        target: Option<&str>,
         mode: ResetMode,
-        to: &impl Fn(&dyn View) -> Result<Option<CommitHash>>,
+        expect: Option<Expect>,
     ) -> Result<Reset> {
         let tx = self.begin_on(call.on, &[])?;
-        let to = to(&*tx)?;
+        let to = match target {
+            Some(target) => revision::resolve_or_root(&*tx, call.on, target)?,
+            None => None,
+        };
         let head = repo::head(&*tx, call.on)?;
         let (branch, from) = (head.branch().cloned(), head.commit());
+        if let Some(expect) = expect {
+            expect.hold(branch.as_ref().unwrap_or(&RefName::head()), from)?;
+        }
         if to.is_none() && branch.is_none() {
             return Err(Error::Refused(Refusal::DetachedRoot));
         }

@@ -228,7 +228,7 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Appends messages to the branch.
 
         - `role`: Who speaks: system, developer, user, assistant or tool.
@@ -244,10 +244,12 @@ class Methods:
         - `client`: The program that commits, and its version.
         - `run`: An id of what that program is about.
         - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
-                there; a collection may take away what it never does. No budget is kept.
+        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
+                moves it there; a collection may take away what never is. No budget is kept.
+        - `moves`: Other branches that move in the same operation, not with `after`.
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
         """
-        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
+        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
     def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
         """Replaces the content of a message; the old one stays in history.
@@ -258,15 +260,16 @@ class Methods:
         """
         return self._ask("edit", {"rev": rev, "text": text, "message": message})
 
-    def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
         """Pins messages, skips them, or makes them normal again.
 
         - `revs`: The messages.
         - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
         - `reason`: Why.
         - `dry_run`: Say what would change, and change nothing.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         """
-        return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run})
+        return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Puts one line in place of each old, big tool output.
@@ -388,13 +391,22 @@ class Methods:
         """
         return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
+    def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
 
         - `rev`: The commit. To before the first one, unless given.
         - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         """
-        return self._ask("reset", {"rev": rev, "hard": hard})
+        return self._ask("reset", {"rev": rev, "hard": hard, "expect": expect})
+
+    def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
+        """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
+
+        - `moves`: The branches, in the order in which they move. One that goes to where it is expected is only looked at.
+        - `what`: What the log of operations calls it.
+        """
+        return self._ask("move", {"moves": moves, "what": what})
 
     def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
         """Moves HEAD to a branch or a commit, or starts a branch there.
@@ -698,7 +710,7 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None) -> types.CommitAnswer:
+    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Appends messages to the branch.
 
         - `role`: Who speaks: system, developer, user, assistant or tool.
@@ -714,10 +726,12 @@ class AsyncMethods:
         - `client`: The program that commits, and its version.
         - `run`: An id of what that program is about.
         - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
-                there; a collection may take away what it never does. No budget is kept.
+        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
+                moves it there; a collection may take away what never is. No budget is kept.
+        - `moves`: Other branches that move in the same operation, not with `after`.
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
         """
-        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after})
+        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
     async def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
         """Replaces the content of a message; the old one stays in history.
@@ -728,15 +742,16 @@ class AsyncMethods:
         """
         return await self._ask("edit", {"rev": rev, "text": text, "message": message})
 
-    async def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
+    async def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
         """Pins messages, skips them, or makes them normal again.
 
         - `revs`: The messages.
         - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
         - `reason`: Why.
         - `dry_run`: Say what would change, and change nothing.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         """
-        return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run})
+        return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     async def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Puts one line in place of each old, big tool output.
@@ -858,13 +873,22 @@ class AsyncMethods:
         """
         return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None) -> types.MoveAnswer:
+    async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
 
         - `rev`: The commit. To before the first one, unless given.
         - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
+        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
         """
-        return await self._ask("reset", {"rev": rev, "hard": hard})
+        return await self._ask("reset", {"rev": rev, "hard": hard, "expect": expect})
+
+    async def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
+        """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
+
+        - `moves`: The branches, in the order in which they move. One that goes to where it is expected is only looked at.
+        - `what`: What the log of operations calls it.
+        """
+        return await self._ask("move", {"moves": moves, "what": what})
 
     async def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
         """Moves HEAD to a branch or a commit, or starts a branch there.

@@ -271,8 +271,26 @@ class CommitParams(TypedDict, total=False):
     expect: Optional[str]
     """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
     after: Optional[str]
-    """Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` moves it
-    there; a collection may take away what it never does. No budget is kept."""
+    """Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
+    moves it there; a collection may take away what never is. No budget is kept."""
+    moves: List[BranchMoveParams]
+    """Other branches that move in the same operation, not with `after`."""
+    unbudgeted: bool
+    """Keep no budget: for a branch that no model is sent."""
+
+
+class _BranchMoveParams(TypedDict):
+    """One branch, and where it goes."""
+    branch: str
+    """The branch. One that is not there yet is made."""
+
+
+class BranchMoveParams(_BranchMoveParams, total=False):
+    """One branch, and where it goes."""
+    to: Optional[str]
+    """The commit; none: it goes before its first commit, so that it is no branch any more."""
+    expect: Optional[str]
+    """Refuse (exit code 4) unless it is at this revision; `none`: unless it has no commit."""
 
 
 class _AdvanceParams(TypedDict):
@@ -317,6 +335,8 @@ class AnnotateParams(_AnnotateParams, total=False):
     """Why."""
     dry_run: bool
     """Say what would change, and change nothing."""
+    expect: Optional[str]
+    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
 
 
 class PruneParams(TypedDict, total=False):
@@ -490,6 +510,20 @@ class ResetParams(TypedDict, total=False):
     """The commit. To before the first one, unless given."""
     hard: bool
     """Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise."""
+    expect: Optional[str]
+    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+
+
+class _MoveParams(TypedDict):
+    """Which branches, and where to."""
+    moves: List[BranchMoveParams]
+    """The branches, in the order in which they move. One that goes to where it is expected is only looked at."""
+
+
+class MoveParams(_MoveParams, total=False):
+    """Which branches, and where to."""
+    what: Optional[str]
+    """What the log of operations calls it."""
 
 
 class CheckoutParams(TypedDict, total=False):
@@ -1525,6 +1559,12 @@ class RebasedCommit(_RebasedCommit, total=False):
     """Why it does not fit."""
     conflicts: List[str]
     """The messages that both changed, by their names on the new base."""
+
+
+class MovedAnswer(TypedDict):
+    """What moved."""
+    moved: List[MovedRef]
+    """The branches, in the order in which they were given."""
 
 
 class BranchesAnswer(TypedDict):

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tract::api::served_settings;
-use tract::history::{CommitOptions, Committed, Expect, On, Repo};
+use tract::history::{CommitOptions, Committed, On, Repo};
 use tract::ingest::read_messages;
 use tract::interop::single::SingleMessage;
 use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
@@ -95,11 +95,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     let begun = position::begun(&repo, &on)?;
     let role = args.role.as_deref().map(str::parse).transpose()?;
-    let expect = match args.expect.as_deref() {
-        None => None,
-        Some("none") => Some(Expect::Nothing),
-        Some(rev) => Some(Expect::At(repo.resolve(&on, rev)?)),
-    };
+    let expect = args.expect.as_deref().map(|rev| repo.expected(&on, rev));
+    let expect = expect.transpose()?;
     let settings = settings(args, app)?;
     let target = args.edit.as_ref().map(|rev| target(&repo, &on, rev));
     let target = target.transpose()?;

@@ -31,6 +31,9 @@ pub struct Args {
     /// Move to before the first commit
     #[arg(long, conflicts_with = "rev")]
     root: bool,
+    /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+    #[arg(long, value_name = "REV|none")]
+    expect: Option<String>,
     /// The commit to move to
     #[arg(value_name = "REV", required_unless_present = "root")]
     rev: Option<String>,
@@ -43,17 +46,16 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     } else {
         (ResetMode::Soft, "reset")
     };
-    let done = match &args.rev {
+    let expect = args.expect.as_deref().map(|rev| repo.expected(&on, rev));
+    let expect = expect.transpose()?;
+    let what = match &args.rev {
         Some(rev) => {
             position::must_be_whole(&repo, &on, rev)?;
-            let what = format!("{word} {}", typed::rev(rev));
-            repo.reset(app.call(&on, &what), rev, mode)?
+            format!("{word} {}", typed::rev(rev))
         }
-        None => {
-            let what = format!("{word} --root");
-            repo.reset_to_root(app.call(&on, &what), mode)?
-        }
+        None => format!("{word} --root"),
     };
+    let done = repo.reset_from(app.call(&on, &what), args.rev.as_deref(), mode, expect)?;
     trace::add(app, "reset", |_| {
         let name = |commit: Option<CommitHash>| commit.map(|commit| commit.to_string());
         Ok(json!({"from": name(done.from), "to": name(done.to), "how": word}))

@@ -315,6 +315,7 @@ fn pin(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
             adopt(at.repo, session, branch, at.host.now(), "mcp pin")?;
         }
         let params = AnnotateParams {
+            expect: None,
             revs: vec![asked.id.clone()],
             priority: "pinned".to_owned(),
             reason: asked.note,

@@ -32,7 +32,7 @@ use crate::history::append::{CommitOptions, Expect, Making};
 use crate::history::call::{Call, On};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
-use crate::model::{Draft, Encoding};
+use crate::model::{Draft, Encoding, RefName};
 
 pub use crate::context::plan::carry::{Clash, ClashKind, Whose};
 pub use annotate::Annotated;
@@ -141,6 +141,10 @@ impl Repo {
     ) -> Result<Surgery> {
         let mut attempt = 1;
         loop {
+            if let Some(expect) = options.expect {
+                let head = self.head(call.on)?;
+                expect.hold(head.branch().unwrap_or(&RefName::head()), scene.tip)?;
+            }
             let drafts = plan(&scene)?;
             let Foresight {
                 mut surgery,

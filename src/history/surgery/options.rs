@@ -1,5 +1,6 @@
 //! How a plan is carried out.
 
+use crate::history::append::Expect;
 use crate::model::Encoding;
 
 /// How to carry a plan out.
@@ -14,6 +15,8 @@ pub struct SurgeryOptions {
     pub told: usize,
     /// How many of the others are told as well: the last of them.
     pub told_last: usize,
+    /// Refuse if the branch is elsewhere.
+    pub expect: Option<Expect>,
 }
 
 impl Default for SurgeryOptions {
@@ -23,6 +26,7 @@ impl Default for SurgeryOptions {
             dry_run: false,
             told: usize::MAX,
             told_last: 0,
+            expect: None,
         }
     }
 }
