@@ -2,6 +2,7 @@
 
 import asyncio
 
+import deeds
 import pytest
 
 import tract
@@ -53,6 +54,41 @@ def run(session, said, *answers):
     agent = Agent(name="guide", model=model, tools=[depth])
     result = asyncio.run(Runner.run(agent, said, session=session))
     return result.final_output, model
+
+
+def made(repo):
+    session = TractSession("s", repo)
+
+    def add(texts):
+        items = [{"role": "user" if text[0] == "u" else "assistant", "content": text} for text in texts]
+        asyncio.run(session.add_items(items))
+
+    def pop():
+        item = asyncio.run(session.pop_item())
+        return item and item["content"]
+
+    clear = lambda: asyncio.run(session.clear_session())  # noqa: E731
+    return {"add": add, "pop": pop, "undo": session.undo, "redo": session.redo, "clear": clear}
+
+
+def test_deeds_at_once_come_one_after_the_other(tmp_path):
+    tract.init(tmp_path).close()
+    repo, came = deeds.at_once(made, tmp_path)
+    items = deeds.held_against_the_model(repo, "agents/s", came)
+    assert [item["content"] for item in TractSession("s", repo).items()] == items
+
+
+def test_a_message_of_several_items_is_popped_item_by_item(tmp_path):
+    session = TractSession("s", tract.init(tmp_path))
+    call = {"id": "c1", "type": "function", "function": {"name": "depth", "arguments": "{}"}}
+    session.repo.commit(message={"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
+    said, asked = session.items()
+    assert asyncio.run(session.pop_item()) == asked and session.items() == [said]
+    assert asyncio.run(session.pop_item()) == said and session.items() == []
+
+
+def test_a_fork_of_an_empty_session_is_empty(tmp_path):
+    assert TractSession("s", tract.init(tmp_path)).fork("t").items() == []
 
 
 def test_items_come_back_as_they_were_given(tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import deeds
 import pytest
 
 import tract
@@ -42,6 +43,22 @@ def talk(history, *said):
     for one in said:
         history.add(agent.run_sync(one, message_history=history.messages()))
     return sent
+
+
+def made(repo):
+    history = History("s", repo)
+
+    def add(texts):
+        history.add([ModelRequest([UserPromptPart(text)]) if text[0] == "u" else ModelResponse([TextPart(text)]) for text in texts])
+
+    return {"add": add, "undo": history.undo, "redo": history.redo}
+
+
+def test_deeds_at_once_come_one_after_the_other(tmp_path):
+    tract.init(tmp_path).close()
+    repo, came = deeds.at_once(made, tmp_path)
+    items = deeds.held_against_the_model(repo, "pydantic-ai/s", came)
+    assert [message.parts[0].content for message in History("s", repo).messages()] == items
 
 
 def test_messages_come_back_as_they_were_made(tmp_path):

@@ -21,13 +21,12 @@ from agents.memory.session_settings import coerce_session_settings, resolve_sess
 
 from . import types
 from ._blocks import block_of, branch_end, calls_of, results_of, text_of, turn_of
-from ._errors import TractError
+from ._deeds import Conversation, settled
 from ._repo import Repo
 
 __all__ = ["TractSession"]
 
-FOLDER = "agents/"
-UNDONE = "agents-undone/"
+FOLDER = "agents"
 _BLOCK = "agents_item"
 _ROLES = ("user", "assistant", "system", "developer")
 
@@ -100,7 +99,8 @@ class TractSession(SessionABC):
     ) -> None:
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
-        self.repo = repo.at(FOLDER + branch_end(session_id))
+        self._talk = Conversation(repo, FOLDER, branch_end(session_id), "session")
+        self.repo = self._talk.repo
         """The repository as if HEAD were on the session's branch."""
 
     # What the SDK asks.
@@ -123,68 +123,32 @@ class TractSession(SessionABC):
         """Adds items, all of them or none."""
         if items:
             messages = [_said(item) for item in items]
-            await _settled(asyncio.to_thread(self.repo.commit, messages=messages))
+            await settled(asyncio.to_thread(self.repo.commit, messages=messages))
 
     async def pop_item(self) -> Optional[TResponseInputItem]:
         """Takes the newest item out, and gives it."""
-        return await _settled(asyncio.to_thread(self._pop))
-
-    def _pop(self) -> Optional[TResponseInputItem]:
-        while True:
-            messages = self.repo.context(from_=-1)["messages"]
-            if not messages:
-                return None
-            newest = self.repo.show()["commit"]
-            if newest["hash"] == messages[0]["id"]:
-                self.repo.reset(newest.get("parent"))
-            else:
-                # Something was done after it: it is hidden, and what was done stays.
-                self.repo.annotate([messages[0]["id"]], "skip", reason="popped")
-            items = _items(messages[0])
-            if items:
-                return items[-1]
+        return await settled(asyncio.to_thread(self._talk.pop, _items, _said))
 
     async def clear_session(self) -> None:
         """Takes all items out."""
-        await _settled(asyncio.to_thread(self.repo.reset))
+        await settled(asyncio.to_thread(self._talk.clear))
 
     # What others have not.
 
-    def _place(self) -> Optional[str]:
-        return self.repo.status()["position"].get("commit")
-
     def undo(self, turns: int = 1) -> int:
         """Takes the last turns back, each from what the user said on. Gives how many items are left."""
-        messages = self.repo.context()["messages"]
-        first = self.repo.show(turn_of(messages, turns, "session")["id"])["commit"]
-        self._remember()
-        self.repo.reset(first.get("parent"))
-        return len(self.items())
+        to = self._talk.undo(lambda messages: turn_of(messages, turns, "session"))
+        return len(self.at(to)) if to else 0
 
     def redo(self) -> int:
         """Takes the last `undo` back, unless the session has gone on since. Gives how many items there are."""
-        undone = self._undone()
-        there = {one["hash"] for one in self.repo.log(undone, limit=0)["commits"]} if undone else set()
-        place = self._place()
-        if undone is None or undone == place or (place is not None and place not in there):
-            raise TractError("refused", "there is nothing to redo", "the session has gone on since")
-        self.repo.reset(undone)
-        return len(self.items())
-
-    def _undone(self) -> Optional[str]:
-        name = UNDONE + branch_end(self.session_id)
-        return self.repo.at(name).status()["position"].get("commit")
-
-    def _remember(self) -> None:
-        name = UNDONE + branch_end(self.session_id)
-        if self._undone() is not None:
-            self.repo.branch(name, delete=True)
-        self.repo.branch(name, self._place())
+        return len(self.at(self._talk.redo()))
 
     def fork(self, session_id: str, rev: Optional[str] = None) -> "TractSession":
         """Another session that begins as this one is, or was at a revision. What both have is there once."""
-        self.repo.branch(FOLDER + branch_end(session_id), rev or self._place())
-        return TractSession(session_id, self.repo, session_settings=self.session_settings)
+        other = TractSession(session_id, self.repo, session_settings=self.session_settings)
+        self._talk.fork(other._talk.branch, rev)
+        return other
 
     def at(self, rev: str) -> List[TResponseInputItem]:
         """The items as they were at a revision, such as `HEAD~3` or a commit of `session.repo.log()`."""
@@ -193,18 +157,3 @@ class TractSession(SessionABC):
     def diff(self, before: Optional[str] = None, after: Optional[str] = None) -> types.DiffAnswer:
         """What the session at two revisions differs in."""
         return self.repo.diff(before, after)
-
-
-async def _settled(work: Any) -> Any:
-    """Waits for what has begun, whoever is cancelled meanwhile: half of it is never there."""
-    task = asyncio.ensure_future(work)
-    cancelled: Optional[asyncio.CancelledError] = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        task.exception()
-        raise cancelled
-    return task.result()

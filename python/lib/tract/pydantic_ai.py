@@ -31,13 +31,12 @@ from pydantic_ai.messages import (
 
 from . import types
 from ._blocks import block_of, branch_end, calls_of, results_of, text_of, turn_of
-from ._errors import TractError
+from ._deeds import Conversation, settled
 from ._repo import Repo
 
 __all__ = ["History"]
 
-FOLDER = "pydantic-ai/"
-UNDONE = "pydantic-ai-undone/"
+FOLDER = "pydantic-ai"
 _BLOCK = "pydantic_ai_message"
 
 
@@ -155,7 +154,8 @@ class History:
 
     def __init__(self, name: str, repo: Repo) -> None:
         self.name = name
-        self.repo = repo.at(FOLDER + branch_end(name))
+        self._talk = Conversation(repo, FOLDER, branch_end(name), "history")
+        self.repo = self._talk.repo
         """The repository as if HEAD were on the history's branch."""
 
     def messages(self) -> List[ModelMessage]:
@@ -183,41 +183,29 @@ class History:
 
     async def aadd(self, run: Any) -> List[str]:
         """As `add`, for asyncio."""
-        return await asyncio.to_thread(self.add, run)
-
-    def _place(self) -> Optional[str]:
-        return self.repo.status()["position"].get("commit")
+        return await settled(asyncio.to_thread(self.add, run))
 
     def undo(self, turns: int = 1) -> int:
         """Takes the last turns back, each from what the user said on. Gives how many messages are left."""
-        messages = self.repo.context()["messages"]
-        user = turn_of(messages, turns, "history")
-        block = block_of(user, _BLOCK)
-        # What stands before it in the same request goes with it.
-        first = messages[user["number"] - 1 - (block["at"] if block else 0)]
-        undone = UNDONE + branch_end(self.name)
-        if self._undone() is not None:
-            self.repo.branch(undone, delete=True)
-        self.repo.branch(undone, self._place())
-        self.repo.reset(self.repo.show(first["id"])["commit"].get("parent"))
-        return len(self.messages())
+
+        def first(messages: List[types.ContextMessage]) -> types.ContextMessage:
+            user = turn_of(messages, turns, "history")
+            block = block_of(user, _BLOCK)
+            # What stands before it in the same request goes with it.
+            return messages[user["number"] - 1 - (block["at"] if block else 0)]
+
+        to = self._talk.undo(first)
+        return len(self.at(to)) if to else 0
 
     def redo(self) -> int:
         """Takes the last `undo` back, unless the history has gone on since. Gives how many messages there are."""
-        undone, place = self._undone(), self._place()
-        there = {one["hash"] for one in self.repo.log(undone, limit=0)["commits"]} if undone else set()
-        if undone is None or undone == place or (place is not None and place not in there):
-            raise TractError("refused", "there is nothing to redo", "the history has gone on since")
-        self.repo.reset(undone)
-        return len(self.messages())
-
-    def _undone(self) -> Optional[str]:
-        return self.repo.at(UNDONE + branch_end(self.name)).status()["position"].get("commit")
+        return len(self.at(self._talk.redo()))
 
     def fork(self, name: str, rev: Optional[str] = None) -> "History":
         """Another history that begins as this one is, or was at a revision. What both have is there once."""
-        self.repo.branch(FOLDER + branch_end(name), rev or self._place())
-        return History(name, self.repo)
+        other = History(name, self.repo)
+        self._talk.fork(other._talk.branch, rev)
+        return other
 
     def diff(self, before: Optional[str] = None, after: Optional[str] = None) -> types.DiffAnswer:
         """What the history at two revisions differs in."""
