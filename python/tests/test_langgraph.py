@@ -1,6 +1,12 @@
 """LangGraph's own conformance, and what the checkpointer has beyond others."""
 
 import asyncio
+import os
+import pathlib
+import random
+import subprocess
+import sys
+from typing import Annotated, TypedDict
 
 import pytest
 
@@ -229,3 +235,282 @@ def test_asyncio(tmp_path):
         return await asyncio.gather(*(talk(str(name)) for name in range(8)))
 
     assert [len(states) for states in asyncio.run(all())] == [9] * 8
+
+
+def size(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def collected(repo):
+    program = os.environ.get("TRACT_PROGRAM") or pytest.skip("TRACT_PROGRAM does not say where the program is")
+    subprocess.run([program, "--repo", repo.place, "gc", "--expire", "now", "-q"], check=True)
+
+
+def has(repo, text):
+    """Whether a text stands anywhere in a repository: see `whereabouts.py`, which nobody who has it open may run."""
+    pytest.importorskip("zstandard", reason="zstandard is not installed")
+    script = pathlib.Path(__file__).parent / "whereabouts.py"
+    found = subprocess.run([sys.executable, script, repo.place, text], capture_output=True, text=True, check=True)
+    return found.stdout.split()
+
+
+def long(graph, name, turns):
+    chance = random.Random(3)
+    for turn in range(turns):
+        said = " ".join(f"w{chance.randrange(4000)}" for _ in range(800))
+        graph.invoke({"messages": [("user", f"secret-{turn} {said}")]}, thread(name))
+
+
+def emptied(graph, name):
+    """Takes all messages out but for the last two."""
+    from langchain_core.messages import RemoveMessage
+
+    messages = graph.get_state(thread(name)).values["messages"]
+    graph.update_state(thread(name), {"messages": [RemoveMessage(message.id) for message in messages[:-2]]})
+
+
+def test_what_is_pruned_is_gone_after_a_collection(tmp_path):
+    with tract.init(tmp_path / "empty") as repo:
+        collected(repo)
+        nothing = size(repo.place)
+    repo = tract.init(tmp_path / "full")
+    saver = TractSaver(repo)
+    graph = chat(saver)
+    long(graph, "a", 40)
+    collected(repo)
+    before = size(repo.place) - nothing
+    assert has(repo, "secret-3 ")
+    emptied(graph, "a")
+    state = graph.get_state(thread("a"))
+    saver.prune(["a"])
+    # Until it is collected, it can be brought back, with the conversation.
+    repo.undo()
+    assert len(list(TractSaver(repo).list(thread("a")))) > 100
+    repo.redo()
+    collected(repo)
+    assert not has(repo, "secret-3 ") and has(repo, "secret-39 ")
+    assert size(repo.place) - nothing < before / 10
+    for one in (saver, TractSaver(repo)):
+        assert chat(one).get_state(thread("a")) == state and len(list(one.list(thread("a")))) == 1
+        assert one.get_tuple(state.parent_config) is None
+    assert texts(repo, "langgraph/a")[0].startswith("secret-39 ") and saver.commit_of(thread("a"))
+    # The thread goes on, and what it says is undone as ever.
+    chat(saver).invoke({"messages": [("user", "on")]}, thread("a"))
+    assert texts(repo, "langgraph/a")[-2] == "on"
+    saver.undo("a")
+    assert len(texts(repo, "langgraph/a")) == 2 and not repo.fsck()["is_damaged"]
+
+
+def test_a_run_that_is_deleted_is_gone_after_a_collection(tmp_path):
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    for name, runs in (("a", 3), ("b", 1)):
+        for run in range(runs):
+            place = {**thread(name), "metadata": {"run_id": str(run)}}
+            chat(saver).invoke({"messages": [("user", f"secret-{run}")]}, place)
+    kept = [state for state in chat(saver).get_state_history(thread("a")) if state.metadata["run_id"] == "1"]
+    saver.undo("b")
+    saver.delete_for_runs(["2"])
+    saver.redo("b")
+    saver.undo("b")
+    collected(repo)
+    assert not has(repo, "secret-2") and has(repo, "secret-0") and has(repo, "secret-1")
+    assert texts(repo, "langgraph/a") == ["secret-0", "answer 1", "secret-1", "answer 3"]
+    for one in (saver, TractSaver(repo)):
+        assert [state for state in chat(one).get_state_history(thread("a"))][: len(kept)] == kept
+    saver.undo("a")
+    assert texts(repo, "langgraph/a") == ["secret-0", "answer 1"]
+    saver.redo("a")
+    with pytest.raises(tract.TractError, match="nothing to redo"):
+        saver.redo("a")
+    saver.delete_for_runs(["0", "1"])
+    # What was undone goes, too.
+    with pytest.raises(tract.TractError, match="nothing to redo"):
+        saver.redo("b")
+    assert repo.branches()["branches"] == [] and saver.threads() == []
+    collected(repo)
+    assert not has(repo, "secret-")
+
+
+def test_a_deletion_is_one_operation(tmp_path):
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    chat(saver).invoke({"messages": [("user", "one")]}, thread("a"))
+    saver.undo("a")
+    saver.delete_thread("a")
+    assert repo.branches()["branches"] == []
+    repo.undo()
+    saver.redo("a")
+    assert texts(repo, "langgraph/a") == ["one", "answer 1"]
+
+
+def test_a_copy_is_of_one_moment_and_stays_when_the_thread_is_pruned(tmp_path):
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    graph = chat(saver)
+    for said in ("one", "two"):
+        graph.invoke({"messages": [("user", said)]}, thread("a"))
+    saver.copy_thread("a", "b")
+    with pytest.raises(tract.TractError, match="a thread b already"):
+        saver.copy_thread("a", "b")
+    emptied(graph, "a")
+    saver.prune(["a"])
+    collected(repo)
+    assert texts(repo, "langgraph/b") == ["one", "answer 1", "two", "answer 3"]
+    assert len(list(saver.list(thread("b")))) == 6
+
+
+def changing(saver, frequency, other=7):
+    """A graph whose messages and notes are kept as changes."""
+    graph_module = pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
+    delta = pytest.importorskip("langgraph.channels.delta", reason="this LangGraph keeps no channel as changes")
+    from langchain_core.messages import AIMessage
+
+    def merged(state, writes):
+        for write in writes:
+            state = {**(state or {}), **write}
+        return state
+
+    def said(state, writes):
+        new = [one for write in writes for one in (write if isinstance(write, list) else [write])]
+        return graph_module.message.add_messages(state or [], new)
+
+    class State(TypedDict):
+        messages: Annotated[list, delta.DeltaChannel(said, snapshot_frequency=frequency)]
+        notes: Annotated[dict, delta.DeltaChannel(merged, dict, snapshot_frequency=other)]
+
+    def model(state):
+        many = len(state["messages"])
+        return {"messages": [AIMessage(f"answer {many}")], "notes": {f"{many % 5}": many}}
+
+    builder = graph_module.StateGraph(State)
+    builder.add_node("model", model)
+    builder.add_edge(graph_module.START, "model")
+    return builder.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("frequency", [3, 1000])
+def test_messages_that_are_kept_as_changes_are_a_conversation(tmp_path, frequency):
+    pytest.importorskip("langgraph.channels.delta", reason="this LangGraph keeps no channel as changes")
+    from langchain_core.messages import HumanMessage, RemoveMessage
+    from langgraph.types import Overwrite
+
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    graph = changing(saver, frequency)
+
+    def state():
+        here = [message.content for message in graph.get_state(thread("a")).values["messages"]]
+        elsewhere = changing(TractSaver(repo), frequency).get_state(thread("a")).values["messages"]
+        assert texts(repo, "langgraph/a") == here == [message.content for message in elsewhere]
+        return here
+
+    def say(text, through=graph):
+        through.invoke({"messages": [HumanMessage(text, id=text)]}, thread("a"))
+        return state()
+
+    for turn in range(5):
+        say(f"secret-{turn}")
+    commits = repo.at("langgraph/a").log(limit=0)["commits"]
+    assert [one["operation"] for one in commits] == ["append"] * 10
+    graph.update_state(thread("a"), {"messages": [RemoveMessage("secret-1")]})
+    graph.update_state(thread("a"), {"messages": [HumanMessage("two", id="secret-2")]})
+    assert state()[:4] == ["secret-0", "answer 1", "answer 3", "two"]
+    # Somebody else goes on.
+    assert say("three", changing(TractSaver(repo), frequency))[-2] == "three"
+    before = state()
+    assert say("four")[-2] == "four"
+    # What an input has said at the checkpoint before goes with it.
+    saver.undo("a")
+    assert state() == before
+    assert say("other")[-2] == "other" and len(state()) == len(before) + 2
+    values = graph.get_state(thread("a")).values
+    saver.prune(["a"])
+    assert graph.get_state(thread("a")).values == values and len(list(saver.list(thread("a")))) == 1
+    collected(repo)
+    assert not has(repo, "secret-1") and has(repo, "secret-3")
+    state()
+    say("five")
+    # Of what is made from changes, a deletion leaves what it takes.
+    place = {**thread("a"), "metadata": {"run_id": "last"}}
+    graph.invoke({"messages": [HumanMessage("six", id="six")]}, place)
+    say("seven")
+    values = graph.get_state(thread("a")).values
+    saver.delete_for_runs(["last"])
+    assert graph.get_state(thread("a")).values == values
+    assert changing(TractSaver(repo), frequency).get_state(thread("a")).values == values
+    state()
+    say("eight")
+    graph.invoke({"messages": Overwrite([HumanMessage("new", id="new")])}, thread("a"))
+    assert state()[0] == "new" and len(state()) == 2
+
+
+def test_channels_that_are_kept_as_changes_outlast_a_prune(tmp_path):
+    from langchain_core.messages import HumanMessage
+
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    graph = changing(saver, 5, other=1000)
+    for turn in range(7):
+        graph.invoke({"messages": [HumanMessage(str(turn), id=str(turn))]}, thread("a"))
+    values = graph.get_state(thread("a")).values
+    assert len(values["notes"]) == 5
+    for _ in range(2):
+        saver.prune(["a"])
+        for one in (saver, TractSaver(repo)):
+            assert len(list(one.list(thread("a")))) == 1
+            assert changing(one, 5, other=1000).get_state(thread("a")).values == values
+        graph.update_state(thread("a"), {"notes": {"more": 1}})
+        values["notes"]["more"] = 1
+
+
+def test_a_deep_agent_is_a_conversation_with_its_files(tmp_path):
+    deepagents = pytest.importorskip("deepagents", reason="deepagents is not installed")
+    from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+    from langchain_core.messages import AIMessage
+
+    class Model(FakeMessagesListChatModel):
+        def bind_tools(self, tools, **rest):
+            return self
+
+    call = {"name": "write_file", "args": {"file_path": "/river.txt", "content": "Aare"}, "id": "c1"}
+    replies = [AIMessage("", tool_calls=[call]), AIMessage("Written."), AIMessage("The Aare.")]
+    repo = tract.init(tmp_path)
+    saver = TractSaver(repo)
+    agent = deepagents.create_deep_agent(model=Model(responses=replies), checkpointer=saver)
+    for text in ("Write down a river.", "Which?"):
+        agent.invoke({"messages": [("user", text)]}, thread("a"))
+    roles = [message["message"]["role"] for message in repo.at("langgraph/a").context()["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "user", "assistant"]
+    state = agent.get_state(thread("a")).values
+    assert list(state["files"]) == ["/river.txt"]
+    saver.prune(["a"])
+    assert agent.get_state(thread("a")).values == state
+    assert [message["role"] for message in repo.at("langgraph/a").compile("openai")["messages"]] == roles
+
+
+def test_a_budget_holds_for_the_conversation_and_never_for_the_checkpoints(tmp_path):
+    repo = tract.init(tmp_path)
+    graph = chat(TractSaver(repo))
+    for action in ("truncate", "refuse"):
+        repo.config("budget.max", "60")
+        repo.config("budget.action", action)
+        for turn in range(6):
+            graph.invoke({"messages": [("user", f"{turn} and some more words")]}, thread(action))
+        state = chat(TractSaver(repo)).get_state(thread(action)).values["messages"]
+        assert len(state) == 12
+    assert 0 < len(texts(repo, "langgraph/truncate")) < 12
+    assert len(texts(repo, "langgraph/refuse")) == 12
+
+
+def test_what_is_done_to_the_conversation_by_hand_stays(tmp_path):
+    repo = tract.init(tmp_path)
+    graph = chat(TractSaver(repo))
+    graph.invoke({"messages": [("user", "one")]}, thread("a"))
+    repo.at("langgraph/a").edit(":1", "uno")
+    graph.invoke({"messages": [("user", "two")]}, thread("a"))
+    assert texts(repo, "langgraph/a") == ["uno", "answer 1", "two", "answer 3"]
+    # Where it was deleted, the next checkpoint says all of it.
+    repo.branch("langgraph/a", delete=True)
+    graph.invoke({"messages": [("user", "three")]}, thread("a"))
+    assert texts(repo, "langgraph/a") == ["one", "answer 1", "two", "answer 3", "three", "answer 5"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 
 def packed(data: bytes) -> str:
@@ -88,6 +88,13 @@ class Blob:
         return cls(kind, base, keep, tail, unpacked(head), unpacked(data))
 
 
+Key = Tuple[str, str]
+# Of each task and index: the task's path, the channel, and the value as it was serialized.
+Writes = Dict[Tuple[str, int], Tuple[str, str, str, bytes]]
+# A message of the conversation: what it is known by, and its commit, if it has one.
+Said = Tuple[str, Optional[str]]
+
+
 class Kept:
     """A checkpoint as the log has it."""
 
@@ -101,8 +108,13 @@ class Kept:
         self.tip, self.at = tip, at
 
 
-# Of each task and index: the task's path, the channel, and the value as it was serialized.
-Writes = Dict[Tuple[str, int], Tuple[str, str, str, bytes]]
+class Ground:
+    """What is left of a checkpoint that is gone, but that channels of another one are made from."""
+
+    __slots__ = ("parent", "channels")
+
+    def __init__(self, parent: Optional[str], channels: Dict[str, int]) -> None:
+        self.parent, self.channels = parent, channels
 
 
 class Thread:
@@ -110,13 +122,18 @@ class Thread:
 
     def __init__(self) -> None:
         self.read: List[str] = []
-        self.kept: Dict[Tuple[str, str], Kept] = {}
+        self.kept: Dict[Key, Kept] = {}
+        self.grounds: Dict[Key, Ground] = {}
         # By checkpoint, whether it is there yet or not: a framework may save what tasks wrote before the checkpoint.
-        self.writes: Dict[Tuple[str, str], Writes] = {}
+        self.writes: Dict[Key, Writes] = {}
+        # Where in the log a task's first writes to a checkpoint stand.
+        self.begun: Dict[Tuple[str, str, str], int] = {}
         self.blobs: List[Blob] = []
-        # Of each message of the conversation: what it was known by, and its commit, if it has one.
-        self.said: List[Tuple[str, Optional[str]]] = []
+        self.said: List[Said] = []
         self.said_of: Optional[int] = None
+        # How the conversation changed: where in the log, how much of it stayed, and what came.
+        self.says: List[Tuple[int, int, List[Said]]] = []
+        self.has_dropped = False
         # A few values whole: those that are asked for next.
         self.whole: Dict[int, bytes] = {}
 
@@ -124,25 +141,36 @@ class Thread:
     def tip(self) -> Optional[str]:
         return self.read[-1] if self.read else None
 
+    @property
+    def said_tip(self) -> Optional[str]:
+        """The commit at which the conversation ends."""
+        return next((made for _, made in reversed(self.said) if made is not None), None)
+
     def take(self, commit: str, record: Dict[str, Any]) -> None:
         """Takes the next record in."""
         op = record.get("op")
+        self.blobs.extend(Blob.read(one) for one in record.get("new", []))
         if op == "put":
-            self.blobs.extend(Blob.read(one) for one in record.get("new", []))
             say = record.get("say")
             if say is not None:
-                self.said[say["keep"] :] = [(known, made) for known, made in say["add"]]
+                add = [(known, made) for known, made in say["add"]]
+                self.said[say["keep"] :] = add
                 self.said_of = say["of"]
-            tips = (made for _, made in reversed(self.said) if made is not None)
-            kept = Kept(record, next(tips, None), len(self.read))
+                self.says.append((len(self.read), say["keep"], add))
+            kept = Kept(record, self.said_tip, len(self.read))
             self.kept[kept.ns, kept.id] = kept
         elif op == "writes":
-            writes = self.writes.setdefault((record["ns"], record["id"]), {})
+            key = (record["ns"], record["id"])
+            writes = self.writes.setdefault(key, {})
+            self.begun.setdefault((*key, record["task"]), len(self.read))
             for index, channel, kind, data in record["w"]:
-                key = (record["task"], index)
-                if index < 0 or key not in writes:
-                    writes[key] = (record["path"], channel, kind, unpacked(data))
+                place = (record["task"], index)
+                if index < 0 or place not in writes:
+                    writes[place] = (record["path"], channel, kind, unpacked(data))
+        elif op == "ground":
+            self.grounds[record["ns"], record["id"]] = Ground(record.get("parent"), record["ch"])
         elif op == "drop":
+            self.has_dropped = True
             for ns, id in record["keys"]:
                 self.kept.pop((ns, id), None)
                 self.writes.pop((ns, id), None)
@@ -177,6 +205,118 @@ class Thread:
             self.whole.pop(next(iter(self.whole)))
         return self.blobs[number].kind, start
 
+    def noted(self, value: Tuple[str, bytes], before: Optional[int], new: List[Tuple[Blob, bytes]]) -> int:
+        """The number of a value: that of the one before it, if it is the same, or else of a new blob."""
+        kind, data = value
+        old = None
+        if before is not None:
+            old_kind, old_data = self.value(before)
+            if (old_kind, old_data) == (kind, data):
+                return before
+            old = (before, old_data) if old_kind == kind == "msgpack" else None
+        new.append((Blob.of(kind, data, old), data))
+        return len(self.blobs) + len(new) - 1
+
     def newest(self, ns: str) -> Optional[Kept]:
         ids = [id for of, id in self.kept if of == ns]
         return self.kept[ns, max(ids)] if ids else None
+
+    def ordered(self, key: Key) -> List[Tuple[str, str, str, bytes]]:
+        """What tasks wrote to a checkpoint, in the order in which it counts: task, channel, kind, value."""
+        writes = sorted(self.writes.get(key, {}).items(), key=lambda one: (one[1][0], one[0]))
+        return [(task, channel, kind, data) for (task, _), (_, channel, kind, data) in writes]
+
+    def changes(
+        self, ns: str, parent: Optional[str], channels: Iterable[str]
+    ) -> Dict[str, Tuple[Optional[int], List[Tuple[str, str, bytes]], List[str]]]:
+        """What channels that are kept as changes are made from, at a child of `parent`.
+
+        Of each channel: the value to begin with, if there is one; what was written since, oldest first; and the ids of the
+        checkpoints in which all that stands.
+        """
+        left = dict.fromkeys(channels)
+        found: Dict[str, Tuple[Optional[int], List[Tuple[str, str, bytes]], List[str]]]
+        found = {channel: (None, [], []) for channel in left}
+        seen = set()
+        while left and parent is not None and parent not in seen:
+            seen.add(parent)
+            above = self.kept.get((ns, parent)) or self.grounds.get((ns, parent))
+            if above is None:
+                break
+            for task, channel, kind, data in reversed(self.ordered((ns, parent))):
+                if channel in left:
+                    found[channel][1].append((task, kind, data))
+            for channel in [*left]:
+                found[channel][2].append(parent)
+                if channel in above.channels:
+                    found[channel] = (above.channels[channel], *found[channel][1:])
+                    del left[channel]
+            parent = above.parent
+        for _, writes, _ in found.values():
+            writes.reverse()
+        return found
+
+    def without(
+        self,
+        stay: Set[Key],
+        whole: Dict[Key, Dict[str, Tuple[str, bytes]]],
+        grounds: Dict[Key, Set[str]],
+    ) -> List[Dict[str, Any]]:
+        """The records of a log that never had more than these checkpoints.
+
+        `whole` are values that checkpoints get beside their own; `grounds` are checkpoints that go, but for these channels.
+        """
+        fresh, records = Thread(), []
+        newest: Dict[str, Dict[str, int]] = {}
+        said: List[Said] = []
+        says = iter([*self.says, (len(self.read), 0, [])])
+        say = next(says)
+        # A ground has no place of its own in the log: all of them stand first.
+        gone = [(0, key, self.kept.get(key) or self.grounds[key]) for key in grounds]
+        for at, key, one in [*gone, *sorted((kept.at, key, kept) for key, kept in self.kept.items() if key in stay)]:
+            ns, id = key
+            values = {channel: self.value(number) for channel, number in one.channels.items()}
+            record: Dict[str, Any] = {"op": "put", "ns": ns, "id": id}
+            if key in grounds:
+                record["op"] = "ground"
+                values = {channel: value for channel, value in values.items() if channel in grounds[key]}
+            else:
+                values.update(whole.get(key, {}))
+            new: List[Tuple[Blob, bytes]] = []
+            near = newest.get(ns, {})
+            record["ch"] = {channel: fresh.noted(value, near.get(channel), new) for channel, value in values.items()}
+            newest[ns] = {**near, **record["ch"]}
+            if one.parent:
+                record["parent"] = one.parent
+            if isinstance(one, Kept) and key not in grounds:
+                for name, (kind, data) in (("core", one.core), ("meta", one.meta)):
+                    record[name] = [kind, packed(data)]
+                before = list(said)
+                while say[0] <= at:
+                    said[say[1] :] = say[2]
+                    say = next(says)
+                keep = 0
+                while keep < min(len(before), len(said)) and before[keep] == said[keep]:
+                    keep += 1
+                if ns == "" and keep < max(len(before), len(said)):
+                    record["say"] = {"of": -1, "keep": keep, "add": [list(one) for one in said[keep:]]}
+            if new:
+                record["new"] = [blob.json() for blob, _ in new]
+            fresh.take("", record)
+            fresh.whole.update({number: data for number, (_, data) in enumerate(new, len(fresh.blobs) - len(new))})
+            records += [record, *self._written(key, grounds.get(key))]
+        for key in self.writes:
+            kept = self.newest(key[0])
+            # Those that are newer than all checkpoints belong to one that is to come.
+            if key not in self.kept and key not in grounds and (kept is None or key[1] > kept.id):
+                records += self._written(key, None)
+        return records
+
+    def _written(self, key: Key, channels: Optional[Set[str]]) -> List[Dict[str, Any]]:
+        """The records of what tasks wrote to a checkpoint, in these channels or in all."""
+        tasks: Dict[Tuple[str, str], List[Any]] = {}
+        for (task, index), (path, channel, kind, data) in self.writes.get(key, {}).items():
+            if channels is None or channel in channels:
+                tasks.setdefault((task, path), []).append([index, channel, kind, packed(data)])
+        record = {"op": "writes", "ns": key[0], "id": key[1]}
+        return [{**record, "task": task, "path": path, "w": made} for (task, path), made in tasks.items()]

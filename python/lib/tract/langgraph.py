@@ -16,12 +16,28 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import json
 import threading
 import urllib.parse
-from typing import Any, AsyncIterator, Dict, Iterator, List, Optional, Sequence, Tuple
+import uuid
+from typing import (
+    Any,
+    AsyncIterator,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
-from langchain_core.messages import AIMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, RemoveMessage, convert_to_messages, convert_to_openai_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
@@ -33,14 +49,19 @@ from langgraph.checkpoint.base import (
     SerializerProtocol,
     get_checkpoint_id,
     get_checkpoint_metadata,
-    writes_sort_key,
 )
 
 from . import types
 from ._blocks import branch_end
+from ._deeds import anew, settled, tip_of
 from ._errors import TractError
 from ._records import Blob, Kept, Thread, head_of, packed
 from ._repo import Repo
+
+try:
+    from langgraph.checkpoint.serde.types import _DeltaSnapshot as _Snapshot
+except ImportError:  # a LangGraph that keeps no channel as changes
+    _Snapshot = None  # type: ignore[assignment,misc]
 
 __all__ = ["TractSaver"]
 
@@ -48,9 +69,9 @@ TALK = "langgraph/"
 RECORDS = "langgraph-records/"
 UNDONE = "langgraph-undone/"
 _BLOCK = "langgraph"
-# How many threads are held in memory, and how often a record is written again when somebody else was first.
+# How many threads are held in memory.
 _HELD = 64
-_TRIES = 20
+_UNKNOWN = object()
 
 
 class TractSaver(BaseCheckpointSaver[int]):
@@ -69,59 +90,90 @@ class TractSaver(BaseCheckpointSaver[int]):
         super().__init__(serde=serde)
         self.repo, self.messages = repo, messages
         self._lock = threading.RLock()
-        self._threads: Dict[str, Thread] = {}
+        self._threads: Dict[str, _Thread] = {}
 
     # What is kept.
 
-    def _thread(self, thread_id: Any) -> Thread:
-        """A thread's log as it is now: what others have written since is read."""
-        name = branch_end(thread_id)
-        thread = self._threads.pop(name, None) or Thread()
+    def _thread(self, end: str) -> "_Thread":
+        """A thread's log as it is now, by the end of its branches' names: what others have written since is read."""
+        thread = self._threads.pop(end, None) or _Thread()
         known = len(thread.read)
-        log = self._log(RECORDS + name, max(known, 1))
-        if log is None:
-            thread = Thread()
-        else:
-            messages = log["messages"]
-            if known and not (messages and messages[0]["number"] == known and messages[0]["id"] == thread.tip):
-                # It was taken back, or is another one.
-                thread, known = Thread(), 0
-                messages = (self._log(RECORDS + name, 1) or {"messages": []})["messages"]
-            for message in messages[1 if known else 0 :]:
-                thread.take(message["id"], _record(message))
-        self._threads[name] = thread
+        messages = self._log(branch_ref(RECORDS + end), max(known, 1))
+        if known and not (messages and messages[0]["number"] == known and messages[0]["id"] == thread.tip):
+            # It was taken back, or is another one.
+            thread, known = _Thread(), 0
+            messages = self._log(branch_ref(RECORDS + end), 1)
+        return self._hold(end, _taken(thread, messages[1 if known else 0 :]))
+
+    def _hold(self, end: str, thread: "_Thread") -> "_Thread":
+        self._threads[end] = thread
         while len(self._threads) > _HELD:
             self._threads.pop(next(iter(self._threads)))
         return thread
 
-    def _log(self, branch: str, start: int) -> Optional[types.ContextAnswer]:
+    def _log(self, rev: str, start: int = 1) -> List[types.ContextMessage]:
         try:
-            return self.repo.context(branch_ref(branch), from_=start)
+            return self.repo.context(rev, from_=start)["messages"]
         except TractError as error:
             if error.kind in ("unknown_revision", "empty_branch"):
-                return None
+                return []
             raise
 
-    def _write(self, thread_id: Any, make: Any) -> None:
-        """Adds a record that `make` makes of the thread as it is."""
-        at = self.repo.at(RECORDS + branch_end(thread_id))
-        for _ in range(_TRIES):
-            thread = self._thread(thread_id)
-            record = make(thread)
-            if record is None:
-                return
-            block = {"type": _BLOCK, **record}
+    def _write(self, thread_id: Any, make: "_Make") -> None:
+        """Adds the record that `make` makes of the thread as it is, and moves the conversation along, both or neither.
+
+        None: there is nothing to add.
+        """
+        end = branch_end(thread_id)
+        at = self.repo.at(RECORDS + end)
+        # What is held is good enough to try with: where the thread has gone on elsewhere, the commit is refused.
+        held = self._threads.get(end)
+        while True:
+            thread = held or self._thread(end)
             try:
-                made = at.commit(
-                    message={"role": "user", "content": [block]}, expect=thread.tip or "none"
-                )
+                made = make(thread)
+                if made is None and held is None:
+                    return
+                if made is not None:
+                    self._add(at, end, thread, *made)
+                    return
             except TractError as error:
-                if error.kind != "ref_moved":
+                if error.kind == "unknown_revision" and not thread.is_lost:
+                    # A collection has taken commits of the conversation.
+                    thread.is_lost = True
+                elif error.kind != "ref_moved":
                     raise
-                continue
-            thread.take(made["commits"][0]["hash"], record)
-            return
-        raise TractError("busy", f"others write to the thread {thread_id} all the time", "try again", 4)
+                thread.talk = _UNKNOWN
+            held = None
+
+    def _add(self, at: Repo, end: str, thread: "_Thread", record: Dict[str, Any], talk: Optional["_Talk"]) -> None:
+        moves: List[Any] = []
+        if talk is not None and talk.tip != thread.talk:
+            moves = [{"branch": TALK + end, "to": talk.tip, "expect": thread.talk or "none"}]
+        made = at.commit(
+            message={"role": "user", "content": [{"type": _BLOCK, **record}]},
+            expect=thread.tip or "none",
+            moves=moves or None,
+            unbudgeted=True,
+        )
+        thread.take(made["commits"][0]["hash"], record)
+        self._hold(end, thread)
+        if talk is not None:
+            thread.talk, thread.is_lost = talk.tip, False
+            thread.id, thread.messages, thread.spoken = record["id"], talk.messages, len(thread.says)
+        if moves:
+            self._bound(end, thread)
+
+    def _bound(self, end: str, thread: "_Thread") -> None:
+        """Truncates the conversation where the budget says so. What else a budget may do is for whoever sends it."""
+        settings = self.repo.config()["settings"]
+        if "budget.max" in settings and "truncate" in settings.get("budget.action", ""):
+            try:
+                if self.repo.at(TALK + end).truncate(to_budget="100%")["commits"]:
+                    thread.talk = _UNKNOWN
+            except TractError as error:
+                if error.kind != "cannot_fit":
+                    raise
 
     def put(
         self,
@@ -135,51 +187,38 @@ class TractSaver(BaseCheckpointSaver[int]):
         thread_id, ns = str(place["thread_id"]), place.get("checkpoint_ns", "")
         core = {key: value for key, value in checkpoint.items() if key != "channel_values"}
         meta = get_checkpoint_metadata(config, metadata)
-        versions = checkpoint["channel_versions"]
-        say: Optional[Dict[str, Any]] = None
+        values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
 
-        def make(thread: Thread) -> Dict[str, Any]:
-            nonlocal say
+        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"]]:
             parent = thread.kept.get((ns, place.get("checkpoint_id") or ""))
             near = parent or thread.newest(ns)
             former = self._core(parent)["channel_versions"] if parent is not None else {}
             numbers: Dict[str, int] = {}
-            new: List[Blob] = []
-            whole: Dict[int, bytes] = {}
-            for channel, value in checkpoint["channel_values"].items():
+            new: List[Tuple[Blob, bytes]] = []
+            for channel, value in values.items():
                 before = near.channels.get(channel) if near is not None else None
                 version = versions.get(channel)
                 is_old = parent is not None and channel not in new_versions and version is not None
                 if is_old and before is not None and former.get(channel) == version:
                     numbers[channel] = before
-                    continue
-                kind, data = self.serde.dumps_typed(value)
-                old = None
-                if before is not None:
-                    old_kind, old_data = thread.value(before)
-                    if (old_kind, old_data) == (kind, data):
-                        numbers[channel] = before
-                        continue
-                    old = (before, old_data) if old_kind == kind == "msgpack" else None
-                numbers[channel] = len(thread.blobs) + len(new)
-                whole[numbers[channel]] = data
-                new.append(Blob.of(kind, data, old))
-            if say is None and ns == "" and self.messages in numbers:
-                number = numbers[self.messages]
-                blob = new[number - len(thread.blobs)] if number >= len(thread.blobs) else None
-                say = self._said(thread_id, thread, checkpoint["channel_values"][self.messages], number, blob)
-            thread.whole.update(whole)
-            record = {"op": "put", "ns": ns, "id": checkpoint["id"], "ch": numbers}
+                else:
+                    numbers[channel] = thread.noted(self.serde.dumps_typed(value), before, new)
+            record: Dict[str, Any] = {"op": "put", "ns": ns, "id": checkpoint["id"], "ch": numbers}
             if place.get("checkpoint_id"):
                 record["parent"] = place["checkpoint_id"]
             for name, what in (("core", core), ("meta", meta)):
                 kind, data = self.serde.dumps_typed(what)
                 record[name] = [kind, packed(data)]
+            talk = None
+            if ns == "" and self.messages is not None and (self.messages in values or self.messages in versions):
+                messages = self._messages(thread, record.get("parent"), values.get(self.messages))
+                if isinstance(messages, list):
+                    talk = self._talk(branch_end(thread_id), thread, messages, numbers.get(self.messages), new)
+                    record.update(talk.say)
             if new:
-                record["new"] = [blob.json() for blob in new]
-            if say:
-                record["say"] = say
-            return record
+                record["new"] = [blob.json() for blob, _ in new]
+                thread.whole.update({number: data for number, (_, data) in enumerate(new, len(thread.blobs))})
+            return record, talk
 
         with self._lock:
             self._write(thread_id, make)
@@ -188,34 +227,67 @@ class TractSaver(BaseCheckpointSaver[int]):
     def _core(self, kept: Kept) -> Dict[str, Any]:
         return self.serde.loads_typed(kept.core)
 
-    def _said(
-        self, thread_id: str, thread: Thread, messages: Any, number: int, blob: Optional[Blob]
-    ) -> Dict[str, Any]:
-        """Brings the conversation to what the messages are; what of it is new, for the record. Empty: nothing is."""
-        if number == thread.said_of or not isinstance(messages, list):
-            return {}
+    def _meta(self, kept: Kept) -> Dict[str, Any]:
+        return self.serde.loads_typed(kept.meta)
+
+    def _messages(self, thread: "_Thread", parent: Optional[str], value: Any) -> Any:
+        """The messages at a checkpoint: its own value or, where the channel is kept as changes, what they make."""
+        if value is not None:
+            return _unwrapped(value)
+        channel = self.messages or ""
+        if parent is not None and parent == thread.id:
+            # Only what is new since then is not known.
+            writes = [(task, kind, data) for task, of, kind, data in thread.ordered(("", parent)) if of == channel]
+            value = thread.messages
+        else:
+            seed, writes, _ = thread.changes("", parent, [channel])[channel]
+            value = [] if seed is None else _unwrapped(self.serde.loads_typed(thread.value(seed)))
+        if not isinstance(value, list):
+            return None
+        return _folded(value, [self.serde.loads_typed((kind, data)) for _, kind, data in writes])
+
+    def _talk(
+        self,
+        end: str,
+        thread: "_Thread",
+        messages: List[Any],
+        number: Optional[int],
+        new: List[Tuple[Blob, bytes]],
+    ) -> "_Talk":
+        """Makes commits of what is new in the messages, whose number is that of a value. No branch has them yet."""
+        talk = self.repo.at(TALK + end)
+        if thread.talk is _UNKNOWN:
+            thread.talk = tip_of(talk)
+        # Where the conversation is not there any more, all of it is said anew.
+        said = [] if thread.is_lost or thread.talk is None else thread.said
         keep = 0
-        if blob is not None and blob.base is not None and blob.base == thread.said_of:
-            # What stands before did not change by a byte.
-            whole = thread.value(blob.base)[1]
-            if blob.tail == 0 and blob.keep == len(whole) - head_of(whole)[0]:
-                keep = len(thread.said)
-        known = [_spoken(message) for message in messages[keep:]]
-        if keep == 0:
-            texts = [text for text, _ in known]
-            while keep < len(texts) and keep < len(thread.said) and texts[keep] == thread.said[keep][0]:
+        if said and number is not None and number == thread.said_of:
+            keep = len(said)
+        elif said and number is not None and number >= len(thread.blobs):
+            blob = new[number - len(thread.blobs)][0]
+            if blob.base is not None and blob.base == thread.said_of:
+                # What stands before did not change by a byte.
+                whole = thread.value(blob.base)[1]
+                if blob.tail == 0 and blob.keep == len(whole) - head_of(whole)[0]:
+                    keep = len(said)
+        if keep == 0 and thread.spoken == len(thread.says):
+            while keep < min(len(said), len(messages)) and messages[keep] is thread.messages[keep]:
                 keep += 1
-            known = known[keep:]
-        at = self.repo.at(TALK + branch_end(thread_id))
-        if keep < len(thread.said):
-            made = [commit for _, commit in thread.said[:keep] if commit is not None]
-            gone = [commit for _, commit in thread.said[keep:] if commit is not None]
-            if gone:
-                at.reset(made[-1] if made else None)
+        known = [_spoken(message) for message in messages[keep:]]
+        same = 0
+        while same < len(known) and keep + same < len(said) and known[same][0] == said[keep + same][0]:
+            same += 1
+        keep, known = keep + same, known[same:]
+        tip = None if thread.is_lost else thread.talk
+        if any(commit is not None for _, commit in said[keep:]):
+            tip = next((commit for _, commit in reversed(said[:keep]) if commit is not None), None)
         given = [message for _, message in known if message is not None]
-        commits = iter(at.commit(messages=given)["commits"][: len(given)]) if given else iter(())
+        commits = iter(talk.commit(messages=given, after=tip or "none")["commits"] if given else ())
         add = [[text, next(commits)["hash"] if message is not None else None] for text, message in known]
-        return {"of": number, "keep": keep, "add": add}
+        tip = next((commit for _, commit in reversed(add) if commit is not None), tip)
+        is_new = said is not thread.said or keep < len(said) or add or (number is not None and number != thread.said_of)
+        say = {"say": {"of": -1 if number is None else number, "keep": keep, "add": add}} if is_new else {}
+        return _Talk(messages, tip, say)
 
     def put_writes(
         self,
@@ -224,7 +296,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Stores what a task has written."""
+        """Stores what a task has written, whether the checkpoint is there yet or not."""
         place = config["configurable"]
         ns, id = place.get("checkpoint_ns", ""), str(place["checkpoint_id"])
         made = []
@@ -232,12 +304,12 @@ class TractSaver(BaseCheckpointSaver[int]):
             kind, data = self.serde.dumps_typed(value)
             made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
 
-        def make(thread: Thread) -> Optional[Dict[str, Any]]:
+        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None]]:
             known = thread.writes.get((ns, id), {})
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
             if not new:
                 return None
-            return {"op": "writes", "ns": ns, "id": id, "task": task_id, "path": task_path, "w": new}
+            return {"op": "writes", "ns": ns, "id": id, "task": task_id, "path": task_path, "w": new}, None
 
         with self._lock:
             self._write(place["thread_id"], make)
@@ -252,16 +324,15 @@ class TractSaver(BaseCheckpointSaver[int]):
             channel: self.serde.loads_typed(thread.value(number)) for channel, number in kept.channels.items()
         }
         writes = [
-            (writes_sort_key(path, task, index), (task, channel, self.serde.loads_typed((kind, data))))
-            for (task, index), (path, channel, kind, data) in thread.writes.get((kept.ns, kept.id), {}).items()
+            (task, channel, self.serde.loads_typed((kind, data)))
+            for task, channel, kind, data in thread.ordered((kept.ns, kept.id))
         ]
-        writes.sort(key=lambda one: one[0])
         return CheckpointTuple(
             place(kept.id),
             {**self._core(kept), "channel_values": values},  # type: ignore[typeddict-item]
-            self.serde.loads_typed(kept.meta),
+            self._meta(kept),
             place(kept.parent) if kept.parent else None,
-            [write for _, write in writes],
+            writes,
         )
 
     def get_tuple(self, config: RunnableConfig) -> Optional[CheckpointTuple]:
@@ -272,7 +343,7 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     def _found(self, config: RunnableConfig) -> Tuple[Thread, Optional[Kept]]:
         place = config["configurable"]
-        thread, ns = self._thread(place["thread_id"]), place.get("checkpoint_ns", "")
+        thread, ns = self._thread(branch_end(place["thread_id"])), place.get("checkpoint_ns", "")
         id = get_checkpoint_id(config)
         return thread, thread.kept.get((ns, id)) if id else thread.newest(ns)
 
@@ -289,15 +360,15 @@ class TractSaver(BaseCheckpointSaver[int]):
         ns, id = place.get("checkpoint_ns"), place.get("checkpoint_id")
         until = get_checkpoint_id(before) if before is not None else None
         with self._lock:
-            names = [str(place["thread_id"])] if "thread_id" in place else self.threads()
+            ends = [branch_end(place["thread_id"])] if "thread_id" in place else self._ends()
             found = []
-            for name in names:
-                thread = self._thread(name)
+            for end in ends:
+                thread, name = self._thread(end), str(place.get("thread_id", urllib.parse.unquote(end)))
                 for kept in thread.kept.values():
                     if ns not in (None, kept.ns) or id not in (None, kept.id) or (until and kept.id >= until):
                         continue
                     if filter:
-                        meta = self.serde.loads_typed(kept.meta)
+                        meta = self._meta(kept)
                         if any(meta.get(key) != value for key, value in filter.items()):
                             continue
                     found.append((kept.id, name, thread, kept))
@@ -309,79 +380,159 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     def threads(self) -> List[str]:
         """The ids of all threads. One of more than 200 characters is told by its branch."""
+        return [urllib.parse.unquote(end) for end in self._ends()]
+
+    def _ends(self, folder: str = RECORDS) -> List[str]:
         names = (branch["name"] for branch in self.repo.branches()["branches"])
-        return [urllib.parse.unquote(name[len(RECORDS) :]) for name in names if name.startswith(RECORDS)]
+        return [name[len(folder) :] for name in names if name.startswith(folder)]
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        """What channels that are kept as changes are made from, at a checkpoint."""
+        with self._lock:
+            thread, kept = self._found(config)
+            if kept is None:
+                return {channel: {"writes": []} for channel in channels}
+            history = {}
+            for channel, (seed, writes, _) in thread.changes(kept.ns, kept.parent, channels).items():
+                made = [(task, channel, self.serde.loads_typed((kind, data))) for task, kind, data in writes]
+                history[channel] = {"writes": made}
+                if seed is not None:
+                    history[channel]["seed"] = self.serde.loads_typed(thread.value(seed))
+            return history
 
     # What goes.
 
     def delete_thread(self, thread_id: str) -> None:
-        """Deletes a thread. `Repo.undo` brings its branches back; `tract gc` lets it go for good."""
-        name = branch_end(thread_id)
+        """Deletes a thread. `Repo.undo` brings it back; after `tract gc --expire now` its bytes are gone."""
+        end = branch_end(thread_id)
         with self._lock:
-            self._threads.pop(name, None)
-            for folder in (RECORDS, TALK, UNDONE):
-                self._forget(folder + name)
+            self._threads.pop(end, None)
+            self.repo.move([{"branch": folder + end} for folder in (RECORDS, TALK, UNDONE)], what="delete_thread")
 
-    def _forget(self, branch: str) -> None:
+    def _drop(self, end: str, chosen: Callable[["_Thread"], Iterable[Tuple[str, str]]], what: str) -> None:
+        """Takes checkpoints out of a thread: its log is written anew without them, and its branches go there.
+
+        The conversation goes back to where it was at the newest checkpoint that stays.
+        """
+
+        def deed() -> None:
+            thread = self._thread(end)
+            gone = set(chosen(thread))
+            stay = thread.kept.keys() - gone
+            moves: List[Any] = []
+            records: List[Dict[str, Any]] = []
+            is_less = bool(gone) or thread.has_dropped
+            if is_less or what == "prune":
+                records = thread.without(stay, *self._detached(thread, stay))
+            if is_less or len(records) < len(thread.read) and what == "prune":
+                tip = None
+                if records:
+                    blocks = [{"role": "user", "content": [{"type": _BLOCK, **record}]} for record in records]
+                    tip = self.repo.at(RECORDS + end).commit(messages=blocks, after="none")["commits"][-1]["hash"]
+                moves.append({"branch": RECORDS + end, "to": tip, "expect": thread.tip or "none"})
+                of_root = [kept for kept in (thread.kept[key] for key in stay) if kept.ns == ""]
+                last = max(of_root, key=lambda kept: kept.at).tip if of_root else None
+                if last != thread.said_tip:
+                    moves.append({"branch": TALK + end, "to": self._there(last)})
+            # What an undo went back from is no future any more, if any of it is to go.
+            undone = tip_of(self.repo.at(UNDONE + end))
+            if undone is not None and (moves or what == "prune" or chosen(_taken(_Thread(), self._log(undone)))):
+                moves.append({"branch": UNDONE + end, "expect": undone})
+            if moves:
+                self.repo.move(moves, what=what)
+                self._threads.pop(end, None)
+
+        with self._lock:
+            anew(deed)
+
+    def _there(self, commit: Optional[str]) -> Optional[str]:
+        """A commit of the conversation, if no collection has taken it. None: the next checkpoint says all anew."""
         try:
-            self.repo.branch(branch, delete=True)
+            return self.repo.show(commit)["commit"]["hash"] if commit is not None else None
         except TractError as error:
-            if self._log(branch, 1) is not None:
-                raise error
+            if error.kind != "unknown_revision":
+                raise
+            return None
 
-    def _drop(self, thread_id: str, chosen: Any) -> None:
-        def make(thread: Thread) -> Optional[Dict[str, Any]]:
-            keys = chosen(thread)
-            return {"op": "drop", "keys": keys} if keys else None
+    def _detached(
+        self, thread: "_Thread", stay: Set[Tuple[str, str]]
+    ) -> Tuple[Dict[Tuple[str, str], Dict[str, Tuple[str, bytes]]], Dict[Tuple[str, str], Set[str]]]:
+        """What checkpoints that stay need of those that go, where channels are kept as changes.
 
-        with self._lock:
-            self._write(thread_id, make)
+        The messages of a conversation are known whole, and stay so; of other channels stays what they are made from.
+        """
+        whole: Dict[Tuple[str, str], Dict[str, Tuple[str, bytes]]] = {}
+        grounds: Dict[Tuple[str, str], Set[str]] = {}
+        for kept in sorted((thread.kept[key] for key in stay), key=lambda kept: kept.at):
+            counted = self._meta(kept).get("counters_since_delta_snapshot") or {}
+            channels = [channel for channel in counted if channel not in kept.channels]
+            for channel, (_, _, ids) in thread.changes(kept.ns, kept.parent, channels).items():
+                path = [(kept.ns, id) for id in ids]
+                has = itertools.takewhile(lambda key: channel not in whole.get(key, {}), path)
+                gone = [key for key in has if key not in stay]
+                if not gone:
+                    continue
+                if kept.ns == "" and channel == self.messages:
+                    messages = self._messages(thread, kept.parent, None)
+                    whole[kept.ns, kept.id] = {channel: self.serde.dumps_typed(_wrapped(messages))}
+                else:
+                    for key in gone:
+                        grounds.setdefault(key, set()).add(channel)
+        return whole, grounds
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Deletes the checkpoints of runs."""
+        """Deletes the checkpoints of runs, and what their tasks wrote; as `prune`."""
         runs = set(run_ids)
 
-        def chosen(thread: Thread) -> List[List[str]]:
-            kept = thread.kept.values()
-            return [[one.ns, one.id] for one in kept if self.serde.loads_typed(one.meta).get("run_id") in runs]
+        def chosen(thread: "_Thread") -> List[Tuple[str, str]]:
+            return [key for key, kept in thread.kept.items() if self._meta(kept).get("run_id") in runs]
 
-        for thread_id in self.threads():
-            self._drop(thread_id, chosen)
+        for end in sorted({*self._ends(), *self._ends(UNDONE)}):
+            self._drop(end, chosen, "delete_for_runs")
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copies a thread: its copy shares all that it has with it."""
         source, target = branch_end(source_thread_id), branch_end(target_thread_id)
-        with self._lock:
-            if self._log(RECORDS + source, 1) is None:
+
+        def deed() -> None:
+            moves: List[Any] = []
+            for folder in (RECORDS, TALK):
+                tip = tip_of(self.repo.at(folder + source))
+                # The source is only looked at: its two branches are of the same moment.
+                moves.append({"branch": folder + source, "to": tip, "expect": tip or "none"})
+                moves.append({"branch": folder + target, "to": tip, "expect": "none"})
+            if moves[0]["to"] is None:
                 return
-            if self._log(RECORDS + target, 1) is not None:
+            if any(tip_of(self.repo.at(folder + target)) for folder in (RECORDS, TALK)):
                 hint = "delete_thread deletes it"
                 raise TractError("refused", f"there is a thread {target_thread_id} already", hint)
-            for folder in (TALK, RECORDS):
-                if self._log(folder + source, 1) is not None:
-                    self.repo.branch(folder + target, branch_ref(folder + source))
+            self.repo.move(moves, what="copy_thread")
+
+        with self._lock:
+            anew(deed)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Keeps only the newest checkpoint of each namespace, or none (`delete`)."""
+        """Keeps only the newest checkpoint of each namespace, or none (`delete`).
+
+        The thread's log is written anew without the others, and without what an `undo` went back from. `Repo.undo` brings
+        all of it back; after `tract gc --expire now` its bytes are gone, unless a copy of the thread, a tag or another
+        branch leads to them. Where messages are kept as changes, the newest checkpoint gets them whole, by LangGraph's rules of messages; other
+        channels keep the changes that they are made from.
+        """
         if strategy not in ("keep_latest", "delete"):
             raise TractError("invalid_params", f"no strategy '{strategy}'", "keep_latest or delete", 2)
 
-        def chosen(thread: Thread) -> List[List[str]]:
-            stay = set()
-            for ns in {ns for ns, _ in thread.kept}:
-                one = thread.newest(ns)
-                while one is not None:
-                    stay.add((one.ns, one.id))
-                    # What a channel of changes is made from stays, too.
-                    counters = self.serde.loads_typed(one.meta).get("counters_since_delta_snapshot")
-                    one = thread.kept.get((ns, one.parent or "")) if counters else None
-            return [[ns, id] for ns, id in thread.kept if (ns, id) not in stay]
+        def chosen(thread: "_Thread") -> List[Tuple[str, str]]:
+            newest = {ns: thread.newest(ns) for ns, _ in thread.kept}
+            return [key for key, kept in thread.kept.items() if kept is not newest[kept.ns]]
 
         for thread_id in thread_ids:
             if strategy == "delete":
                 self.delete_thread(thread_id)
             else:
-                self._drop(thread_id, chosen)
+                self._drop(branch_end(thread_id), chosen, "prune")
 
     # What others have not.
 
@@ -400,44 +551,54 @@ class TractSaver(BaseCheckpointSaver[int]):
 
     def undo(self, thread_id: str, turns: int = 1) -> Optional[RunnableConfig]:
         """Takes the last turns of a thread back, from the input on. Gives what is the newest checkpoint now, if any."""
-        name = branch_end(thread_id)
-        with self._lock:
-            thread = self._thread(thread_id)
+        end = branch_end(thread_id)
+
+        def deed() -> Thread:
+            thread = self._thread(end)
             of_root = [kept for (ns, _), kept in thread.kept.items() if ns == ""]
-            inputs = [kept for kept in of_root if self.serde.loads_typed(kept.meta).get("source") == "input"]
+            inputs = [kept for kept in of_root if self._meta(kept).get("source") == "input"]
             if turns < 1 or len(inputs) < turns:
                 raise TractError("refused", f"the thread has {len(inputs)} turns", facts={"turns": len(inputs)})
             first = sorted(inputs, key=lambda kept: kept.at)[-turns]
-            # What an undo took back before is no future any more.
-            self._forget(UNDONE + name)
-            self.repo.branch(UNDONE + name, branch_ref(RECORDS + name))
-            self._go(thread_id, thread.read[: first.at])
-            found = self.get_tuple({"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}})
-            return found.config if found else None
+            # What was said may stand at the checkpoint before, by a task of its own.
+            at = thread.begun.get(("", first.parent or "", _input_task(first.parent)), first.at)
+            return self._go(end, thread, ([None, *thread.read])[min(first.at, at)], undone=thread.tip)
+
+        with self._lock:
+            newest = anew(deed).newest("")
+        return self._config(thread_id, newest) if newest is not None else None
 
     def redo(self, thread_id: str) -> RunnableConfig:
         """Takes the last `undo` of a thread back, unless the thread has gone on since."""
-        name = branch_end(thread_id)
-        with self._lock:
-            thread = self._thread(thread_id)
-            undone = self._log(UNDONE + name, 1)
-            commits = [message["id"] for message in undone["messages"]] if undone else []
-            if not commits or commits[: len(thread.read)] != thread.read:
-                raise TractError("refused", "there is nothing to redo", "the thread has gone on since")
-            self._go(thread_id, commits)
-            self._forget(UNDONE + name)
-            found = self.get_tuple({"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}})
-            assert found is not None
-            return found.config
+        end = branch_end(thread_id)
 
-    def _go(self, thread_id: str, read: List[str]) -> None:
-        """Moves both branches of a thread to where the log ended so."""
-        name = branch_end(thread_id)
-        self.repo.at(RECORDS + name).reset(read[-1] if read else None)
-        thread = self._thread(thread_id)
-        tips = [commit for _, commit in thread.said if commit is not None]
-        if self._log(TALK + name, 1) is not None or tips:
-            self.repo.at(TALK + name).reset(tips[-1] if tips else None)
+        def deed() -> Thread:
+            thread = self._thread(end)
+            undone = tip_of(self.repo.at(UNDONE + end))
+            read = [message["id"] for message in self._log(undone)] if undone else []
+            if len(read) <= len(thread.read) or read[: len(thread.read)] != thread.read:
+                raise TractError("refused", "there is nothing to redo", "the thread has gone on since")
+            return self._go(end, thread, undone, undone=None)
+
+        with self._lock:
+            newest = anew(deed).newest("")
+        assert newest is not None
+        return self._config(thread_id, newest)
+
+    def _go(self, end: str, thread: Thread, to: Optional[str], undone: Optional[str]) -> Thread:
+        """Moves the branches of a thread to where its log ended so, if it has not gone on. Gives it as it is there."""
+        there = _taken(_Thread(), self._log(to)) if to is not None else _Thread()
+        moves: List[Any] = [
+            {"branch": RECORDS + end, "to": to, "expect": thread.tip or "none"},
+            {"branch": TALK + end, "to": self._there(there.said_tip)},
+            {"branch": UNDONE + end, "to": undone},
+        ]
+        self.repo.move(moves, what="undo of a thread" if undone else "redo of a thread")
+        return self._hold(end, there)
+
+    def _config(self, thread_id: str, kept: Kept) -> RunnableConfig:
+        place = {"thread_id": str(thread_id), "checkpoint_ns": kept.ns, "checkpoint_id": kept.id}
+        return {"configurable": place}
 
     # The same for asyncio.
 
@@ -449,6 +610,11 @@ class TractSaver(BaseCheckpointSaver[int]):
         while (found := await asyncio.to_thread(next, listed, None)) is not None:
             yield found
 
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        return await asyncio.to_thread(self.get_delta_channel_history, config=config, channels=channels)
+
     async def aput(
         self,
         config: RunnableConfig,
@@ -456,29 +622,96 @@ class TractSaver(BaseCheckpointSaver[int]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+        return await settled(asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[Tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+        await settled(asyncio.to_thread(self.put_writes, config, writes, task_id, task_path))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        await asyncio.to_thread(self.delete_thread, thread_id)
+        await settled(asyncio.to_thread(self.delete_thread, thread_id))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await asyncio.to_thread(self.delete_for_runs, run_ids)
+        await settled(asyncio.to_thread(self.delete_for_runs, run_ids))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
+        await settled(asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        await asyncio.to_thread(self.prune, thread_ids, strategy=strategy)
+        await settled(asyncio.to_thread(self.prune, thread_ids, strategy=strategy))
 
 
 def branch_ref(branch: str) -> str:
     """A branch as a revision that means nothing else."""
     return f"refs/heads/{branch}"
+
+
+class _Thread(Thread):
+    """A thread's log, and what its saver knows beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Where the branch of the conversation is, and whether commits of it were found missing.
+        self.talk: Any = _UNKNOWN
+        self.is_lost = False
+        # A checkpoint, its messages, and how often the conversation had changed when they were said.
+        self.id: Optional[str] = None
+        self.messages: List[Any] = []
+        self.spoken = -1
+
+
+class _Talk(NamedTuple):
+    """A conversation that is not on its branch yet: its messages, where it ends, and what of it is new, for the record."""
+
+    messages: List[Any]
+    tip: Optional[str]
+    say: Dict[str, Any]
+
+
+_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk]]]]
+
+
+def _taken(thread: _Thread, messages: Iterable[types.ContextMessage]) -> _Thread:
+    """A thread with the records of these messages."""
+    for message in messages:
+        thread.take(message["id"], _record(message))
+    return thread
+
+
+def _input_task(checkpoint: Optional[str]) -> str:
+    """The task under which LangGraph keeps, at a checkpoint, what the next run was given."""
+    try:
+        return str(uuid.uuid5(uuid.UUID(checkpoint or ""), "__input__"))
+    except ValueError:
+        return ""
+
+
+def _unwrapped(value: Any) -> Any:
+    return value.value if _Snapshot is not None and isinstance(value, _Snapshot) else value
+
+
+def _wrapped(value: Any) -> Any:
+    """A value as a channel of changes takes it whole."""
+    return value if _Snapshot is None else _Snapshot(value)
+
+
+def _folded(messages: List[Any], changes: Iterable[Any]) -> List[Any]:
+    """Messages after what was written to their channel, by LangGraph's rules: one with the id of another replaces it."""
+    made = {getattr(message, "id", None) or object(): message for message in messages}
+    for change in changes:
+        if isinstance(change, dict) and "__overwrite__" in (change.get("type"), *change):
+            made, change = {}, change.get("__overwrite__", change.get("value"))
+        elif type(change).__name__ == "Overwrite":
+            made, change = {}, change.value
+        for message in convert_to_messages(change if isinstance(change, list) else [change] if change else []):
+            if not isinstance(message, RemoveMessage):
+                made[message.id or object()] = message
+            elif message.id == "__remove_all__":
+                made = {}
+            else:
+                made.pop(message.id, None)
+    return list(made.values())
 
 
 def _record(message: types.ContextMessage) -> Dict[str, Any]:
