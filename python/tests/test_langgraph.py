@@ -8,12 +8,14 @@ import subprocess
 import sys
 from typing import Annotated, TypedDict
 
+import deeds
 import pytest
 
 import tract
 
 pytest.importorskip("langgraph.checkpoint.base", reason="langgraph-checkpoint is not installed")
 from tract._blocks import branch_end  # noqa: E402
+from tract._records import unpacked  # noqa: E402
 from tract.langgraph import TractSaver  # noqa: E402
 
 
@@ -187,6 +189,69 @@ def test_two_savers_write_one_thread(tmp_path):
         graphs[turn % 2].invoke({"messages": [("user", str(turn))]}, thread("a"))
     assert len(graphs[0].get_state(thread("a")).values["messages"]) == 12
     assert len(list(one.list(thread("a")))) == len(list(other.list(thread("a")))) == 18
+
+
+def made(repo):
+    """Deeds on the thread `t`: checkpoints with more messages, whose writes come first; prune stands for clear."""
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langgraph.checkpoint.base import empty_checkpoint
+
+    saver = TractSaver(repo)
+
+    def add(said):
+        newest = saver.get_tuple(thread("t"))
+        before = newest.checkpoint["channel_values"]["messages"] if newest else []
+        checkpoint = empty_checkpoint()
+        new = [(HumanMessage if one[0] == "u" else AIMessage)(one, id=one) for one in said]
+        checkpoint["channel_values"] = {"messages": [*before, *new]}
+        checkpoint["channel_versions"] = versions = {"messages": len(before) + len(new)}
+        saver.put_writes(thread("t", checkpoint["id"]), [("messages", said)], said[0])
+        config = newest.config if newest else thread("t")
+        saver.put(config, checkpoint, {"source": "input", "step": 1, "parents": {}, "who": said[0]}, versions)
+
+    def undo():
+        config = saver.undo("t")
+        return config["configurable"]["checkpoint_id"] if config else None
+
+    redo = lambda: saver.redo("t")["configurable"]["checkpoint_id"]  # noqa: E731
+    return {"add": add, "undo": undo, "redo": redo, "clear": lambda: saver.prune(["t"])}
+
+
+def test_deeds_at_once_come_one_after_the_other(tmp_path):
+    from tract.langgraph import _record
+
+    tract.init(tmp_path).close()
+    repo, came = deeds.at_once(made, tmp_path)
+    saver, records = TractSaver(repo), "refs/heads/langgraph-records/t"
+    puts, writes, states = [], [], {None: ([], [])}
+    for operation in reversed(repo.reflog(limit=0)["operations"]):
+        for moved in operation["moved"]:
+            if moved["name"] != records:
+                continue
+            if operation["what"] == "commit …":
+                record = _record(repo.context(moved["new"], from_=-1)["messages"][0])
+                if record["op"] == "put":
+                    who = saver.serde.loads_typed((record["meta"][0], unpacked(record["meta"][1])))["who"]
+                    came.remove(next(one for one in came if one[0] == "add" and one[1][0] == who))
+                    puts = [*puts, (record["id"], who)]
+                else:
+                    writes = [*writes, record["id"]]
+            elif operation["what"] == "prune":
+                puts = [max(puts)] if puts else []
+                writes = [id for id in writes if not puts or id >= puts[0][0]]
+            else:
+                puts, writes = states[moved["new"]]
+                came.remove((operation["what"].split()[0], max(puts)[0] if puts else None))
+            states[moved["new"]] = puts, writes
+    # What a prune found nothing to do for is no operation.
+    assert [one for one in came if one != ("clear", None)] == [], deeds.SEED
+    listed = list(saver.list(thread("t")))
+    assert [(one.checkpoint["id"], one.metadata["who"]) for one in listed] == sorted(puts, reverse=True)
+    for one in listed:
+        assert bool(one.pending_writes) == (one.checkpoint["id"] in writes)
+    said = saver.get_tuple(thread("t", puts[-1][0])).checkpoint["channel_values"]["messages"] if puts else []
+    talk = texts(repo, "langgraph/t")
+    assert talk == [message.content for message in said] and not repo.fsck()["is_damaged"]
 
 
 def test_what_is_kept_grows_with_what_is_said(tmp_path):

@@ -146,7 +146,15 @@ class TractSaver(BaseCheckpointSaver[int]):
                 thread.talk = _UNKNOWN
             held = None
 
-    def _add(self, at: Repo, end: str, thread: "_Thread", record: Dict[str, Any], talk: Optional["_Talk"]) -> None:
+    def _add(
+        self,
+        at: Repo,
+        end: str,
+        thread: "_Thread",
+        record: Dict[str, Any],
+        talk: Optional["_Talk"],
+        new: List[Tuple[Blob, bytes]],
+    ) -> None:
         moves: List[Any] = []
         if talk is not None and talk.tip != thread.talk:
             moves = [{"branch": TALK + end, "to": talk.tip, "expect": thread.talk or "none"}]
@@ -156,6 +164,7 @@ class TractSaver(BaseCheckpointSaver[int]):
             moves=moves or None,
             unbudgeted=True,
         )
+        thread.whole.update({number: data for number, (_, data) in enumerate(new, len(thread.blobs))})
         thread.take(made["commits"][0]["hash"], record)
         self._hold(end, thread)
         if talk is not None:
@@ -189,7 +198,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         meta = get_checkpoint_metadata(config, metadata)
         values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
 
-        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"]]:
+        def make(thread: "_Thread") -> Tuple[Dict[str, Any], Optional["_Talk"], List[Tuple[Blob, bytes]]]:
             parent = thread.kept.get((ns, place.get("checkpoint_id") or ""))
             near = parent or thread.newest(ns)
             former = self._core(parent)["channel_versions"] if parent is not None else {}
@@ -217,8 +226,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                     record.update(talk.say)
             if new:
                 record["new"] = [blob.json() for blob, _ in new]
-                thread.whole.update({number: data for number, (_, data) in enumerate(new, len(thread.blobs))})
-            return record, talk
+            return record, talk, new
 
         with self._lock:
             self._write(thread_id, make)
@@ -304,12 +312,12 @@ class TractSaver(BaseCheckpointSaver[int]):
             kind, data = self.serde.dumps_typed(value)
             made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
 
-        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None]]:
+        def make(thread: Thread) -> Optional[Tuple[Dict[str, Any], None, List[Tuple[Blob, bytes]]]]:
             known = thread.writes.get((ns, id), {})
             new = [one for one in made if one[0] < 0 or (task_id, one[0]) not in known]
             if not new:
                 return None
-            return {"op": "writes", "ns": ns, "id": id, "task": task_id, "path": task_path, "w": new}, None
+            return {"op": "writes", "ns": ns, "id": id, "task": task_id, "path": task_path, "w": new}, None, []
 
         with self._lock:
             self._write(place["thread_id"], make)
@@ -669,7 +677,8 @@ class _Talk(NamedTuple):
     say: Dict[str, Any]
 
 
-_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk]]]]
+# A record, the conversation that goes along, and the values that are new, whole.
+_Make = Callable[[_Thread], Optional[Tuple[Dict[str, Any], Optional[_Talk], List[Tuple[Blob, bytes]]]]]
 
 
 def _taken(thread: _Thread, messages: Iterable[types.ContextMessage]) -> _Thread:
