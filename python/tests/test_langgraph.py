@@ -239,8 +239,12 @@ def test_deeds_at_once_come_one_after_the_other(tmp_path):
             elif operation["what"] == "prune":
                 puts = [max(puts)] if puts else []
                 writes = [id for id in writes if not puts or id >= puts[0][0]]
+                there = [_record(one) for one in repo.context(moved["new"])["messages"]] if moved["new"] else []
+                assert [one["id"] for one in there if one["op"] == "put"] == [id for id, _ in puts], deeds.SEED
             else:
-                puts, writes = states[moved["new"]]
+                # Each checkpoint is an input: one turn is one of them.
+                was, (puts, writes) = puts, states[moved["new"]]
+                assert puts == was[:-1] if operation["what"].startswith("undo") else was == puts[: len(was)], deeds.SEED
                 came.remove((operation["what"].split()[0], max(puts)[0] if puts else None))
             states[moved["new"]] = puts, writes
     # What a prune found nothing to do for is no operation.
