@@ -18,6 +18,7 @@ mod import;
 mod inspect;
 pub mod kin;
 mod messages;
+mod mirror;
 mod misses;
 mod outgoing;
 mod packed;

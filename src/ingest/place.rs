@@ -1,6 +1,7 @@
 //! Which ref a session that came in belongs to, and the refs that move for it.
 
 use super::bases::descent_of;
+use super::mirror;
 use super::report::{BranchOutcome, ImportedSession, Outcome};
 use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
@@ -90,6 +91,14 @@ impl Placement {
                 return Ok(older_or_grown(name, old, is_older));
             }
         }
+        // What the file of the session that started it mirrors is here alone.
+        if let (Some((name, old, sources)), Some(_)) = (candidates.first(), tip)
+            && sources.is_empty()
+            && let Some((parent, _)) = mirror::parent(name)
+            && mirror::is_of(view, old, &parent)?
+        {
+            return Ok(Self::at(name, *old, Outcome::Grown));
+        }
         // A document is written anew while its last reply grows.
         if let (Some(tip), Some(path), Shape::Document) = (tip, path, format.shape)
             && let Some(followed) = view.followed(path)?
@@ -157,12 +166,22 @@ impl Placement {
 
     /// Points the session ref, its further paths and the branches that follow them.
     pub(super) fn move_refs(
-        self,
+        mut self,
         tx: &dyn Tx,
         mut session: Session,
         chosen: Option<&str>,
     ) -> Result<ImportedSession> {
         let is_of_end = session.is_of_end();
+        if let (Some(old), Some((parent, _)), false) =
+            (self.old, mirror::parent(&self.name), self.is_older)
+            && let Some(tip) = &mut session.found.paths[0].tip
+            && !tx.is_ancestor(&old, tip)?
+        {
+            *tip = mirror::joined(tx, *tip, old, &parent)?;
+            if *tip == old {
+                self.outcome = Outcome::Unchanged;
+            }
+        }
         let left = if self.is_left {
             std::mem::replace(&mut session.found.paths[0].tip, self.old)
         } else {
@@ -183,7 +202,10 @@ impl Placement {
             tx.put_session(&self.name, &row)?;
         }
         let tip = session.found.paths[0].tip;
-        let agents = agents_branch(tx, &self.name, &session)?;
+        let agents = match mirrored_branch(tx, &self.name, self.old)? {
+            None => agents_branch(tx, &self.name, &session)?,
+            known => known,
+        };
         if let (Some(left), Some(tip)) = (left, tip) {
             let goes_on = session.start.descent.goes_on(&session.start.id);
             // What came in without its beginning is on the new path, with it.
@@ -218,15 +240,25 @@ impl Placement {
             }
             let below = |above: &RefName| above.path(&name).ok();
             let theirs = self.name.path(&name)?;
-            let value = RefValue::Commit(tip);
             let old = tx.reference(&theirs)?;
-            tx.set_reference(&theirs, Some(&value))?;
-            let row = SessionRow {
-                title: path.title,
-                ..SessionRow::default()
+            let own = old.as_ref().and_then(RefValue::commit);
+            let own = own.filter(|_| !name.starts_with(LEAF));
+            let is_own = own.is_some() && !tx.sources(&theirs)?.is_empty();
+            let (value, ours) = match own.filter(|_| is_own) {
+                Some(own) => {
+                    let joined = mirror::joined(tx, own, tip, &self.name)?;
+                    (RefValue::Commit(joined), tx.follower(&theirs)?)
+                }
+                None => {
+                    let row = SessionRow {
+                        title: path.title,
+                        ..SessionRow::default()
+                    };
+                    tx.put_session(&theirs, &row)?;
+                    (RefValue::Commit(tip), branch.name().and_then(below))
+                }
             };
-            tx.put_session(&theirs, &row)?;
-            let ours = branch.name().and_then(below);
+            tx.set_reference(&theirs, Some(&value))?;
             if let Some(ours) = &ours {
                 // A branch that has moved on its own stays where it is.
                 let current = tx.reference(ours)?;
@@ -395,6 +427,23 @@ fn agents_branch(tx: &dyn Tx, name: &RefName, session: &Session) -> Result<Optio
         Some(_) => return Ok(None),
     };
     Ok(Some(free.short().to_owned()))
+}
+
+/// The branch of a sub-agent's mirror, which is at `tip`: its own file goes on with that one.
+fn mirrored_branch(
+    tx: &dyn Tx,
+    agent: &RefName,
+    tip: Option<CommitHash>,
+) -> Result<Option<String>> {
+    let Some(((parent, name), tip)) = mirror::parent(agent).zip(tip) else {
+        return Ok(None);
+    };
+    let (Some(above), None) = (tx.follower(&parent)?, tx.follower(agent)?) else {
+        return Ok(None);
+    };
+    let branch = above.path(name)?;
+    let is_there = load::tip(tx, &branch)? == Some(tip);
+    Ok(is_there.then(|| branch.short().to_owned()))
 }
 
 /// Moves the branch that follows a session, or makes it.

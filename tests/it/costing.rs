@@ -391,3 +391,97 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     note: tier 'priority' has no price in the list; standard price used
     ");
 }
+
+/// A session with the mirror of a sub-agent, and the sub-agent's own file, in the folders of the tool.
+fn with_a_mirrored_agent(sandbox: &Sandbox) -> [String; 2] {
+    const ID: &str = "11111111-2222-4333-8444-555555555555";
+    let folder = sandbox.home().join(".claude/projects/-home-ada-mill");
+    let own = folder.join(ID).join("subagents");
+    std::fs::create_dir_all(&own).expect("made");
+    let (parents, own) = (
+        folder.join(format!("{ID}.jsonl")),
+        own.join("agent-abe7108.jsonl"),
+    );
+    let text = include_str!("../data/claude-code/agent-progress.jsonl");
+    std::fs::write(&parents, text).expect("written");
+    let record = |kind: &str, uuid: &str, parent: &str, message: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"isSidechain":true,"agentId":"abe7108","sessionId":"{ID}","cwd":"/home/ada/mill","timestamp":"2026-01-05T10:00:03.000Z","message":{message}}}"#
+        ) + "\n"
+    };
+    let reply = |block: &str, count: u64| {
+        format!(
+            r#"{{"id":"mi","role":"assistant","model":"claude-haiku-4-5","content":[{block}],"usage":{{"input_tokens":1000,"output_tokens":{count}}}}}"#
+        )
+    };
+    let records = [
+        record(
+            "user",
+            "i1",
+            "null",
+            r#"{"role":"user","content":"Find A"}"#,
+        ),
+        record(
+            "assistant",
+            "i0",
+            r#""i1""#,
+            &reply(r#"{"type":"text","text":"Under the mill."}"#, 1),
+        ),
+        record(
+            "assistant",
+            "i2",
+            r#""i0""#,
+            &reply(
+                r#"{"type":"tool_use","id":"ic","name":"Bash","input":{"command":"ic"}}"#,
+                5000,
+            ),
+        ),
+        record(
+            "user",
+            "i3",
+            r#""i2""#,
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"ic","content":"found"}]}"#,
+        ),
+    ];
+    std::fs::write(&own, records.concat()).expect("written");
+    [parents, own].map(|path| path.display().to_string())
+}
+
+#[test]
+fn a_sub_agent_that_its_parents_file_mirrors_is_paid_for_once_by_its_own_file() {
+    let bring_in: [fn(&Sandbox, [String; 2]); 4] = [
+        |sandbox, [parents, own]| {
+            sandbox.ok(&["import", &parents]);
+            sandbox.ok(&["import", &own]);
+        },
+        |sandbox, [parents, own]| {
+            sandbox.ok(&["import", &own]);
+            sandbox.ok(&["import", &parents]);
+            sandbox.ok(&["import", &own]);
+        },
+        |sandbox, _| drop(sandbox.ok(&["import", "../home/.claude/projects"])),
+        |sandbox, _| drop(sandbox.ok(&["watch", "--once"])),
+    ];
+    for bring_in in bring_in {
+        let sandbox = Sandbox::empty();
+        sandbox.ok(&["init"]);
+        let files = with_a_mirrored_agent(&sandbox);
+        bring_in(&sandbox, files);
+        let cost = sandbox.ok(&["cost"]);
+        let total = cost.lines().find(|line| line.starts_with("total"));
+        assert_eq!(
+            total.map(|line| line.contains("  3  ")),
+            Some(true),
+            "{cost}"
+        );
+        assert!(cost.contains("5,010"), "{cost}");
+        assert_eq!(
+            sandbox
+                .ok(&["find", "-F", "Under the mill"])
+                .lines()
+                .count(),
+            2
+        );
+        assert_eq!(sandbox.ok(&["branch"]).lines().count(), 2);
+    }
+}

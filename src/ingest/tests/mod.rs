@@ -8,6 +8,7 @@ mod growing;
 mod in_databases;
 mod in_record_files;
 mod laws;
+mod mirrored;
 mod overtaken;
 mod purges;
 mod recording;
