@@ -131,6 +131,10 @@ impl<'a> Reader<'a> {
         let kind = word(event.r#type).unwrap_or_default();
         let Some(data) = decode::<Data<'_>>(event.data) else {
             self.teller.end.other(kind.clone());
+            // What `--output-format json` ends with is no event, and has no data.
+            if kind == "result" && event.data.is_none() {
+                return Ok(());
+            }
             return self.problem(format!("damaged event: {kind}"));
         };
         let parent = data.parent_tool_call_id;

@@ -476,3 +476,13 @@ fn a_reply_has_what_was_counted_for_it_and_a_session_of_one_request_its_total() 
         [Some(usage)]
     );
 }
+
+#[test]
+fn the_last_line_of_printed_events_is_no_damage() {
+    let result =
+        r#"{"type":"result","timestamp":"2026-04-06T08:41:05.000Z","sessionId":"s","exitCode":0}"#;
+    let before = read(&COPILOT_CLI, PLAIN);
+    let told = read(&COPILOT_CLI, &[PLAIN, result.as_bytes()].concat());
+    assert_eq!(told.problems, before.problems);
+    assert_eq!(told.sessions[0].messages(), before.sessions[0].messages());
+}

@@ -97,6 +97,8 @@ pub(super) struct Index {
 struct Reader<'a> {
     index: Index,
     stem: &'a str,
+    /// Whether its tool takes out entries, and puts others elsewhere, and leaves the names of their parents.
+    is_repaired: bool,
     sink: &'a mut dyn Sink,
 }
 
@@ -106,6 +108,7 @@ impl Index {
         input: &dyn Input,
         offset: u64,
         stem: &str,
+        is_repaired: bool,
         sink: &mut dyn Sink,
     ) -> Result<Self> {
         let mut reader = Reader {
@@ -118,6 +121,7 @@ impl Index {
                 is_one_way: true,
             },
             stem,
+            is_repaired,
             sink,
         };
         reader.index.end.lone_surrogates = each_line_from(input, offset, &mut reader)?;
@@ -172,7 +176,10 @@ impl LineReader for Reader<'_> {
                 if found.is_none() && before.is_some() {
                     let what = "is not in the file before it; the entry before it is taken";
                     let reason = format!("parent {parent} {what}");
-                    self.sink.problem(Problem::new(line, reason))?;
+                    self.sink.problem(Problem {
+                        harmless: self.is_repaired,
+                        ..Problem::new(line, reason)
+                    })?;
                 }
                 found.or(before)
             }

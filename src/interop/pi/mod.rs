@@ -79,7 +79,7 @@ pub static OPENCLAW: Format = Format {
             is_session(name) && !name.contains(".trajectory.") && !name.contains(".checkpoint.")
         })
     }),
-    ..Format::only_read("openclaw", Shape::Lines, read::import)
+    ..Format::only_read("openclaw", Shape::Lines, read::import_repaired)
 };
 
 /// Whether an entry is one that pi does not write.

@@ -17,7 +17,16 @@ use crate::wire::json::{quoted, string};
 
 /// Reads a session.
 pub(super) fn import(source: Source<'_>) -> Result<()> {
-    let index = Index::read(source.input, 0, source.stem, source.sink)?;
+    import_whole(source, false)
+}
+
+/// The same of a tool that repairs its files: it takes out entries, and what hung on one names it still.
+pub(super) fn import_repaired(source: Source<'_>) -> Result<()> {
+    import_whole(source, true)
+}
+
+fn import_whole(source: Source<'_>, is_repaired: bool) -> Result<()> {
+    let index = Index::read(source.input, 0, source.stem, is_repaired, source.sink)?;
     let teller = Teller::of(source.stem, &[], source.sink);
     Reader::new(index, source.input, None, teller).tell()
 }
@@ -25,7 +34,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
 /// Goes on from the middle, where each entry follows the one before and nothing is summed up.
 pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
     let mut found = Plain::of(source.sink);
-    let index = Index::read(source.input, from.offset, from.id, &mut found)?;
+    let index = Index::read(source.input, from.offset, from.id, false, &mut found)?;
     if !index.is_one_way || index.start.is_some() {
         return Ok(false);
     }

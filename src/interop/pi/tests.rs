@@ -255,6 +255,10 @@ fn a_parent_that_is_not_there_loses_nothing() {
     assert!(!told.problems[0].harmless);
     let whole = read(&PI, PLAIN);
     assert_eq!(told.sessions[0].messages(), whole.sessions[0].messages());
+    // OpenClaw takes out what it repairs.
+    let told = read(&OPENCLAW, text.as_bytes());
+    assert!(told.problems.iter().all(|problem| problem.harmless));
+    assert_eq!(told.sessions[0].messages(), whole.sessions[0].messages());
 }
 
 #[test]
