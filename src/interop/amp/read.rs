@@ -28,6 +28,22 @@ impl Document for Thread {
                 teller.end.cwd = env.cwd();
                 teller.set("model", env.model().map(quoted));
             }
+            // The last request as it was sent, in Anthropic's form.
+            ("~debug", _) => {
+                lazy! { struct Debug { sent = "lastInferenceInput" } }
+                lazy! { struct Sent { system, tools } }
+                let debug: Debug<'_> = decode(Some(member.raw)).unwrap_or_default();
+                let sent: Sent<'_> = decode(debug.sent).unwrap_or_default();
+                for (what, held) in [
+                    ("system prompt", sent.system),
+                    ("tool definitions", sent.tools),
+                ] {
+                    if held.is_some() {
+                        teller.end.absent.retain(|absent| absent != what);
+                    }
+                }
+                return false;
+            }
             _ => return false,
         }
         true

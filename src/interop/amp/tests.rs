@@ -76,3 +76,23 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }
+
+#[test]
+fn a_thread_that_has_its_last_request_lacks_no_more_than_that_does() {
+    let lacking = |sent: serde_json::Value| {
+        let source = json!({"v": 1, "id": "T-1", "messages": [{"role": "user", "content": "one"}],
+            "~debug": {"lastInferenceInput": sent}});
+        read(&AMP, source.to_string().as_bytes()).sessions[0]
+            .end
+            .absent
+            .clone()
+    };
+    assert!(
+        lacking(json!({"system": [{"type": "text", "text": "You mill."}], "tools": []})).is_empty()
+    );
+    assert_eq!(
+        lacking(json!({"system": "You mill."})),
+        ["tool definitions"]
+    );
+    assert_eq!(lacking(json!(null)), ["system prompt", "tool definitions"]);
+}
