@@ -356,9 +356,22 @@ pub(super) fn each_line_from(
             Some(SseLine::Data(at)) => line.part(at),
             Some(SseLine::Other) | None => line,
         };
-        let mended = mend(line.bytes);
-        lone_surrogates += mended.lone_surrogates;
-        records += each_value(&line, &mended, reader)?;
+        let mut number = 0;
+        for part in between_nuls(line.bytes) {
+            let terminated = line.terminated || part.end < line.bytes.len();
+            let part = SourceLine {
+                terminated,
+                ..line.part(part)
+            };
+            let mended = mend(part.bytes);
+            lone_surrogates += mended.lone_surrogates;
+            number = each_value(&part, &mended, number, reader)?;
+        }
+        records += number;
+        if memchr::memchr(0, line.bytes).is_some() {
+            let reason = "NUL bytes, as a crash leaves them; what stands beside them is read";
+            reader.sink().problem(Problem::new(line.number, reason))?;
+        }
         if line.number % PROGRESS_LINES == 0 {
             reader.sink().progress(bytes, records);
         }
@@ -367,16 +380,27 @@ pub(super) fn each_line_from(
     Ok(lone_surrogates)
 }
 
-/// Reads the values of one line; returns how many there were.
+/// Where a line stands but for the NUL bytes in it, which no JSON has: all of it, of nearly every line.
+fn between_nuls(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let ends = memchr::memchr_iter(0, bytes).chain([bytes.len()]);
+    let mut start = 0;
+    ends.filter_map(move |end| {
+        let part = std::mem::replace(&mut start, end + 1)..end;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// Reads the values of a line, or of a part of it that follows so many of them; returns how many there are now.
 fn each_value(
     line: &SourceLine<'_>,
     mended: &Mended<'_>,
+    mut number: u64,
     reader: &mut dyn LineReader,
 ) -> Result<u64> {
     let text = mended.text.as_ref();
     let mut places = mended.invalid_utf8.then(|| Places::of(line.bytes));
     let mut place = |at: usize| places.as_mut().map_or(at, |places| places.source(at));
-    let (mut number, mut from) = (0, 0);
+    let mut from = 0;
     let torn = loop {
         let (mut end, mut failure) = (from, None);
         for value in serde_json::Deserializer::from_str(&text[from..]).into_iter::<&RawValue>() {
@@ -602,6 +626,19 @@ mod tests {
                 proptest::prop_assert_eq!(&*before, &text[..at]);
             }
         }
+    }
+
+    #[test]
+    fn a_record_beside_nul_bytes_is_read() {
+        let found = read(
+            b"{\"a\":1}\n\0\0\0{\"b\":2}\n{\"c\0\0{\"d\":3}\0\0{\"e\":4}\n\0\0{\"f",
+            None,
+        );
+        let values: Vec<(u64, &str)> = found.0.iter().map(|it| (it.0, &*it.2)).collect();
+        let [a, b, d, e] = [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"d":3}"#, r#"{"e":4}"#];
+        assert_eq!(values, [(1, a), (1, b), (1, d), (2, e)]);
+        let lines: Vec<u64> = found.1.iter().map(|problem| problem.0).collect();
+        assert_eq!(lines, [2, 3, 3, 3, 4, 4], "{:?}", found.1);
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub(super) struct Said {
 impl Said {
     /// What is sent of it; none where that is nothing.
     pub(super) fn message(self) -> Option<Message> {
-        let interrupted = self.role == Role::Assistant && self.end == End::Cut;
+        let is_cut = matches!(self.end, End::Cut | End::Open);
+        let interrupted = self.role == Role::Assistant && is_cut;
         let message = parts::message(self.role, self.parts)?;
         Some(Message {
             interrupted,

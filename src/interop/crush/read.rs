@@ -35,10 +35,6 @@ impl Document for Session {
         let Some(said) = teller.read(at, said)? else {
             return Ok(());
         };
-        if teller.next.is_none() && said.role == Role::Assistant && said.end == End::Open {
-            teller.end.other("reply that is being written");
-            return Ok(());
-        }
         let (role, time) = (said.role, said.time);
         let is_summary = self.is_summary(&said);
         if role == Role::Assistant {
