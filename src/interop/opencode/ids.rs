@@ -1,4 +1,4 @@
-//! Ids as the tool makes them: they sort by time.
+//! Ids as the tool makes them: they sort by time, until that wraps (36 bits of milliseconds: 2026-08-14, 2028-10-17).
 
 use crate::model::Millis;
 

@@ -11,6 +11,10 @@ use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, is_true, quoted, string, tight};
 use crate::wire::media::attachment;
 
+/// How ids of pieces begin at the end of the time that they have room for, and at the beginning of the next.
+const LAST_IDS: &str = "prt_f";
+const FIRST_IDS: &str = "prt_0";
+
 /// A message, as far as it is read.
 #[derive(Default)]
 pub(super) struct Said {
@@ -98,7 +102,8 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
         let piece = serde_json::from_str::<Piece<'_>>(raw.get());
         piece.map(|piece| (*raw, piece)).map_err(bad)
     });
-    let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+    let mut pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+    in_time(&mut pieces);
     let info = record.info;
     if info.role.is_empty() {
         return Err("a message without a role".to_owned());
@@ -129,6 +134,17 @@ pub(super) fn said(text: &str, span: Span, notes: &mut Notes) -> Result<Said, St
     }
     parts::checked(found.steps.iter().filter_map(Step::message))?;
     Ok(found)
+}
+
+/// Puts pieces whose ids wrapped while the message was written, and that stand by their ids, in order.
+fn in_time(pieces: &mut [(&RawValue, Piece<'_>)]) {
+    let begins = |piece: &Piece<'_>, with: &str| {
+        let id = piece.id.map(RawValue::get);
+        id.is_some_and(|id| id.trim_start_matches('"').starts_with(with))
+    };
+    if pieces.iter().any(|(_, piece)| begins(piece, LAST_IDS)) {
+        pieces.sort_by_key(|(_, piece)| begins(piece, FIRST_IDS));
+    }
 }
 
 /// Whether a reply is sent again: one that failed is not, one that was cut off is if it holds more

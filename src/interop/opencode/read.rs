@@ -19,6 +19,8 @@ pub(super) struct Session {
     sent: Vec<Sent>,
     cleared: Vec<Cleared>,
     asked: Vec<Asked>,
+    /// What was read and not told yet, each with its time or that of the one before it.
+    read: Vec<(Option<Millis>, Said, Span)>,
 }
 
 impl Document for Session {
@@ -48,11 +50,19 @@ impl Document for Session {
         if found.steps.is_empty() {
             teller.end.other(found.role.clone() + " (not sent)");
         }
-        teller.end.started.extend(found.started.iter().cloned());
-        self.tell(found, span, teller)
+        let before = self.read.last().and_then(|(time, ..)| *time);
+        self.read.push((found.created.or(before), found, span));
+        Ok(())
     }
 
+    /// Tells the messages by their times: files and exports list them by ids, which wrap.
     fn finish(&mut self, teller: &mut ObjectTeller<'_, '_>) -> Result<()> {
+        let mut read = std::mem::take(&mut self.read);
+        read.sort_by_key(|(time, ..)| *time);
+        for (_, found, span) in read {
+            teller.end.started.extend(found.started.iter().cloned());
+            self.tell(found, span, teller)?;
+        }
         self.clear(None, teller)?;
         match self.revert.take() {
             Some(revert) => self.revert(&revert, teller),

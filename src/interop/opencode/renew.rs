@@ -1,6 +1,6 @@
 //! Records of a session that begins anew. The tool's store takes no row whose id it has, so that every message and
-//! every part gets an id of its own; and it puts them in order by their times, so that none is earlier
-//! than the one before it.
+//! every part gets an id of its own: of the moment of writing, for ids wrap, and the tool takes no prompt for new whose
+//! id is below those before it. It puts messages in order by their times, so that none is earlier than the one before it.
 
 use std::collections::HashMap;
 
@@ -66,7 +66,8 @@ impl<'a> Renewing<'a> {
     /// An id that was not given yet.
     fn id(&self, kind: &str, number: u64) -> String {
         let number = self.given + number;
-        id(kind, self.time, number, &self.document.new_id(!number))
+        let now = self.document.now.unwrap_or(self.time);
+        id(kind, now, number, &self.document.new_id(!number))
     }
 
     fn info(&self, info: &str, message: &str) -> String {

@@ -186,6 +186,94 @@ fn new_messages_are_read_back() {
     assert_eq!(file["messages"][1]["info"]["parentID"], id(0));
 }
 
+/// A session of these messages: who speaks, when it began, and its id with those of its texts.
+fn of_ids(messages: &[(&str, i64, &str, &[&str])]) -> Value {
+    let messages = messages.iter().map(|(role, created, id, parts)| {
+        let parts = parts.iter().map(|part| json!({"id": part, "type": "text", "text": part}));
+        json!({"info": {"id": id, "role": role, "time": {"created": created}}, "parts": parts.collect::<Vec<_>>()})
+    });
+    json!({"info": {"id": "ses_1", "slug": "s", "directory": "/mill"}, "messages": messages.collect::<Vec<_>>()})
+}
+
+#[test]
+fn time_orders_messages_and_their_parts_though_ids_wrap() {
+    let session = of_ids(&[
+        ("assistant", 4, "msg_000000000200", &["prt_000000000210"]),
+        ("user", 3, "msg_000000000100", &["prt_000000000110"]),
+        ("user", 1, "msg_fffffffff000", &["prt_fffffffff010"]),
+        (
+            "assistant",
+            2,
+            "msg_fffffffff100",
+            &["prt_000000000010", "prt_fffffffff110", "prt_fffffffff120"],
+        ),
+    ]);
+    let told = read(&OPENCODE, session.to_string().as_bytes());
+    let messages = told.sessions[0].messages();
+    let said: Vec<Vec<&str>> = messages.into_iter().map(texts).collect();
+    assert_eq!(
+        said,
+        [
+            vec!["prt_fffffffff010"],
+            vec!["prt_fffffffff110", "prt_fffffffff120", "prt_000000000010"],
+            vec!["prt_000000000110"],
+            vec!["prt_000000000210"],
+        ]
+    );
+}
+
+#[test]
+fn a_new_session_has_ids_of_the_moment_of_writing_in_order() {
+    // The end of the time that ids have room for is between the two.
+    let (july, now) = (1_786_000_000_000, 1_796_000_000_000);
+    let session = of_ids(&[
+        ("user", july, "msg_f95b00000001", &["prt_f95b00000002"]),
+        (
+            "assistant",
+            july + 1,
+            "msg_f95b00001001",
+            &["prt_f95b00001002", "prt_f95b00001003"],
+        ),
+    ]);
+    let bytes = session.to_string();
+    let told = read(&OPENCODE, bytes.as_bytes());
+    let mut messages = outgoing(bytes.as_bytes(), &told.sessions[0]);
+    messages.push(fresh(Role::User, vec![Part::text("And now?")]));
+    let document = Document {
+        session_id: "ses_2".into(),
+        fresh: true,
+        now: Some(Millis(now)),
+        ..Document::default()
+    };
+    let (text, _) = written(&OPENCODE, &messages, &document);
+    let written: Value = serde_json::from_slice(&text).expect("JSON");
+    let mut ids = Vec::new();
+    for message in written["messages"].as_array().expect("a list") {
+        ids.push(&message["info"]["id"]);
+        ids.extend(
+            message["parts"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|part| &part["id"]),
+        );
+    }
+    let places: Vec<u64> = ids
+        .iter()
+        .map(|id| u64::from_str_radix(&id.as_str().expect("an id")[4..16], 16).expect("digits"))
+        .collect();
+    assert_eq!(places.len(), 7);
+    assert!(places.windows(2).all(|two| two[0] < two[1]), "{ids:?}");
+    let moment = (now as u64 * 0x1000) & 0xffff_ffff_ffff;
+    assert!(
+        places.iter().all(|place| place - moment < 0x1000),
+        "{ids:?}"
+    );
+    let times = written["messages"].as_array().expect("a list").iter();
+    let times: Vec<&Value> = times.map(|it| &it["info"]["time"]["created"]).collect();
+    assert_eq!(times[..2], [&json!(july), &json!(july + 1)]);
+}
+
 #[test]
 #[ignore = "needs TRACT_REAL_SESSIONS"]
 fn real_sessions_come_back_equal() {
