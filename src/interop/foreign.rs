@@ -4,6 +4,7 @@
 //! Deliberately absent: any reading of them.
 
 use super::Input;
+use super::chat::is_in_parts;
 use super::head::{Keys, SourceHead, front, is_complete};
 use super::records::without_mark;
 use super::spans::skip_space;
@@ -21,9 +22,18 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
         return Some(0);
     }
+    if head.object().is_some_and(is_hermes) {
+        return Some(0);
+    }
     // A thread alone is one of Amp's own.
     let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
     head.first(is_thread).filter(|_| head.object().is_none())
+}
+
+/// Hermes keeps a request's members and its own in one object, and the system prompt where no request has it.
+fn is_hermes(object: &Keys<'_>) -> bool {
+    let own = ["session_id", "session_start", "system_prompt", "messages"];
+    own.iter().all(|key| object.has(key))
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -60,6 +70,13 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
     if head.lists(|item| item.has_any(&["say", "ask"])) {
         return Some("a Cline display log");
     }
+    if head.lists(is_in_parts) {
+        return head
+            .records
+            .iter()
+            .find(|item| is_in_parts(item))
+            .map(of_parts);
+    }
     let document = head.object().and_then(of_document);
     let record = || head.first(|record| of_record(record).is_some());
     document.or_else(|| of_record(&head.records[record()?]))
@@ -67,8 +84,26 @@ fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
 
 /// By the keys of a file that is one object.
 fn of_document(object: &Keys<'_>) -> Option<&'static str> {
-    let is_log = object.has("exportedAt") && object.has("prompts");
-    is_log.then_some("a debug log of Copilot Chat")
+    if object.has("exportedAt") && object.has("prompts") {
+        return Some("a debug log of Copilot Chat");
+    }
+    if is_hermes(object) {
+        return Some("a Hermes session");
+    }
+    let mut messages = object.list("messages").into_iter().flatten();
+    let in_parts = messages.find(is_in_parts);
+    let contents = object.list("contents").into_iter().flatten().next();
+    in_parts.or(contents).map(|message| of_parts(&message))
+}
+
+/// By a message that has parts: those of the AI SDK each name their type.
+fn of_parts(message: &Keys<'_>) -> &'static str {
+    let mut parts = message.list("parts").into_iter().flatten();
+    if parts.any(|part| part.has("type")) {
+        "an AI SDK conversation"
+    } else {
+        "a Gemini request"
+    }
 }
 
 /// By one record of a file of lines.

@@ -1,8 +1,10 @@
 //! JSON read and written piece by piece, so that raw texts stay as they are.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -33,6 +35,18 @@ pub fn word(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 /// Whether a flag is there and set.
 pub fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// Whether a message's object has a member `content`, be it null: one that has none is not of this form.
+///
+/// # Errors
+///
+/// That it has none, in words.
+pub fn has_content(message: &RawValue) -> Result<(), String> {
+    let members: Option<HashMap<String, IgnoredAny>> = decode(Some(message));
+    let is_there = members.is_some_and(|members| members.contains_key("content"));
+    let reason = || "a message without content".to_owned();
+    is_there.then_some(()).ok_or_else(reason)
 }
 
 /// The `type` of a block, if `text` is a JSON object that has one.

@@ -17,7 +17,7 @@ use crate::model::{Message, Millis, Usage};
 use crate::wire::Notes;
 
 pub(super) use read::read;
-pub(super) use sniff::{Kind, is_plain, kind};
+pub(super) use sniff::{Kind, is_in_parts, is_plain, kind};
 
 /// A reply's message and what stands beside it.
 #[derive(Debug)]

@@ -15,8 +15,22 @@ pub(in crate::interop) enum Kind {
     Plain,
 }
 
+/// What a message says stands in one of these; what has none of them is none that is read.
+const SAYS: [&str; 5] = ["content", "value", "tool_calls", "function_call", "refusal"];
+
+/// Whether an object is a message that says in `parts` what it says, or more than in its content, as those of the AI
+/// SDK and of Gemini do.
+pub(in crate::interop) fn is_in_parts(message: &Keys<'_>) -> bool {
+    let is_more = |part: Keys<'_>| !part.is("type", "text") && !part.is("type", "step-start");
+    let parts = message.list("parts").filter(|_| message.has("role"));
+    parts.is_some_and(|mut parts| !message.has("content") || parts.any(is_more))
+}
+
 /// What the source is, and the record that shows it; none where there are no chat messages.
 pub(in crate::interop) fn kind(head: &SourceHead<'_>) -> Option<(usize, Kind)> {
+    if head.lists(is_in_parts) {
+        return None;
+    }
     if head.lists(|item| item.has("traj") && item.has("task_id")) {
         return Some((0, Kind::OpenAi));
     }
@@ -49,13 +63,21 @@ fn surest(kinds: impl Iterator<Item = Option<Kind>>) -> Option<(usize, Kind)> {
 
 /// A response or request body, or a fine-tuning row.
 fn body(record: &Keys<'_>) -> Option<Kind> {
-    if record.has("choices") {
+    let mut choices = record.list("choices").into_iter().flatten();
+    if choices.any(|choice| choice.has_any(&["message", "delta"])) {
         return Some(Kind::OpenAi);
     }
-    if record.has("messages") && record.has("system") {
-        return Some(Kind::Anthropic);
+    if record.list("messages")?.any(|item| is_in_parts(&item)) {
+        return None;
     }
     let mut messages = record.list("messages")?.peekable();
+    if record.has("system") {
+        let is_read = match messages.peek() {
+            Some(_) => messages.any(|item| message(&item).is_some()),
+            None => record.text("system").is_some() || record.list("system").is_some(),
+        };
+        return is_read.then_some(Kind::Anthropic);
+    }
     for tool in record.list("tools").into_iter().flatten() {
         if tool.has_any(&["function", "custom"]) {
             return Some(Kind::OpenAi);
@@ -92,7 +114,7 @@ pub(in crate::interop) fn is_plain(object: &str) -> bool {
 fn message(message: &Keys<'_>) -> Option<Kind> {
     let role = message.text("role");
     let role = role.as_deref();
-    if !message.has("role") {
+    if !message.has("role") || !message.has_any(&SAYS) {
         return None;
     }
     if matches!(role, Some("tool" | "function" | "developer" | "system"))

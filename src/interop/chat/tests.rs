@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::interop::contract::{anew, fresh, written};
+use crate::interop::foreign::called;
 use crate::interop::sniff::sniff;
 use crate::interop::{
     Action, BranchStart, Document, Format, Outgoing, Problem, SessionEnd, SessionStart, Sink,
@@ -553,6 +554,59 @@ fn what_only_looks_like_a_known_format_is_not_taken_for_it() {
         assert_eq!(sniffed(amp.as_bytes()), Some(&amp::AMP));
     }
     assert_eq!(sniffed(format!("[{result}]").as_bytes()), None);
+    // What its messages say stands where no reader of these formats looks.
+    let ui = r#"{"id":"m","role":"assistant","parts":[{"type":"tool-bash","toolCallId":"c","state":"input-available"}]}"#;
+    let content = r#"{"role":"user","parts":[{"text":"Hello."}]}"#;
+    let hermes = r#"{"session_id":"s","session_start":"2026","system_prompt":"p","messages":[{"role":"user","content":"a"}]}"#;
+    let ui_name = Some("an AI SDK conversation");
+    let gemini_name = Some("a Gemini request");
+    for (text, name) in [
+        (format!("[{ui}]"), ui_name),
+        (format!(r#"{{"messages":[{ui}]}}"#), ui_name),
+        (
+            format!("{{\"messages\":[{ui}]}}\n{{\"messages\":[{ui}]}}\n"),
+            ui_name,
+        ),
+        (format!(r#"{{"system":"s","messages":[{ui}]}}"#), ui_name),
+        (
+            format!(r#"{{"model":"m","stream":true,"messages":[{ui}],"tools":[]}}"#),
+            ui_name,
+        ),
+        (format!("[{content}]"), gemini_name),
+        (format!(r#"{{"contents":[{content}]}}"#), gemini_name),
+        (hermes.to_owned(), Some("a Hermes session")),
+        (
+            r#"{"system":{"title":"Title"},"messages":{"hello":"Hello"}}"#.to_owned(),
+            None,
+        ),
+        (r#"{"system":"s","messages":["hello"]}"#.to_owned(), None),
+        (
+            r#"{"system":{"title":"Title"},"messages":[]}"#.to_owned(),
+            None,
+        ),
+        (r#"{"choices":[{"text":"Hello"}]}"#.to_owned(), None),
+        (r#"[{"role":"user"},{"role":"assistant"}]"#.to_owned(), None),
+    ] {
+        assert_eq!(sniffed(text.as_bytes()), None, "{text}");
+        assert_eq!(called(&text.as_bytes()).expect("read"), name, "{text}");
+    }
+    // Where it is said in their content too, that is read.
+    let both = r#"[{"role":"user","content":"a","parts":[{"type":"text","text":"a"}]}]"#;
+    assert_eq!(sniffed(both.as_bytes()), Some(&openai::OPENAI));
+}
+
+#[test]
+fn a_message_that_says_nothing_in_any_place_that_is_read_is_refused() {
+    let said = r#"{"role":"user","content":"a"}"#;
+    for format in [&openai::OPENAI, &anthropic::ANTHROPIC] {
+        let text = format!(
+            r#"[{said},{{"role":"assistant","parts":[]}},{{"role":"assistant","content":null}}]"#
+        );
+        let told = import(format, text.as_bytes());
+        assert_eq!(told.sessions[0].steps.len(), 2, "{format}");
+        let reasons: Vec<&str> = told.problems.iter().map(|it| &*it.reason).collect();
+        assert_eq!(reasons, ["a message without content"], "{format}");
+    }
 }
 
 /// The messages of a document, found in another way: as a tree of values.

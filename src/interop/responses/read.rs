@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::interop::document::ObjectTeller;
 use crate::interop::parts::seconds;
 use crate::interop::records::Held;
-use crate::interop::spans::{elements, members};
+use crate::interop::spans::{Broken, elements, members};
 use crate::interop::teller::Teller;
 use crate::interop::{Action, Source, Step};
 use crate::model::{Message, Role, Settings, Usage, depth};
@@ -58,6 +58,13 @@ impl Reader<'_, '_> {
         let text = self.teller.text;
         let bytes = text.bytes;
         self.teller.open()?;
+        if bytes.get(start) == Some(&b'[') {
+            let (items, broken) = elements(bytes, start);
+            for item in items {
+                self.item(&item)?;
+            }
+            return self.finish(broken);
+        }
         let (keys, broken) = members(bytes, start);
         let get = |name: &str| {
             let found = keys.iter().find(|(key, _)| key == name);
@@ -103,8 +110,13 @@ impl Reader<'_, '_> {
                 _ => self.setting(key, at)?,
             }
         }
-        if let Some(broken) = list_broken.or(broken) {
-            let end = bytes.len();
+        self.finish(list_broken.or(broken))
+    }
+
+    /// Tells the last message, with the settings, and why there may be more.
+    fn finish(&mut self, broken: Option<Broken>) -> Result<()> {
+        if let Some(broken) = broken {
+            let end = self.teller.text.bytes.len();
             self.teller.problem(&(end..end), broken.reason())?;
         }
         if let Some(step) = self.held.take() {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, is_true};
+use crate::wire::json::{Raw, decode, has_content, is_true};
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -59,6 +59,9 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
         "system" => Role::System,
         other => return Err(format!("unknown role '{other}'")),
     };
+    if wire.content.is_none() {
+        has_content(raw)?;
+    }
     let parts = parts(wire.content, notes).map_err(|error| format!("its content: {error}"))?;
     let results = role == Role::User && !parts.is_empty() && parts.iter().all(Part::is_result);
     let role = if results { Role::Tool } else { role };

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::PROVIDER;
 use crate::model::{Media, MediaSource, Message, Part, Role, Usage, depth};
 use crate::wire::Notes;
-use crate::wire::json::{Raw, decode, type_of};
+use crate::wire::json::{Raw, decode, has_content, type_of};
 use crate::wire::media::{image_at, owned_data};
 
 #[derive(Deserialize)]
@@ -83,6 +83,16 @@ pub fn message(raw: &RawValue, notes: &mut Notes) -> Result<Message, String> {
             .parse()
             .map_err(|_| format!("unknown role '{other}'"))?,
     };
+    let says = [
+        wire.content,
+        wire.value,
+        wire.reasoning_content,
+        wire.refusal,
+        wire.function_call,
+    ];
+    if says.iter().all(Option::is_none) && wire.tool_calls.is_none() {
+        has_content(raw)?;
+    }
     let content = parts(wire.content.or(wire.value), notes);
     let fits = |message: Message| match depth::check_message(&message) {
         Ok(()) => Ok(message),
