@@ -59,7 +59,7 @@ pub struct ImportAnswer {
 pub struct ImportedFacts {
     /// Its ref, which is a revision.
     pub name: String,
-    /// How it relates to what was here: new, grown, unchanged or rewritten.
+    /// How it relates to what was here: new, grown, unchanged, rewritten, or gone on elsewhere.
     pub outcome: &'static str,
     /// Its title. What somebody else wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +88,7 @@ impl ImportAnswer {
                 Outcome::Grown => "grown",
                 Outcome::Unchanged => "unchanged",
                 Outcome::Rewritten => "rewritten",
+                Outcome::Elsewhere => "elsewhere",
             },
             title: session.end.title.clone(),
             messages: session.messages,

@@ -67,7 +67,9 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     if !redacted.is_empty() {
         app.ui
             .status(format!("Redacted {}", counted_secrets(&redacted)));
-        let anew = |session: &ImportedSession| session.outcome == Outcome::Rewritten;
+        let anew = |session: &ImportedSession| {
+            matches!(session.outcome, Outcome::Rewritten | Outcome::Elsewhere)
+        };
         if new.clone().any(|report| report.sessions.iter().any(anew)) {
             app.ui
                 .hint("what came in before still holds them: tract purge --match REGEX erases");
@@ -80,8 +82,9 @@ fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     let all = || reports.iter().flat_map(|(_, report)| &report.sessions);
     let count = |outcome| all().filter(|session| session.outcome == outcome).count() as u64;
     let mut parts = Vec::new();
+    let new = [Outcome::New, Outcome::Rewritten, Outcome::Elsewhere];
     let counts = [
-        (count(Outcome::New) + count(Outcome::Rewritten), "new"),
+        (new.map(count).iter().sum(), "new"),
         (count(Outcome::Grown), "grown"),
         (count(Outcome::Unchanged), "with nothing new"),
     ];
@@ -244,15 +247,17 @@ fn headline(repo: &Repo, format: &Format, session: &ImportedSession, app: &App) 
             "Imported",
             format!(" anew, for its file was rewritten: {size}"),
         ),
+        Outcome::Elsewhere => ("Imported", format!(" as it went on elsewhere: {size}")),
     };
     let branch = match (&session.branch, session.outcome) {
         (_, Outcome::Unchanged) | (BranchOutcome::None, _) => String::new(),
         (BranchOutcome::Follows(branch), _) => format!(", on {}", branch.short()),
         (BranchOutcome::Stays(branch), _) => stays(repo, session, branch)?,
     };
-    let kept = match session.kept {
-        0 => String::new(),
-        kept => format!("; {} of before are kept", plural(kept, "commit")),
+    let kept = match (session.kept, session.outcome) {
+        (0, _) => String::new(),
+        (kept, Outcome::Elsewhere) => format!("; {} of here are not in it", plural(kept, "commit")),
+        (kept, _) => format!("; {} of before are kept", plural(kept, "commit")),
     };
     let after = after + &branch + &kept;
     Ok(line(before, format, session, &after, app))

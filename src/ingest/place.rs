@@ -27,7 +27,7 @@ pub(super) struct Placement {
     outcome: Outcome,
     /// The file is an earlier state of what is here: no ref moves back to it.
     pub(super) is_older: bool,
-    /// Where its file was rewritten: how many commits of what it was are not in it any more.
+    /// Where its file was rewritten, or it went on elsewhere: how many commits of what was here are not in it.
     kept: u64,
     /// The session goes on in a newer file: what this one ends with stands beside it.
     is_left: bool,
@@ -110,21 +110,12 @@ impl Placement {
                 }
             }
         }
-        let kept = match (candidates.first(), tip) {
-            (Some((_, old, _)), Some(tip)) => {
-                let all = view.commit(old)?.map_or(0, |row| row.depth + 1);
-                all - view.shared(old, &tip)?.min(all)
-            }
-            _ => 0,
-        };
+        let (outcome, kept) = beside(view, path, tip, &candidates)?;
         Ok(Self {
             name: free,
             old: None,
             kept,
-            outcome: match candidates[..] {
-                [] => Outcome::New,
-                _ => Outcome::Rewritten,
-            },
+            outcome,
             is_older: false,
             is_left: false,
         })
@@ -287,6 +278,37 @@ impl Placement {
 
 /// A ref of the session, where it was, and the files that are kept of it.
 type Candidate = (RefName, CommitHash, Vec<SourceRow>);
+
+/// How a session relates to those of its id that it does not go on with, and how many commits of what was here are not
+/// in it: its own file was rewritten, it went on elsewhere, or it is another one, for ids repeat.
+fn beside(
+    view: &dyn View,
+    path: Option<&str>,
+    tip: Option<CommitHash>,
+    candidates: &[Candidate],
+) -> Result<(Outcome, u64)> {
+    let (mut kept, mut is_of_both) = (0, false);
+    for (number, (_, old, _)) in candidates.iter().enumerate() {
+        let Some(tip) = tip else { break };
+        let all = view.commit(old)?.map_or(0, |row| row.depth + 1);
+        let shared = view.shared(old, &tip)?.min(all);
+        if number == 0 || shared > 0 && !is_of_both {
+            kept = all - shared;
+        }
+        is_of_both |= shared > 0;
+    }
+    let followed = path.map(|path| view.followed(path)).transpose()?.flatten();
+    let is_followed = followed.is_some_and(|followed| {
+        let mut sources = candidates.iter().flat_map(|(_, _, sources)| sources);
+        sources.any(|source| source.id == followed.source)
+    });
+    Ok(match candidates {
+        [] => (Outcome::New, 0),
+        _ if is_followed => (Outcome::Rewritten, kept),
+        _ if is_of_both => (Outcome::Elsewhere, kept),
+        _ => (Outcome::New, 0),
+    })
+}
 
 /// The place of a session that goes on in several files, of which the newest counts: what stands in an
 /// earlier one alone was taken back. None for any other session.

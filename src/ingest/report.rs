@@ -32,7 +32,7 @@ pub struct ImportedSession {
     pub name: RefName,
     /// How it relates to what was here.
     pub outcome: Outcome,
-    /// Of one whose file was rewritten: how many commits of what it was before are in it no more, and are kept.
+    /// Of one whose file was rewritten, or that went on elsewhere: how many commits of what was here are not in it.
     pub kept: u64,
     /// Whether only the end of its file was read: how many messages there are, the hides, and what the importer
     /// said are those of that end, but for its title and what is absent.
@@ -66,6 +66,8 @@ pub enum Outcome {
     Unchanged,
     /// Known, but its history was rewritten: the session has a new ref.
     Rewritten,
+    /// Known, but this file goes on otherwise than what is here, as on another machine: the session has a new ref.
+    Elsewhere,
 }
 
 /// What became of the branch that follows a session.

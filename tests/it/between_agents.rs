@@ -111,7 +111,7 @@ fn what_one_agent_sends_to_another_is_that_again_in_a_session_that_goes_on() {
     sandbox.write("again.jsonl", &exported);
     insta::assert_snapshot!(sandbox.tract(&["import", "again.jsonl", "--as", "again"]), @r"
     --- stderr
-    Imported codex 22222222-2222 anew, for its file was rewritten: 9 messages, on again; 4 commits of before are kept
+    Imported codex 22222222-2222 as it went on elsewhere: 9 messages, on again; 4 commits of here are not in it
       kept, not shown as messages  1 record (-v lists them)
       not in the file              tool definitions
     hint: HEAD stayed where it was; to look: tract --on again status

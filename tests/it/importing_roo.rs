@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
@@ -225,4 +225,26 @@ fn another_tools_session_is_written_as_a_task() {
     Imported roo tasks: 12 messages, on main
       not in the file              system prompt, tool definitions
     ");
+}
+
+/// Cline puts nothing of its own beside a message.
+#[test]
+fn tasks_of_cline_are_sessions_by_their_folders() {
+    let sandbox = Sandbox::empty();
+    for (task, words) in [
+        ("1747000000001", "Mend the oven"),
+        ("1747000000002", "Paint the door"),
+    ] {
+        let folder = format!("tasks/{task}");
+        fs::create_dir_all(sandbox.work().join(&folder)).expect("made");
+        let history = json!([
+            {"role": "user", "content": [{"type": "text", "text": format!("<task>\n{words}\n</task>")},
+                {"type": "text", "text": "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "I do."}]}]);
+        sandbox.write(
+            &format!("{folder}/api_conversation_history.json"),
+            history.to_string(),
+        );
+    }
+    insta::assert_snapshot!(sandbox.tract(&["import", "tasks"]));
 }

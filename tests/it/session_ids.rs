@@ -215,3 +215,26 @@ fn branches_tell_themselves_apart_at_80_columns() {
       recordin…n/one/year/second  9f37448  -               16  What the second pass…
     ");
 }
+
+/// One id for every conversation, as Gemini Code Assist has it; and one that went on on two machines.
+#[test]
+fn an_id_that_comes_again_is_told_as_what_it_is() {
+    let sandbox = Sandbox::new();
+    let common = ["How many sacks?", "Twelve."];
+    let here = [common[0], common[1], "And doors?", "One."];
+    let there = [common[0], common[1], "And wheels?", "Two."];
+    sandbox.write("a.json", session("a2a-server", &here));
+    sandbox.write("b.json", session("a2a-server", &["Is it dry?", "It is."]));
+    sandbox.write("c.json", session("a2a-server", &there));
+    sandbox.ok(&["import", "a.json"]);
+    insta::assert_snapshot!(sandbox.tract(&["import", "b.json"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "c.json"]));
+    // The file itself was changed.
+    sandbox.write(
+        "b.json",
+        session("a2a-server", &["Is it wet?", "It is not."]),
+    );
+    insta::assert_snapshot!(sandbox.tract(&["import", "b.json"]));
+    insta::assert_snapshot!(sandbox.tract(&["import", "a.json", "c.json"]));
+    assert_eq!(sessions(&sandbox).len(), 4);
+}

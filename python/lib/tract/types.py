@@ -642,7 +642,7 @@ class _ImportedFacts(TypedDict):
     name: str
     """Its ref, which is a revision."""
     outcome: str
-    """How it relates to what was here: new, grown, unchanged or rewritten."""
+    """How it relates to what was here: new, grown, unchanged, rewritten, or gone on elsewhere."""
     messages: int
     """Its messages, hidden ones included; of a grown file, those of its end."""
     new_commits: int

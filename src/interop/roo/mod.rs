@@ -18,6 +18,7 @@ mod tags;
 mod write;
 
 use super::format::{Format, Shape};
+use super::head::Keys;
 
 /// Whose opaque blocks these are, where they are not Anthropic's.
 const PROVIDER: &str = "roo";
@@ -38,15 +39,29 @@ pub static ROO: Format = Format {
     aliases: &["cline"],
     tools: &["Roo Code", "Cline"],
     seen: "task folders of 2025",
-    // Its messages are Anthropic's: a key beside any of them decides for all.
+    // Its messages are Anthropic's: a key beside any of them decides for all, or how the tool words the task.
     sniff: |head| {
         let own = head.lists(|item| item.has("role") && item.has_any(&OWN_KEYS));
-        own.then_some(0)
+        (own || head.lists(|_| true) && head.records.first().is_some_and(is_task)).then_some(0)
     },
     bare_messages: true,
     common_stem: Some("api_conversation_history"),
     ..Format::of("roo", Shape::Document, read::import, write::export)
 };
+
+/// Whether a message is a task as these tools put it to the model: within tags, with the state of the editor behind it.
+fn is_task(message: &Keys<'_>) -> bool {
+    let blocks = message
+        .list("content")
+        .filter(|_| message.is("role", "user"));
+    let texts: Vec<String> = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block.text("text"))
+        .collect();
+    let begins = |with: &str| texts.iter().any(|text| text.starts_with(with));
+    begins("<task>") && begins("<environment_details>")
+}
 
 #[cfg(test)]
 mod tests;
