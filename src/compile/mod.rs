@@ -28,6 +28,7 @@ mod wire_form;
 pub use notice::Notice;
 pub use prefix::{Beginning, Prefix, shared_prefix};
 pub use provider::Provider;
+pub use repair::unpaired;
 pub use request::{Compiled, Compiling, RequestOptions, compile};
 pub use turn::takes_system_messages;
 pub use wire_form::Contents;

@@ -60,6 +60,7 @@ struct Call<'a> {
 
 struct Given<'a> {
     message: usize,
+    part: usize,
     content: &'a [Part],
     is_error: bool,
     found: usize,
@@ -74,7 +75,7 @@ pub(super) fn arrange<'a, M: Borrow<Message>>(
     ids: &mut Ids,
     repairs: &mut Repairs,
 ) -> Vec<Item<'a>> {
-    let calls = pair(messages, before, rule, ids, repairs);
+    let (calls, _) = pair(messages, before, rule, ids, repairs);
     let mut calls = calls.into_iter();
     let mut items = Vec::with_capacity(messages.len() * 2);
     for (number, message) in (before + 1..).zip(messages) {
@@ -142,15 +143,21 @@ fn answers(mut calls: Vec<Call<'_>>) -> Vec<Answer<'_>> {
     answers.collect()
 }
 
+/// The results that answer no call, and that no request has: each by its message and its part, from 0.
+pub fn unpaired<M: Borrow<Message>>(messages: &[M]) -> Vec<(usize, usize)> {
+    let (rule, mut ids) = (IdRule::UniqueInMessage, Ids::default());
+    pair(messages, 0, rule, &mut ids, &mut Repairs::default()).1
+}
+
 /// All calls in order, each with its result: a result pairs with the nearest earlier unanswered
-/// call of its id, or, if there is none, with one that it stands right behind.
+/// call of its id, or, if there is none, with one that it stands right behind. And the results that are left.
 fn pair<'a, M: Borrow<Message>>(
     messages: &'a [M],
     before: usize,
     rule: IdRule,
     ids: &mut Ids,
     repairs: &mut Repairs,
-) -> Vec<Call<'a>> {
+) -> (Vec<Call<'a>>, Vec<(usize, usize)>) {
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     // The latest message with anything but results in it, before the current one.
@@ -165,7 +172,7 @@ fn pair<'a, M: Borrow<Message>>(
         if rule == IdRule::UniqueInMessage {
             ids.reset();
         }
-        for part in &message.parts {
+        for (place, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall { id, .. } if message.role == Role::Assistant => {
                     let given = ids.assign(id, rule);
@@ -186,6 +193,7 @@ fn pair<'a, M: Borrow<Message>>(
                 } => {
                     let given = Given {
                         message: index,
+                        part: place,
                         content,
                         is_error: *is_error,
                         found,
@@ -212,20 +220,21 @@ fn pair<'a, M: Borrow<Message>>(
             latest_calls = Some(index);
         }
     }
-    place(&mut calls, stray, repairs);
+    let unpaired = place(&mut calls, stray, repairs);
     for call in calls.iter().filter(|call| call.answered.is_none()) {
         repairs.add(Repair::MissingResult, call.message + 1);
     }
-    calls
+    (calls, unpaired)
 }
 
 /// Gives results whose id fits no call to the calls right before them that nothing answers: some
-/// client or gateway has changed the id.
+/// client or gateway has changed the id. Gives those that are left.
 fn place<'a>(
     calls: &mut [Call<'a>],
     stray: Vec<(Option<usize>, Given<'a>)>,
     repairs: &mut Repairs,
-) {
+) -> Vec<(usize, usize)> {
+    let mut unpaired = Vec::new();
     for (behind, given) in stray {
         let is_free =
             |call: &&mut Call<'_>| Some(call.message) == behind && call.answered.is_none();
@@ -235,9 +244,13 @@ fn place<'a>(
                 repairs.add(Repair::StrayResult, number);
                 call.answered = Some(given);
             }
-            None => repairs.add(Repair::UnpairedResult, number),
+            None => {
+                repairs.add(Repair::UnpairedResult, number);
+                unpaired.push((given.message, given.part));
+            }
         }
     }
+    unpaired
 }
 
 fn is_spoken(part: &Part) -> bool {

@@ -9,7 +9,7 @@ use std::io::Write;
 use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
-use super::outgoing::{Kept, outgoing, shape};
+use super::outgoing::{Kept, outgoing, shape, without_unpaired};
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -144,9 +144,10 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         if let Some(provider) = options.format.provider {
             return as_request(view, &context, provider.parse()?);
         }
-        let messages = outgoing(view, &context, &path, options.format, Kept::In(None))?;
+        let mut messages = outgoing(view, &context, &path, options.format, Kept::In(None))?;
+        let unpaired = without_unpaired(&mut messages);
         let document = document(view, commit, None, &context, options)?;
-        let remarks = hidden(&context).into_iter().collect();
+        let remarks = unpaired.into_iter().chain(hidden(&context)).collect();
         return Ok(Found::Anew(messages, document.into(), remarks));
     };
     let kept = Kept::In(Some(&origin.source));

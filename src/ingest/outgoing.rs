@@ -5,13 +5,14 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::compile::{Repair, unpaired};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::kept::{format_of, spans, texts};
 use crate::history::{load, path};
 use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
-use crate::model::{HideKind, Settings, Span};
+use crate::model::{HideKind, Message, Settings, Span};
 use crate::store::{CommitRow, SourceRow, View};
 
 /// Where records may be taken from.
@@ -88,6 +89,24 @@ pub(super) fn outgoing(
         });
     }
     Ok(outgoing)
+}
+
+/// Takes out the results that answer no call, as every request leaves them out: a provider refuses them, at each further
+/// prompt. Says how many they were.
+pub(super) fn without_unpaired(messages: &mut Vec<Outgoing>) -> Option<String> {
+    let said: Vec<&Message> = messages.iter().map(|it| &it.message).collect();
+    let unpaired = unpaired(&said);
+    let (first, _) = *unpaired.first()?;
+    let remark = Repair::UnpairedResult.say(unpaired.len(), first + 1);
+    for (at, part) in unpaired.into_iter().rev() {
+        let outgoing = &mut messages[at];
+        outgoing.message.parts.remove(part);
+        outgoing.replaces.append(&mut outgoing.records);
+        if outgoing.message.parts.is_empty() {
+            messages.remove(at);
+        }
+    }
+    Some(remark)
 }
 
 /// How a kept source of a format is built.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::export::session_format;
-use super::outgoing::{Kept, outgoing, shape};
+use super::outgoing::{Kept, outgoing, shape, without_unpaired};
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -90,6 +90,7 @@ pub fn resume(
         let left_out = stays.iter().filter(|stays| !**stays).count();
         let mut stays = stays.into_iter();
         messages.retain(|_| stays.next().unwrap_or(true));
+        let unpaired = without_unpaired(&mut messages);
         let title = match from.and_then(|(_, row)| row.title) {
             Some(title) => Some(title),
             None => first_prompt(&*view, &path)?,
@@ -116,6 +117,7 @@ pub fn resume(
         let mut bytes = Vec::new();
         let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
         bytes = guarded(&*view, commit, bytes, session.leaving)?;
+        remarks.extend(unpaired);
         match left_out {
             0 => {}
             1 => remarks.push("1 system message of the other tool left out".to_owned()),

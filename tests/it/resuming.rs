@@ -1,9 +1,9 @@
 //! Going on in the tool that a session came from, or in another.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::importing::with_demo;
 use crate::sandbox::Sandbox;
@@ -389,4 +389,93 @@ fn a_system_message_goes_to_the_tool_that_it_came_from_alone() {
     assert!(told.contains("of the other tool left out"), "{told}");
     let told = sandbox.tract(&["resume", "--in", "codex"]);
     assert!(!told.contains("of the other tool left out"), "{told}");
+}
+
+/// A provider refuses such a result, at each further prompt.
+#[test]
+fn a_result_whose_call_is_on_another_branch_goes_into_no_new_session() {
+    let entry = |id: &str, parent: Option<&str>, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-09-02T12:00:00.000Z", "message": message});
+    let call = json!({"type": "toolCall", "id": "call_jar", "name": "bash", "arguments": {"command": "ls"}});
+    let records = [
+        json!({"type": "session", "version": 3, "id": "a3d82391-09b3-4273-a1bb-a454787998b3", "timestamp":
+            "2026-09-02T12:00:00.000Z", "cwd": "/home/mara/shop"}),
+        entry(
+            "00000001",
+            None,
+            json!({"role": "user", "content": "Count the jars.", "timestamp": 1}),
+        ),
+        entry(
+            "00000002",
+            Some("00000001"),
+            json!({"role": "assistant", "content": [call], "provider": "anthropic",
+            "model": "m", "stopReason": "toolUse", "timestamp": 2}),
+        ),
+        entry(
+            "00000003",
+            Some("00000001"),
+            json!({"role": "assistant", "content": [{"type": "text", "text": "I wait."}],
+            "provider": "anthropic", "model": "m", "stopReason": "stop", "timestamp": 3}),
+        ),
+        entry(
+            "00000004",
+            Some("00000003"),
+            json!({"role": "toolResult", "toolCallId": "call_jar", "toolName": "bash",
+            "content": [{"type": "text", "text": "14 jars"}], "isError": false, "timestamp": 4}),
+        ),
+        entry(
+            "00000005",
+            Some("00000004"),
+            json!({"role": "user", "content": "Go on.", "timestamp": 5}),
+        ),
+    ];
+    let lines = records.map(|record| record.to_string() + "\n").concat();
+    let resumed = FORMATS_THAT_RESUME;
+    for tool in resumed {
+        let sandbox = Sandbox::new();
+        sandbox.write("session.jsonl", &lines);
+        sandbox.ok(&["import", "session.jsonl"]);
+        let told = sandbox.tract(&["resume", "--in", tool]);
+        assert!(
+            told.contains("1 tool result without a call left out"),
+            "{tool}: {told}"
+        );
+        let mut written = Vec::new();
+        texts(&sandbox.home(), &mut written);
+        assert!(
+            written.iter().any(|text| text.contains("Go on.")),
+            "{tool}: {told}"
+        );
+        assert!(
+            !written.iter().any(|text| text.contains("14 jars")),
+            "{tool}"
+        );
+    }
+    // Nor into a file for another tool.
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", &lines);
+    sandbox.ok(&["import", "session.jsonl"]);
+    for tool in resumed.into_iter().filter(|tool| *tool != "pi") {
+        let file = sandbox.tract(&["export", "--format", tool]);
+        assert!(
+            file.contains("1 tool result without a call left out"),
+            "{tool}: {file}"
+        );
+        assert!(!file.contains("14 jars"), "{tool}: {file}");
+    }
+    // Its own file is as it was.
+    assert_eq!(sandbox.ok(&["export", "--format", "pi"]), lines);
+}
+
+const FORMATS_THAT_RESUME: [&str; 6] = ["claude-code", "codex", "gemini", "qwen", "opencode", "pi"];
+
+/// The texts of the files below a directory, but for repositories.
+fn texts(directory: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).expect("it is there") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != ".tract") {
+            texts(&path, found);
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            found.push(text);
+        }
+    }
 }
