@@ -682,6 +682,51 @@ fn threads_of_langgraph_come_in_from_their_checkpoints() {
     insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
 }
 
+/// What threads hold of which changes alone are kept, or of which a step did not end: as their framework says.
+#[test]
+fn threads_of_langgraph_hold_what_their_graph_says() {
+    let sandbox = Sandbox::empty();
+    let path = sandbox.work().join("graph.sqlite");
+    let tables = include_str!("../data/langgraph-states/threads.sql");
+    drop(rows_of(&path, tables, &[]));
+    let states = include_str!("../data/langgraph-states/states.json");
+    let states: Value = serde_json::from_str(states).expect("JSON");
+    let said = |revision: &str| -> Vec<Value> {
+        let request = sandbox.ok(&["compile", "--format", "openai", revision]);
+        let request: Value = serde_json::from_str(&request).expect("JSON");
+        let messages = listed(&request, "messages").into_iter();
+        messages.map(|message| message["content"].clone()).collect()
+    };
+    insta::assert_snapshot!(sandbox.tract(&["import", "graph.sqlite"]));
+    for (thread, ways) in states.as_object().expect("threads") {
+        for (at, way) in ways.as_array().expect("ways").iter().enumerate() {
+            let session = format!("refs/sessions/langgraph/{thread}");
+            let name = match at {
+                0 => session,
+                at => format!("{session}/leaf-{at}"),
+            };
+            assert_eq!(&Value::from(said(&name)), way, "{name}");
+        }
+    }
+    // A step that ends is the same step.
+    let open = Connection::open(&path).expect("there");
+    let ends = "INSERT INTO checkpoints SELECT 'crashed', '', substr(checkpoint_id, 1, 7) || 'f' || substr(checkpoint_id, 9),
+          checkpoint_id, 'json', '{\"ts\": \"2026-12-01T08:00:00+00:00\", \"channel_versions\": {\"messages\": 9}}', metadata
+        FROM checkpoints WHERE thread_id = 'crashed' ORDER BY checkpoint_id DESC LIMIT 1";
+    assert_eq!(open.execute(ends, []).expect("written"), 1);
+    let ended = sandbox.ok(&["import", "graph.sqlite"]);
+    assert!(!ended.contains("anew"), "{ended}");
+    let crashed = said("refs/sessions/langgraph/crashed");
+    assert_eq!(Value::from(crashed), states["crashed"][0]);
+    // What stands in a channel beside the messages is said to be left out.
+    let beside = "INSERT INTO checkpoints VALUES ('beside', '', '1', NULL, 'json', json_object('channel_values', json_object(
+        'messages', json_array(json_object('class', 'HumanMessage', 'kwargs', json_object('content', 'Hello.', 'id', 'a'))),
+        'hints', json_array(json_object('class', 'HumanMessage', 'kwargs', json_object('content', 'Hello.', 'id', 'a')),
+            json_object('class', 'SystemMessage', 'kwargs', json_object('content', 'Be brief.', 'id', 'b'))))), '{}')";
+    assert_eq!(open.execute(beside, []).expect("written"), 1);
+    insta::assert_snapshot!(sandbox.tract(&["import", "-v", "graph.sqlite/beside"]));
+}
+
 #[test]
 fn chats_of_cursor_come_in_from_both_of_its_databases() {
     let sandbox = Sandbox::empty();

@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 
 use crate::interop::parts::{self, checked, usage};
 use crate::interop::states::Said;
-use crate::model::{Message, Part, Role};
+use crate::model::{MediaSource, Message, Part, Role};
 use crate::wire::json::{Raw, decode, quoted, string, text_or_json, word};
 use crate::wire::media::attachment;
-use crate::wire::{Notes, anthropic};
+use crate::wire::{Notes, anthropic, openai};
 
 /// Whose opaque blocks these are, where they are no provider's.
 const PROVIDER: &str = "langchain";
@@ -36,6 +36,12 @@ pub(super) fn said(raw: &RawValue, notes: &mut Notes) -> Result<Said, String> {
         _ => Vec::new(),
     };
     let mut said = content(made_of.content, !calls.is_empty(), &mut found);
+    if role == Role::Assistant {
+        lazy! { struct Beside { reasoning_content } }
+        let beside: Beside<'_> = decode(made_of.additional_kwargs).unwrap_or_default();
+        let thought = parts::said(beside.reasoning_content).map(parts::thought);
+        said.splice(..0, thought);
+    }
     let message = match role {
         Role::Tool => {
             let is_error = word(made_of.status).as_deref() == Some("error");
@@ -93,9 +99,16 @@ fn content(raw: Raw<'_>, has_calls: bool, notes: &mut Notes) -> Vec<Part> {
     parts.collect()
 }
 
+lazy! {
+    /// What of a block is looked at: the framework's own, or a provider's.
+    struct Block {
+        r#type, text, thinking, signature, image_url, reasoning, summary, encrypted_content, extras, base64, data, url,
+        file_id, id, mime_type, media_type, source_type, source, file, file_data, filename, title,
+    }
+}
+
 /// A block; none of a call that stands beside the content as well.
 fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
-    lazy! { struct Block { r#type, text, thinking, signature, image_url } }
     #[derive(Deserialize)]
     struct Address {
         url: String,
@@ -106,16 +119,64 @@ fn block(raw: &RawValue, has_calls: bool, notes: &mut Notes) -> Option<Part> {
         "text" => string(found.text).map(Part::text),
         "thinking" => string(found.thinking)
             .map(|text| parts::sealed(text, string(found.signature), anthropic::PROVIDER)),
+        "redacted_thinking" => string(found.data).map(|data| parts::redacted(&data)),
+        "reasoning" => reasoning(&found),
         "image_url" => {
             let url = string(found.image_url);
             let url = url.or_else(|| decode::<Address>(found.image_url).map(|it| it.url));
             url.map(|url| parts::picture(attachment(url, None, None)))
         }
-        "tool_use" | "function_call" | "input_json_delta" if has_calls => return None,
+        "image" => media(&found).map(parts::picture),
+        "audio" | "video" | "document" => media(&found),
+        "text-plain" if found.text.is_some() => string(found.text).map(Part::text),
+        "file" | "text-plain" => media(&found).or_else(|| media(&decode(found.file)?)),
+        "tool_use" | "function_call" | "input_json_delta" | "tool_call" | "tool_call_chunk"
+        | "invalid_tool_call"
+            if has_calls =>
+        {
+            return None;
+        }
         _ => None,
     };
     let opaque = || parts::opaque(PROVIDER, &kind, parts::object(raw.get()), notes);
     Some(known.unwrap_or_else(opaque))
+}
+
+/// What a model thought, in words or as its provider takes it back; none of neither.
+fn reasoning(block: &Block<'_>) -> Option<Part> {
+    let summary: Vec<Block<'_>> = decode(block.summary).unwrap_or_default();
+    let summary: Vec<String> = summary.iter().filter_map(|it| string(it.text)).collect();
+    let text = string(block.reasoning).unwrap_or_else(|| summary.join("\n\n"));
+    let extras: Block<'_> = decode(block.extras).unwrap_or_default();
+    let sealed = string(block.encrypted_content).or_else(|| string(extras.encrypted_content));
+    let part = match sealed {
+        Some(sealed) => parts::sealed(text, Some(sealed), openai::PROVIDER),
+        None => parts::sealed(text, string(extras.signature), anthropic::PROVIDER),
+    };
+    let says = |part: &Part| matches!(part, Part::Thinking { text, signature, .. } if !text.is_empty() || signature.is_some());
+    Some(part).filter(says)
+}
+
+/// A picture or a file: here, at an address, or with its provider.
+fn media(block: &Block<'_>) -> Option<Part> {
+    if let Some(source) = decode::<Block<'_>>(block.source) {
+        return media(&source);
+    }
+    let of_type = |kind: &str| {
+        let told = string(block.source_type).or_else(|| string(block.r#type));
+        told.as_deref() == Some(kind)
+    };
+    let name = parts::said(block.filename).or_else(|| parts::said(block.title));
+    let kind = parts::said(block.mime_type).or_else(|| parts::said(block.media_type));
+    if let Some(url) = string(block.url).or_else(|| string(block.file_data)) {
+        return Some(attachment(url, kind, name));
+    }
+    let id = string(block.file_id).or_else(|| string(block.id).filter(|_| of_type("id")));
+    let held = string(block.base64).or_else(|| string(block.data).filter(|_| of_type("base64")));
+    let source = held
+        .map(MediaSource::Base64)
+        .or(id.map(MediaSource::FileId))?;
+    Some(Part::File(parts::media(source, kind, name)))
 }
 
 /// The calls of a reply: the framework's own list, with those that it could not make out, or the provider's.

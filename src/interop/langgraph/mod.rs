@@ -1,14 +1,16 @@
-//! LangGraph: threads in a database of checkpoints, each of which holds the whole state of its graph.
+//! LangGraph: threads in a database of checkpoints, each of which holds the whole state of its graph, or what a
+//! step changed in it.
 //!
 //! A thread is put together to one object ([`rows`]): each message once, and of each checkpoint which of them it
-//! has, told by the checkpoint before it. What a checkpoint has no more is hidden, and a replay from an older one is a
-//! branch. Deliberately absent: classes named in the database, of which none is ever made; pickled states; what
-//! newer versions keep as changes alone; other savers' tables; and any writing.
+//! has ([`thread`]), told by the checkpoint before it. What a checkpoint has no more is hidden, and a replay from an
+//! older one is a branch. Deliberately absent: classes named in the database, of which none is ever made; pickled
+//! states; other savers' tables; and any writing.
 //!
 //! # Source
 //!
 //! `libs/checkpoint/langgraph/checkpoint/serde/jsonplus.py` and
-//! `libs/checkpoint-sqlite/langgraph/checkpoint/sqlite/__init__.py` of
+//! `libs/checkpoint-sqlite/langgraph/checkpoint/sqlite/__init__.py`, and of channels of changes
+//! `libs/langgraph/langgraph/channels/delta.py`, of
 //! <https://github.com/langchain-ai/langgraph>.
 
 mod message;
@@ -18,6 +20,7 @@ mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
+mod thread;
 
 use super::document;
 use super::format::{Format, Shape};
@@ -31,7 +34,7 @@ const CHECKPOINTS: &str = "checkpoints";
 /// The format.
 pub static LANGGRAPH: Format = Format {
     tools: &["LangGraph"],
-    seen: "a database of 2025 with two threads, without calls; the rest by its source of 2026",
+    seen: "databases of 2025 and of LangGraph 1.2, also with channels of changes",
     sniff: |head| {
         let thread = head.object()?;
         let shows = thread.inside(THREAD).is_some() && thread.list(CHECKPOINTS).is_some();

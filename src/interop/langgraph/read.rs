@@ -1,5 +1,7 @@
 //! The importer: what is known of a thread; its checkpoints say the rest.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,9 +29,14 @@ impl States for Thread {
         struct About {
             thread_id: Option<String>,
             of_graphs_inside: u64,
+            left_out: BTreeMap<String, u64>,
         }
         let about: About = decode(Some(raw)).unwrap_or_default();
         teller.name(about.thread_id.filter(|id| !id.is_empty()));
+        for (channel, messages) in about.left_out {
+            let kind = format!("message of the channel {channel}");
+            teller.end.other_records.insert(kind, messages);
+        }
         if about.of_graphs_inside > 0 {
             let kind = "checkpoint of a graph inside".to_owned();
             let others = &mut teller.end.other_records;

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::state::{HABIT, State};
+use super::state::State;
+use super::thread::{Checkpoint, Thread, Write};
 use super::{CHECKPOINTS, MESSAGES, THREAD};
 use crate::error::Result;
-use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, text};
-use crate::interop::states::written;
+use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes, has, text};
 use crate::wire::json::{Object, array};
 
 /// How threads stand in the database.
@@ -20,7 +20,7 @@ pub(super) const TABLES: Tables = Tables {
     file: "checkpoints.sqlite",
     shown_by: &[
         (CHECKPOINTS, &[OWNER, SPACE, ID, PARENT, KIND, STATE]),
-        ("writes", &[OWNER, SPACE, ID, "task_id", "channel"]),
+        (WRITES, &[OWNER, SPACE, ID, TASK, CHANNEL]),
     ],
     sessions,
     document,
@@ -29,10 +29,21 @@ pub(super) const TABLES: Tables = Tables {
 const OWNER: &str = "thread_id";
 /// The sub-graph that a checkpoint is of; empty: none.
 const SPACE: &str = "checkpoint_ns";
-const ID: &str = "checkpoint_id";
-const PARENT: &str = "parent_checkpoint_id";
+pub(super) const ID: &str = "checkpoint_id";
+pub(super) const PARENT: &str = "parent_checkpoint_id";
 const KIND: &str = "type";
 const STATE: &str = "checkpoint";
+const METADATA: &str = "metadata";
+
+/// What tasks wrote, each for the step behind a checkpoint.
+const WRITES: &str = "writes";
+const TASK: &str = "task_id";
+/// Where the task stands in its step; older tables do not have it.
+const PATH: &str = "task_path";
+const NUMBER: &str = "idx";
+const CHANNEL: &str = "channel";
+const VALUE: &str = "value";
+const WRITE: [&str; 7] = [SPACE, ID, TASK, NUMBER, CHANNEL, KIND, VALUE];
 
 fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
     let mut newest: HashMap<String, i64> = HashMap::new();
@@ -42,13 +53,21 @@ fn sessions(rows: &dyn Rows) -> Result<Vec<StoredSession>> {
             *newest = (*newest).max(time(id));
         }
     }
+    let mut writes: HashMap<String, (u64, u64)> = HashMap::new();
+    if has(rows, WRITES, &WRITE)? {
+        let sums = rows.summed(WRITES, OWNER, VALUE, NUMBER)?.into_iter();
+        writes.extend(sums.map(|(id, rows, size_bytes, _)| (id, (rows, size_bytes))));
+    }
     let sums = rows.summed(CHECKPOINTS, OWNER, STATE, ID)?.into_iter();
-    let stored = sums.map(|(id, rows, size_bytes, _)| StoredSession {
-        updated: newest.get(&id).copied().unwrap_or_default(),
-        id,
-        rows,
-        size_bytes,
-        ..StoredSession::default()
+    let stored = sums.map(|(id, rows, size_bytes, _)| {
+        let beside = writes.get(&id).copied().unwrap_or_default();
+        StoredSession {
+            updated: newest.get(&id).copied().unwrap_or_default(),
+            id,
+            rows: rows + beside.0,
+            size_bytes: size_bytes + beside.1,
+            ..StoredSession::default()
+        }
     });
     Ok(stored.collect())
 }
@@ -71,15 +90,10 @@ fn time(id: &str) -> i64 {
     }
 }
 
-/// A checkpoint as far as it was read.
-struct Checkpoint {
-    id: String,
-    parent: Option<String>,
-    state: std::result::Result<State, String>,
-}
-
 fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
-    let columns = [SPACE, ID, PARENT, KIND, STATE];
+    let has_metadata = has(rows, CHECKPOINTS, &[METADATA])?;
+    let mut columns = vec![SPACE, ID, PARENT, KIND, STATE];
+    columns.extend(has_metadata.then_some(METADATA));
     let all = rows.picked(CHECKPOINTS, &columns, Some((OWNER, id)), &[ID, SPACE])?;
     if all.is_empty() {
         return Ok(None);
@@ -89,7 +103,7 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
         rows: all.len() as u64,
         ..StoredSession::default()
     };
-    let mut checkpoints = Vec::new();
+    let mut thread = Thread::default();
     let mut of_graphs_inside: u64 = 0;
     for row in all {
         found.size_bytes += length(row.get(STATE));
@@ -99,26 +113,51 @@ fn document(rows: &dyn Rows, id: &str) -> Result<Option<WithDocument>> {
             of_graphs_inside += 1;
             continue;
         }
-        checkpoints.push(Checkpoint {
+        let metadata = serde_json::from_slice(&bytes(row.get(METADATA)));
+        let metadata: Value = metadata.unwrap_or_default();
+        let counters = metadata.get("counters_since_delta_snapshot");
+        let names = counters.and_then(Value::as_object).into_iter();
+        thread.changing.extend(names.flat_map(Map::keys).cloned());
+        thread.checkpoints.push(Checkpoint {
             id: id.to_owned(),
             parent: text(&row, PARENT).map(str::to_owned),
             state: State::of(text(&row, KIND), row.get(STATE).unwrap_or(&Value::Null)),
         });
     }
-    let channel = channel(&checkpoints);
-    let mut listed = Listed::default();
-    let lists: Vec<String> = checkpoints
-        .into_iter()
-        .map(|checkpoint| listed.checkpoint(checkpoint, channel.as_deref()))
-        .collect();
-    let mut thread = Object::new().string(OWNER, id);
-    thread = thread.optional("channel", channel.as_deref());
-    if of_graphs_inside > 0 {
-        thread = thread.raw("of_graphs_inside", &of_graphs_inside.to_string());
+    if has(rows, WRITES, &WRITE)? {
+        let path = has(rows, WRITES, &[PATH])?.then_some(PATH);
+        let columns: Vec<&str> = WRITE.into_iter().chain(path).collect();
+        let order: Vec<&str> = path.into_iter().chain([TASK, NUMBER]).collect();
+        let all = rows.picked(WRITES, &columns, Some((OWNER, id)), &order)?;
+        found.rows += all.len() as u64;
+        for row in &all {
+            found.size_bytes += length(row.get(VALUE));
+        }
+        let own = all
+            .iter()
+            .filter(|row| text(row, SPACE).is_none_or(str::is_empty));
+        thread.take_writes(own.map(|row| Write {
+            checkpoint: text(row, ID).unwrap_or_default(),
+            channel: text(row, CHANNEL).unwrap_or_default(),
+            kind: text(row, KIND),
+            held: row.get(VALUE).unwrap_or(&Value::Null),
+        }));
     }
+    let mut about = Object::new().string(OWNER, id);
+    let (channels, left_out) = thread.channels();
+    if !channels.is_empty() {
+        about = about.string("channel", &channels.join(", "));
+    }
+    if of_graphs_inside > 0 {
+        about = about.raw("of_graphs_inside", &of_graphs_inside.to_string());
+    }
+    if !left_out.is_empty() {
+        about = about.raw("left_out", &json!(left_out).to_string());
+    }
+    let lists = thread.lists(&channels);
     let document = Object::new()
-        .raw(THREAD, &thread.finish())
-        .raw(MESSAGES, &array(listed.messages))
+        .raw(THREAD, &about.finish())
+        .raw(MESSAGES, &array(thread.listed.messages))
         .raw(CHECKPOINTS, &array(lists));
     Ok(Some((found, document.finish())))
 }
@@ -135,63 +174,6 @@ fn length(held: Option<&Value>) -> u64 {
         _ => 0,
     };
     bytes as u64
-}
-
-/// The channel that holds the messages: the framework's own, or else the first by name that holds some.
-fn channel(checkpoints: &[Checkpoint]) -> Option<String> {
-    let states = checkpoints.iter().filter_map(|it| it.state.as_ref().ok());
-    let names: std::collections::BTreeSet<&String> = states
-        .flat_map(|state| state.channels.iter())
-        .filter(|(_, messages)| messages.as_array().is_some_and(|all| !all.is_empty()))
-        .map(|(name, _)| name)
-        .collect();
-    let own = names.iter().find(|name| **name == HABIT);
-    own.or(names.iter().next()).map(|name| (*name).clone())
-}
-
-/// The messages of a thread, each once, and which of them each checkpoint has.
-#[derive(Default)]
-struct Listed {
-    messages: Vec<String>,
-    numbers: HashMap<String, usize>,
-    lists: HashMap<String, Vec<usize>>,
-}
-
-impl Listed {
-    fn checkpoint(&mut self, checkpoint: Checkpoint, channel: Option<&str>) -> String {
-        let object = Object::new().string(ID, &checkpoint.id);
-        let object = object.optional(PARENT, checkpoint.parent.as_deref());
-        let state = match checkpoint.state {
-            Ok(state) => state,
-            Err(reason) => return object.string("unread", &reason).finish(),
-        };
-        let object = object.optional("ts", state.time.as_deref());
-        let messages = channel.and_then(|name| state.channels.get(name)?.as_array());
-        let parent = checkpoint.parent.as_ref();
-        let before = parent.and_then(|parent| self.lists.get(parent)).cloned();
-        let before = before.unwrap_or_default();
-        let Some(messages) = messages else {
-            self.lists.insert(checkpoint.id, before);
-            return object.finish();
-        };
-        let list: Vec<usize> = messages.iter().map(|one| self.number(one)).collect();
-        let object = written(object, &list, &before);
-        self.lists.insert(checkpoint.id, list);
-        object.finish()
-    }
-
-    fn number(&mut self, message: &Value) -> usize {
-        let text = message.to_string();
-        let next = self.messages.len();
-        match self.numbers.get(&text) {
-            Some(number) => *number,
-            None => {
-                self.messages.push(text.clone());
-                self.numbers.insert(text, next);
-                next
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -215,3 +215,80 @@ fn what_cannot_be_read_is_named_and_the_rest_comes_in() {
     assert_eq!(told.sessions[0].sketches(part), ["user: a"]);
     assert_eq!(told.problems.len(), 1);
 }
+
+/// A reply or prompt of blocks, in the framework's own forms and in those of providers.
+#[test]
+fn blocks_are_what_a_provider_takes() {
+    let message = |class: &str, content: Value| {
+        json!({"class": class, "kwargs": {"content": content, "additional_kwargs":
+        {"reasoning_content": "Hm."}}})
+    };
+    let prompt = json!([
+        {"type": "image", "url": "https://mill.example/a.png"},
+        {"type": "image", "base64": "aGk=", "mime_type": "image/png"},
+        {"type": "image", "file_id": "f1", "mime_type": "image/png"},
+        {"type": "image", "source_type": "base64", "data": "aGk=", "mime_type": "image/gif"},
+        {"type": "image", "source_type": "id", "id": "f2", "mime_type": "image/gif"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/webp", "data": "aGk="}},
+        {"type": "file", "base64": "aGk=", "mime_type": "application/pdf", "filename": "a.pdf"},
+        {"type": "file", "file": {"file_id": "f3", "filename": "b.pdf"}},
+        {"type": "audio", "base64": "aGk=", "mime_type": "audio/wav"},
+        {"type": "text-plain", "text": "Rye.", "mime_type": "text/plain"}]);
+    let reply = json!([
+        {"type": "reasoning", "reasoning": "I think.", "extras": {"signature": "c2ln"}},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "So."}], "encrypted_content": "gAAA"},
+        {"type": "reasoning", "reasoning": "Plain."},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "text", "text": "Done."}]);
+    let source = json!({"langgraph_thread": {}, "messages": [message("HumanMessage", prompt), message("AIMessage", reply)],
+        "checkpoints": [{"checkpoint_id": "1", "keeps": 0, "then": [0, 1]}]});
+    let told = read(&LANGGRAPH, source.to_string().as_bytes());
+    let session = &told.sessions[0];
+    assert!(
+        session.end.opaque_blocks.is_empty(),
+        "{:?}",
+        session.end.opaque_blocks
+    );
+    let messages = session.messages();
+    let kinds = messages[0].part_types();
+    assert_eq!(kinds, [("image", 6), ("file", 3), ("text", 1)]);
+    let held = messages[0].parts.iter().filter_map(|part| match part {
+        Part::Image(media) | Part::File(media) => {
+            let kind = media.media_type.as_deref().unwrap_or_default();
+            Some(format!(
+                "{:?} {kind} {}",
+                media.source,
+                media.name.as_deref().unwrap_or_default()
+            ))
+        }
+        _ => None,
+    });
+    assert_eq!(
+        held.collect::<Vec<_>>(),
+        [
+            r#"Url("https://mill.example/a.png")  "#,
+            r#"Base64("aGk=") image/png "#,
+            r#"FileId("f1") image/png "#,
+            r#"Base64("aGk=") image/gif "#,
+            r#"FileId("f2") image/gif "#,
+            r#"Base64("aGk=") image/webp "#,
+            r#"Base64("aGk=") application/pdf a.pdf"#,
+            r#"FileId("f3")  b.pdf"#,
+            r#"Base64("aGk=") audio/wav "#,
+        ]
+    );
+    let thought = |text: &str, seal: Option<&str>, provider| {
+        Part::thinking(text.to_owned(), seal.map(str::to_owned), provider)
+    };
+    assert_eq!(
+        messages[1].parts,
+        [
+            thought("Hm.", None, None),
+            thought("I think.", Some("c2ln"), Some("anthropic")),
+            thought("So.", Some("gAAA"), Some("openai")),
+            thought("Plain.", None, None),
+            crate::interop::parts::redacted("x"),
+            Part::text("Done."),
+        ]
+    );
+}
