@@ -1738,6 +1738,20 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
     let missing = user("never said").hash();
     let tx = store.write().expect("the lock");
     assert!(tx.purge_content(&missing).is_err());
+    drop(tx);
+    // It stays erased though nothing leads to it any more, and it comes in once more.
+    writing(&*store, |tx| {
+        tx.set_reference(&branch("main"), None).expect("moved");
+        let last = tx.begin_operation(Millis(3), "gc").expect("kept");
+        tx.forget_operations(last).expect("forgotten");
+        let dropped = tx.drop_unreached().expect("dropped");
+        assert_eq!(dropped.commits, 2);
+        tx.keep(&said).expect("put");
+    });
+    assert_eq!(
+        reading(&*store, |view| view.content(&said.hash())),
+        Some(user(PURGED))
+    );
 }
 
 /// A fork, a commit that only the log names, and one that nothing names.

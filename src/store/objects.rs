@@ -146,8 +146,15 @@ pub trait Objects {
     /// Whether anything here is erased, be it that it came so: a purge elsewhere leaves no operation here
     /// ([`Refs::last_purge`](super::Refs::last_purge)). Looks at the rows of all contents.
     fn has_tombstones(&self) -> Result<bool> {
+        Ok(!self.tombstones()?.is_empty())
+    }
+
+    /// The contents that are erased. Looks at the rows of all contents.
+    fn tombstones(&self) -> Result<Vec<ContentHash>> {
         let may_be = self.contents_shown_as(PURGED)?;
-        Ok(self.purged(&may_be)?.contains(&true))
+        let purged = self.purged(&may_be)?;
+        let all = may_be.into_iter().zip(purged);
+        Ok(all.filter_map(|(hash, is)| is.then_some(hash)).collect())
     }
 
     /// The contents of which listings show just this. Reads no body.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::{ByReach, Dropped, Reachability, ReachabilityMut, rows};
+use crate::store::{ByReach, Dropped, Objects, Reachability, ReachabilityMut, rows};
 
 /// The commits by whose paths all else is judged.
 const ROOTS: &str = "SELECT target FROM refs UNION SELECT old_target FROM reflog
@@ -150,7 +150,8 @@ impl ReachabilityMut for Session<'_> {
              ) SELECT count(*) FROM gone";
         while self.first(empty, &[], |row| get::<i64>(row, 0))? != Some(0) {}
 
-        let mut named: HashSet<ContentHash> = HashSet::new();
+        // What was erased stays so, whenever it comes in again.
+        let mut named: HashSet<ContentHash> = self.tombstones()?.into_iter().collect();
         let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
         for row in self.query(others, &[])?.iter() {
             named.extend(rows::commit(row, 0)?.commit.operation.contents());

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::store::columns::Columns;
 use crate::store::lineage::{Lineages, Place};
-use crate::store::{ByReach, Dropped, Reachability, ReachabilityMut, rows};
+use crate::store::{ByReach, Dropped, Objects, Reachability, ReachabilityMut, rows};
 
 /// Indexes for the columns that may name a commit and that nobody else looks by: for each commit
 /// that goes, SQLite looks for all that could name it.
@@ -191,7 +191,8 @@ impl ReachabilityMut for Session<'_> {
              AND id NOT IN (SELECT parent FROM lineages WHERE parent IS NOT NULL)";
         while self.changed(empty, [])? > 0 {}
 
-        let mut named: HashSet<ContentHash> = HashSet::new();
+        // What was erased stays so, whenever it comes in again.
+        let mut named: HashSet<ContentHash> = self.tombstones()?.into_iter().collect();
         let others = "SELECT hash, depth, canonical FROM commits WHERE content IS NULL";
         self.scan(others, [], |row| {
             named.extend(rows::commit(row, 0)?.commit.operation.contents());
