@@ -1741,9 +1741,6 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
     drop(tx);
     // It stays erased though nothing leads to it any more, and it comes in once more.
     writing(&*store, |tx| {
-        tx.set_reference(&branch("main"), None).expect("moved");
-        let last = tx.begin_operation(Millis(3), "gc").expect("kept");
-        tx.forget_operations(last).expect("forgotten");
         let dropped = tx.drop_unreached().expect("dropped");
         assert_eq!(dropped.commits, 2);
         tx.keep(&said).expect("put");
