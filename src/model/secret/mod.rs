@@ -144,6 +144,24 @@ const KNOWN: [&str; 4] = [
     "AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
 ];
 
+/// What stands in a secret's place begins so.
+const MARK: &[u8] = b"[redacted:";
+/// The most bytes of what stands in a secret's place.
+const MARK_BYTES: usize = 48;
+
+/// Whether a place overlaps what stands for a secret that was taken out: in `https://[redacted:github-token]@host` the
+/// kind is no password.
+fn is_marked(text: &[u8], place: &Range<usize>) -> bool {
+    let from = place.start.saturating_sub(MARK_BYTES);
+    let marks = memmem::find_iter(&text[from..place.end], MARK);
+    marks.map(|at| from + at).any(|at| {
+        let rest = &text[at..text.len().min(at + MARK_BYTES)];
+        rest.iter()
+            .position(|it| *it == b']')
+            .is_some_and(|len| at + len >= place.start)
+    })
+}
+
 impl Secrets {
     /// All that is known.
     pub fn new() -> Self {
@@ -286,7 +304,8 @@ impl Secrets {
                     .iter()
                     .any(|it| it.is_match(&text[place.clone()]))
             };
-            found.extend(place.filter(|it| !is_allowed(it)).map(|it| (rule, it)));
+            let is_none = |place: &Range<usize>| is_allowed(place) || is_marked(text, place);
+            found.extend(place.filter(|it| !is_none(it)).map(|it| (rule, it)));
         });
         hides
     }

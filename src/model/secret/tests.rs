@@ -96,6 +96,47 @@ fn each_issuers_form_is_found_wherever_it_stands() {
     }
 }
 
+/// What redaction gives has no secret by the same judge, wherever the secret stood.
+#[test]
+fn nothing_is_found_in_what_was_redacted() {
+    let frames = [
+        "{}",
+        "use {}, please",
+        "https://{}@host/a.git",
+        "https://me:{}@host/a.git",
+        "postgres://app:{}@db/main",
+        "redis://:{}@host:6379",
+        "https://host/?token={}",
+        "Authorization: Bearer {}",
+        "Authorization: Basic {}",
+        "curl -u me:{} https://host",
+        "export API_KEY={}",
+        "PASSWORD='{}'",
+        r#"{"password": "{}"}"#,
+        r#"{"api_key":"{}"}"#,
+        r#"{\"text\": \"https://{}@host\"}"#,
+        "https://x-access-token:{}@host/a/b",
+        "{}:{}@host",
+        "https://{}:{}@host",
+    ];
+    let secrets = Secrets::new();
+    let mut all = samples();
+    all.push(("a password", random(24)));
+    for (kind, token) in all {
+        for frame in frames {
+            let text = frame.replace("{}", &token);
+            let mut counts = SecretCounts::new();
+            let out = secrets.redact(text.as_bytes(), &mut counts).into_owned();
+            let out = String::from_utf8(out).expect("text");
+            assert_eq!(kinds(&out), [""; 0], "{kind} in {frame}: {out}");
+            assert!(
+                kind == "a password" || !out.contains(&token),
+                "{kind} in {frame}: {out}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_said_to_be_secret_is_found_by_its_name() {
     let secret = random(40);
