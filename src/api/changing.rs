@@ -380,6 +380,7 @@ impl Method for EditParams {
             ..CommitOptions::default()
         };
         let call = at.call("edit …");
+        let new = Message::clone(&new).replacing(&old);
         let commits = at.repo.commit(call, &[Draft::edit(id, new)], &options)?;
         Ok(CommitAnswer {
             commits: commits.iter().map(MadeCommit::of).collect(),

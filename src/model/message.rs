@@ -201,6 +201,24 @@ impl Message {
         }
     }
 
+    /// The message as it replaces another one. A thought that says something else than it did there has no signature
+    /// any more, for its provider signed other words and would refuse these.
+    #[must_use]
+    pub fn replacing(mut self, before: &Self) -> Self {
+        for part in &mut self.parts {
+            let is_as_signed = before.parts.contains(part);
+            if let Part::Thinking { signature, .. } = part
+                && !is_as_signed
+                && before.parts.iter().any(|old| {
+                    matches!(old, Part::Thinking { signature: Some(of), .. } if Some(of) == signature.as_ref())
+                })
+            {
+                *signature = None;
+            }
+        }
+        self
+    }
+
     /// What a client attached, under its own name for such.
     pub fn attached(kind: impl Into<String>, parts: Vec<Part>) -> Self {
         Self {
@@ -466,6 +484,26 @@ impl TryFrom<StoredMedia> for Media {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thought_that_is_changed_loses_its_signature_and_no_other_does() {
+        let thought = |text: &str, signed: Option<&str>| {
+            Part::thinking(text.into(), signed.map(Into::into), Some("anthropic"))
+        };
+        let said = |parts| Message::new(Role::Assistant, parts);
+        let old = said(vec![thought("a", Some("1")), thought("b", Some("2"))]);
+        let new = said(vec![
+            thought("b", Some("2")),
+            thought("other", Some("1")),
+            thought("new", Some("3")),
+        ]);
+        let replacing = said(vec![
+            thought("b", Some("2")),
+            thought("other", None),
+            thought("new", Some("3")),
+        ]);
+        assert_eq!(new.replacing(&old), replacing);
+    }
 
     #[test]
     fn every_kind_of_part_survives_its_canonical_form() {

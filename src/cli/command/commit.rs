@@ -130,7 +130,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let mut drafts: Vec<Draft> = messages
         .into_iter()
         .map(|SingleMessage { message, .. }| match &target {
-            Some((entry, _)) => Draft::edit(*entry, message),
+            Some((entry, old)) => Draft::edit(*entry, Message::clone(&message).replacing(old)),
             None => Draft::append(message),
         })
         .collect();
