@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::queue::NOTICE;
 use super::record as outer;
 use crate::model::{Media, MediaSource, Part};
 use crate::wire::Notes;
@@ -237,6 +238,14 @@ pub(super) fn notice(record: &outer::Record<'_>) -> Option<Part> {
     Some(Part::text(tagged(&words::turn_notice(&word(
         message.content,
     )?))))
+}
+
+/// What is sent for what came in while the model worked, and has no attachment.
+pub(super) fn from_queue(text: &str) -> Part {
+    Part::text(match text.starts_with(NOTICE) {
+        true => words::notice(text),
+        false => words::queued(text),
+    })
 }
 
 /// What is sent for the attachment in a record.

@@ -6,10 +6,13 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use super::attached;
-use super::record::{Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record};
-use crate::error::{Error, Result};
+use super::queue::{self, Queue};
+use super::record::{
+    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, renders,
+};
+use crate::error::Result;
 use crate::interop::records::{self, LineReader, each_line_from};
-use crate::interop::{Input, Problem, SessionEnd, Sink};
+use crate::interop::{Input, Problem, SessionEnd, Sink, again};
 use crate::model::Span;
 use crate::wire::json::{Raw, decode, is_true, string, word};
 
@@ -41,6 +44,10 @@ pub(super) enum Kind {
     QueuedCommand,
     /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
     Mirror(bool),
+    /// What the queue alone has; whether the model was given it.
+    Queued(bool),
+    /// The other record of such.
+    Taken,
     /// Any other record of the tree.
     #[default]
     Node,
@@ -74,6 +81,11 @@ impl Entry {
     /// Whether the client wrote it down beside the conversation, and sends it.
     pub(super) fn is_aside(&self) -> bool {
         matches!(self.kind, Kind::Placeholder | Kind::Attached | Kind::Local)
+    }
+
+    /// Whether it is the queue's, and so no record of the tree.
+    pub(super) fn is_queue(&self) -> bool {
+        matches!(self.kind, Kind::Queued(_) | Kind::Taken)
     }
 
     /// Whether it can be behind a message.
@@ -120,6 +132,16 @@ pub(super) struct Preserved {
     pub(super) uuids: Vec<Name>,
 }
 
+/// What the queue alone has.
+pub(super) struct Queued {
+    /// The record that has the text.
+    pub(super) told: u32,
+    /// The other record of it.
+    pub(super) other: Option<u32>,
+    /// The message behind which it came.
+    pub(super) behind: Option<u32>,
+}
+
 /// All of a file but the text.
 #[derive(Default)]
 pub(super) struct Index {
@@ -128,6 +150,8 @@ pub(super) struct Index {
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
     pub(super) by_uuid: HashMap<Name, u32>,
+    /// The first record of each reply, by the provider's id of it.
+    first: HashMap<Name, u32>,
     /// By boundary.
     pub(super) preserved: HashMap<u32, Preserved>,
     pub(super) session_id: Option<String>,
@@ -138,10 +162,17 @@ pub(super) struct Index {
     summaries: Vec<(Name, String)>,
     /// The last `last-prompt`'s leaf, and how many entries stood before it.
     pub(super) last_prompt: Option<(Name, usize)>,
+    /// Whether a snapshot has a system prompt, and tools.
+    pub(super) snapshot: [bool; 2],
     /// Attachments of kinds that are not known, by kind.
     pub(super) unknown: BTreeMap<String, u64>,
     /// What of it is known already.
     pub(super) end: SessionEnd,
+    /// What the queue alone has, in the order in which it came out.
+    pub(super) queued: Vec<Queued>,
+    pub(super) queue: Queue,
+    /// The last message that is no sub-agent's.
+    last_message: Option<u32>,
     epoch: u32,
     mirrored: HashSet<Name>,
 }
@@ -167,8 +198,7 @@ impl LineReader for Reader<'_> {
                 let uuid = self.index.names.of(uuid);
                 let reason = format!("uuid {uuid} again (first on line {})", first.line);
                 Problem {
-                    harmless: first.span.len == span.len
-                        && read_span(self.input, first.span)? == read_span(self.input, span)?,
+                    harmless: is_again(&again(self.input, first.span)?, record.value),
                     ..Problem::new(line, reason)
                 }
             }
@@ -195,7 +225,38 @@ impl Index {
         let mut index = reader.index;
         index.is_whole = offset == 0;
         index.end.lone_surrogates = lone_surrogates;
+        index.end_queue();
         Ok(index)
+    }
+
+    /// Takes in what the queue alone has.
+    fn end_queue(&mut self) {
+        let reaches_back = self.queue.reaches_back;
+        let queue = std::mem::take(&mut self.queue);
+        self.queue.reaches_back = reaches_back;
+        for found in queue.end(self.last_message) {
+            let told = self.add_queued(found.told, Kind::Queued(found.is_given));
+            let other = found.other.map(|other| self.add_queued(other, Kind::Taken));
+            self.queued.push(Queued {
+                told,
+                other,
+                behind: found.behind,
+            });
+        }
+        self.end.other_records.retain(|_, count| *count > 0);
+    }
+
+    fn add_queued(&mut self, (span, line): queue::Place, kind: Kind) -> u32 {
+        if let Some(others) = self.end.other_records.get_mut(QUEUE) {
+            *others -= 1;
+        }
+        self.entries.push(Entry {
+            span,
+            line,
+            kind,
+            ..Entry::default()
+        });
+        self.entries.len() as u32 - 1
     }
 
     /// Takes a record in; returns its uuid if that is there already.
@@ -216,6 +277,9 @@ impl Index {
         self.session_id = known.or_else(|| string(record.session_id));
         self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
         let Some(uuid) = self.names.text(record.uuid) else {
+            if kind == QUEUE {
+                self.queue.take(&record, (span, line), self.last_message);
+            }
             self.add_loose(kind, &record);
             return Ok(None);
         };
@@ -253,12 +317,25 @@ impl Index {
                 if self.agent_id.is_none() && entry.sidechain {
                     self.agent_id = string(record.agent_id);
                 }
+                let is_said = entry.kind == Kind::User && entry.results.is_empty();
+                if is_said && !entry.sidechain && !self.queue.is_idle() {
+                    let head: MessageHead<'_> = decode(record.message).unwrap_or_default();
+                    self.queue.says(head.content);
+                }
             }
             "system" => self.add_system(&record, &mut entry),
             "attachment" => {
                 let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
                 let name = word(attachment.kind);
                 let name = name.as_deref().unwrap_or("(no type)");
+                self.queue.attaches(attachment.prompt);
+                for (known, raw) in self
+                    .snapshot
+                    .iter_mut()
+                    .zip([attachment.system_prompt, attachment.tools])
+                {
+                    *known |= raw.is_some_and(|raw| raw.get() != "[]");
+                }
                 entry.attached = Some(self.names.intern(name));
                 let is_users = is_true(attachment.human_turn);
                 entry.attached = entry.attached.filter(|_| !is_users);
@@ -272,6 +349,10 @@ impl Index {
                     Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
                     Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
                     Some(_) => self.end.other(format!("attachment/{name}")),
+                    // Of what has no text beside it, a newer client sends none.
+                    None if word(record.version).is_some_and(|it| renders(&it)) => {
+                        self.end.other(format!("attachment/{name}"));
+                    }
                     None => {
                         self.end.other(format!("attachment/{name}"));
                         *self.unknown.entry(name.to_owned()).or_default() += 1;
@@ -281,7 +362,14 @@ impl Index {
             "progress" => self.add_progress(&record, &mut entry),
             _ => self.end.other(kind),
         }
-        self.by_uuid.insert(uuid, self.entries.len() as u32);
+        let at = self.entries.len() as u32;
+        if entry.is_message() && !entry.sidechain {
+            self.last_message = Some(at);
+        }
+        if let Some(message) = entry.message {
+            self.first.entry(message).or_insert(at);
+        }
+        self.by_uuid.insert(uuid, at);
         self.entries.push(entry);
         Ok(None)
     }
@@ -389,6 +477,12 @@ impl Index {
         self.end.other(kind);
     }
 
+    /// The first record of the reply that a record is of.
+    pub(super) fn first_of(&self, record: u32) -> Option<u32> {
+        let message = self.entries[record as usize].message?;
+        self.first.get(&message).copied()
+    }
+
     /// The title, by the record that decides.
     pub(super) fn title(&self) -> Option<String> {
         let mut summaries = self.summaries.iter().rev();
@@ -399,6 +493,28 @@ impl Index {
     }
 }
 
+/// The records of what goes into the queue, and comes out.
+pub(super) const QUEUE: &str = "queue-operation";
+
+/// Whether a record says what another with its uuid said: a client that compacts writes what it keeps once more, with
+/// other marks.
+fn is_again(one: &str, other: &RawValue) -> bool {
+    let said = |record: &Record<'_>| {
+        let said = [
+            record.kind,
+            record.message,
+            record.attachment,
+            record.data,
+            record.content,
+        ];
+        said.map(|raw| raw.map(|raw| raw.get().to_owned()))
+    };
+    let records = serde_json::from_str(one)
+        .ok()
+        .zip(serde_json::from_str(other.get()).ok());
+    records.is_some_and(|(one, other)| said(&one) == said(&other))
+}
+
 /// Whether a reply of the client's own is the one that it sends: it stands after commands of the
 /// client's, which no model answers.
 fn says_nothing(message: Raw<'_>) -> bool {
@@ -406,9 +522,4 @@ fn says_nothing(message: Raw<'_>) -> bool {
     let head: MessageHead<'_> = decode(message).unwrap_or_default();
     let blocks: Vec<BlockHead<'_>> = decode(head.content).unwrap_or_default();
     matches!(&blocks[..], [block] if word(block.text).as_deref() == Some(NOTHING))
-}
-
-/// The bytes of a span.
-pub(super) fn read_span(input: &dyn Input, span: Span) -> Result<Vec<u8>> {
-    input.bytes(span).map_err(Error::io("source"))
 }

@@ -9,6 +9,7 @@ mod attached;
 mod index;
 mod next_request;
 mod path;
+mod queue;
 mod read;
 mod record;
 mod requests;

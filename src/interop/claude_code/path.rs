@@ -17,6 +17,8 @@ pub(super) enum Item {
     Orphan(u32),
     /// A user's record, a prompt that came while the model worked, or what the client wrote beside.
     Input(u32),
+    /// A prompt that the queue alone has: its record, and that of what became of it.
+    Queued(u32, Option<u32>),
     /// A compaction: its boundary, its summary, and what is sent in front of that.
     Compaction(Option<u32>, u32, Vec<u32>),
     /// A microcompaction.
@@ -29,6 +31,7 @@ impl Item {
         match self {
             Self::Reply(records) | Self::Results(records) => records.clone(),
             Self::Orphan(record) | Self::Input(record) | Self::Prune(record) => vec![*record],
+            Self::Queued(record, other) => [*record].into_iter().chain(*other).collect(),
             Self::Compaction(boundary, summary, front) => {
                 let all = boundary.iter().chain(front).chain([summary]);
                 all.copied().collect()
@@ -40,9 +43,9 @@ impl Item {
 /// How many records may stand between a request that failed and the word of it.
 const SINCE_MAX: usize = 10_000;
 
-/// Which conversation a record belongs to.
+/// Which tree of records a record belongs to: its root's number, from 1. A client may write a conversation into its
+/// file once more, under a root of its own.
 type Scope = u32;
-const MAIN: Scope = 0;
 
 /// Parents, and the ways to a reply's other records.
 pub(super) struct Tree<'i> {
@@ -53,6 +56,8 @@ pub(super) struct Tree<'i> {
     scopes: Vec<Scope>,
     by_message: HashMap<(Scope, Name, u32), Vec<u32>>,
     by_result: HashMap<(Scope, Name), Vec<u32>>,
+    /// The prompts that the queue alone has, by the message that they came in behind.
+    queued: HashMap<Option<u32>, Vec<Item>>,
     /// What is no message, by the message that it hangs on, straight or by others such.
     hanging: HashMap<u32, Vec<u32>>,
     /// Records that name one before them which is not in the file.
@@ -70,6 +75,7 @@ impl<'i> Tree<'i> {
             scopes: Vec::with_capacity(index.entries.len()),
             by_message: HashMap::new(),
             by_result: HashMap::new(),
+            queued: HashMap::new(),
             hanging: HashMap::new(),
             severed: HashSet::new(),
         };
@@ -92,6 +98,11 @@ impl<'i> Tree<'i> {
         let mut previous: HashMap<Option<Name>, u32> = HashMap::new();
         for (at, entry) in self.index.entries.iter().enumerate() {
             let at = at as u32;
+            if entry.is_queue() {
+                self.parents.push(None);
+                self.scopes.push(at + 1);
+                continue;
+            }
             let main = self.is_main(at);
             let key = (!main).then(|| entry.agent.unwrap_or(Name::MAX));
             let before = previous.get(&key).copied();
@@ -133,17 +144,15 @@ impl<'i> Tree<'i> {
                 _ => parent,
             };
             self.parents.push(parent);
-            self.scopes.push(if main { MAIN } else { at + 1 });
+            self.scopes.push(at + 1);
             previous.insert(key, at);
         }
-        // A sidechain's scope is its root.
         for at in 0..self.parents.len() {
-            if self.scopes[at] != MAIN {
-                self.scopes[at] = match self.parents[at] {
-                    Some(parent) if (parent as usize) < at => self.scopes[parent as usize],
-                    _ => self.walk(at as u32)[0] + 1,
-                };
-            }
+            self.scopes[at] = match self.parents[at] {
+                Some(parent) if (parent as usize) < at => self.scopes[parent as usize],
+                Some(_) => self.walk(at as u32)[0] + 1,
+                None => continue,
+            };
         }
         Ok(())
     }
@@ -193,9 +202,8 @@ impl<'i> Tree<'i> {
             if let (Some(anchor), false) = (anchor, entry.is_message()) {
                 self.hanging.entry(anchor).or_default().push(at);
             }
-            let paired = matches!(entry.kind, Kind::User | Kind::Assistant | Kind::Mirror(_));
-            let scope = if paired { self.scope(at) } else { MAIN };
-            if paired {
+            if matches!(entry.kind, Kind::User | Kind::Assistant | Kind::Mirror(_)) {
+                let scope = self.scope(at);
                 if let Some(message) = entry.message {
                     let key = (scope, message, entry.epoch);
                     self.by_message.entry(key).or_default().push(at);
@@ -204,6 +212,10 @@ impl<'i> Tree<'i> {
                     self.by_result.entry((scope, *call)).or_default().push(at);
                 }
             }
+        }
+        for queued in &self.index.queued {
+            let item = Item::Queued(queued.told, queued.other);
+            self.queued.entry(queued.behind).or_default().push(item);
         }
     }
 
@@ -334,6 +346,8 @@ impl<'i> Tree<'i> {
                 | Kind::Placeholder
                 | Kind::Attached
                 | Kind::Local => items.push(Item::Input(record)),
+                // Behind the message that they came in behind.
+                Kind::Queued(_) | Kind::Taken => {}
                 Kind::Boundary => boundary = Some((record, items.len())),
                 Kind::Summary => {
                     let (boundary, front) = boundary.take().unzip();
@@ -344,7 +358,48 @@ impl<'i> Tree<'i> {
                 Kind::Synthetic | Kind::Node => {}
             }
         }
+        if main && !self.queued.is_empty() {
+            items = self.with_queued(items);
+        }
         items
+    }
+
+    /// These items with the prompts that the queue alone has, each behind what it came in behind, and never between a
+    /// call and its result.
+    fn with_queued(&self, items: Vec<Item>) -> Vec<Item> {
+        let of = |record| self.queued.get(&record).into_iter().flatten().cloned();
+        let mut with = Vec::with_capacity(items.len());
+        let mut waiting: Vec<Item> = of(None).collect();
+        for item in items {
+            let goes_along = match item {
+                Item::Results(_) => true,
+                Item::Input(record) => self.entry(record).kind == Kind::Attached,
+                _ => false,
+            };
+            if !goes_along {
+                with.append(&mut waiting);
+            }
+            let records = item.records();
+            with.push(item);
+            waiting.extend(records.into_iter().flat_map(|record| of(Some(record))));
+        }
+        with.append(&mut waiting);
+        with
+    }
+
+    /// Where a path repeats what an older tree of the file says: the older one's path up to there, and the record with
+    /// which it ends. That is none of those from `below` on.
+    pub(super) fn repeated(&self, items: &[Item], below: u32) -> Option<(Vec<Item>, u32)> {
+        let original = |item: &Item| {
+            let Item::Reply(records) = item else {
+                return None;
+            };
+            let (record, first) = (records[0], self.index.first_of(records[0])?);
+            let is_older = self.scopes[first as usize] != self.scopes[record as usize];
+            (is_older && self.is_main(first) && first < below).then_some(first)
+        };
+        let last = items.iter().rev().find_map(original)?;
+        Some((self.items(&self.walk(last), true), last))
     }
 
     fn scope(&self, record: u32) -> Scope {

@@ -3,13 +3,14 @@
 mod hide;
 
 use std::collections::HashSet;
+use std::mem::discriminant;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::agents_id;
 use super::attached::{self, Sent};
-use super::index::{Entry, Index, Kind};
+use super::index::{Entry, Index, Kind, QUEUE};
 use super::path::{Item, Tree};
 use super::record::{MessageHead, ProgressData, Record};
 use crate::error::Result;
@@ -17,8 +18,8 @@ use crate::interop::continuation::Plain;
 use crate::interop::parts::time;
 use crate::interop::teller::Teller;
 use crate::interop::{
-    BranchStart, Input, Midway, SessionEnd, SessionStart, Sink, Source, Step, StepEntry, StepId,
-    again,
+    BranchStart, Input, Midway, Problem, SessionEnd, SessionStart, Sink, Source, Step, StepEntry,
+    StepId, again,
 };
 use crate::model::price::is_usual_tier;
 use crate::model::{Message, Millis, Part, Role, Settings, Usage, depth};
@@ -38,6 +39,9 @@ struct Told {
     /// Calls whose results it cleared.
     cleared: Vec<String>,
 }
+
+/// How often a conversation may be written, to be told once.
+const WRITTEN: usize = 64;
 
 struct Reader<'a> {
     index: &'a Index,
@@ -70,6 +74,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     let mut reader = Reader::new(&index, source.input, start, source.sink)?;
     let (items, severed) = tree.main();
     reader.teller.end.severed = severed;
+    let items = reader.meet(&tree, items)?;
     let main = reader.path(items, Vec::new())?;
     let mut paths = vec![main];
     // From the last: its path takes in the results of parallel calls, which are leaves as well.
@@ -83,7 +88,7 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
         for record in items.iter().flat_map(Item::records) {
             covered[record as usize] = true;
         }
-        leaves.push(items);
+        leaves.push(reader.meet(&tree, items)?);
     }
     for (number, items) in (1..).zip(leaves.into_iter().rev()) {
         let path = reader.leaf(number, items, &paths)?;
@@ -109,8 +114,12 @@ pub(super) fn go_on(source: Source<'_>, from: Midway<'_>) -> Result<bool> {
         return Ok(false);
     }
     reader.served.clone_from(from.settings);
+    let items = reader.meet(&tree, items)?;
     reader.path(items, Vec::new())?;
-    if !tree.other_leaves(&reader.covered).is_empty() || !tree.agents().is_empty() {
+    if index.queue.reaches_back
+        || !tree.other_leaves(&reader.covered).is_empty()
+        || !tree.agents().is_empty()
+    {
         return Ok(false);
     }
     reader.end()?;
@@ -165,17 +174,75 @@ impl Reader<'_> {
         &self.index.entries[record as usize]
     }
 
+    /// Whether what was counted for a reply is counted by these records: of one that stands in the file twice, by those
+    /// that were first.
+    fn pays(&self, records: &[u32]) -> bool {
+        let first = self.index.first_of(records[0]);
+        first.is_none_or(|first| records.contains(&first))
+    }
+
     fn trouble(&mut self, record: u32, reason: String) -> Result<()> {
         let line = self.entry(record).line;
         self.teller.problem_on(line, reason)
     }
 
+    /// Takes note that a path has these items; gives them by the records that said it first. A client may write a
+    /// conversation into its file once more, and go on there.
+    fn meet(&mut self, tree: &Tree<'_>, items: Vec<Item>) -> Result<Vec<Item>> {
+        for record in items.iter().flat_map(Item::records) {
+            self.covered[record as usize] = true;
+        }
+        // Each written before the one in front of it.
+        let mut written = vec![items];
+        let mut below = u32::MAX;
+        while let Some(items) = written.last().filter(|_| written.len() < WRITTEN)
+            && let Some((older, last)) = tree.repeated(items, below)
+        {
+            below = last;
+            written.push(older);
+        }
+        let mut older = written.pop().unwrap_or_default();
+        let mut originals = older.clone();
+        while let Some(items) = written.pop() {
+            let mut same = 0;
+            while let (Some(item), Some(older)) = (items.get(same), older.get(same))
+                && self.says_the_same(item, older)?
+            {
+                same += 1;
+            }
+            originals.truncate(same);
+            originals.extend_from_slice(&items[same..]);
+            older = items;
+        }
+        Ok(originals)
+    }
+
+    /// Whether two items say the same, record by record.
+    fn says_the_same(&self, one: &Item, other: &Item) -> Result<bool> {
+        let (ours, theirs) = (one.records(), other.records());
+        if discriminant(one) != discriminant(other) || ours.len() != theirs.len() {
+            return Ok(false);
+        }
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            let said = self.content(ours)?;
+            if said.is_none() || said != self.content(theirs)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The content of a record's message, as JSON.
+    fn content(&self, record: u32) -> Result<Option<String>> {
+        let text = self.text(record)?;
+        let record: Record<'_> = serde_json::from_str(&text).unwrap_or_default();
+        let head: MessageHead<'_> = decode(record.message).unwrap_or_default();
+        Ok(head.content.map(|content| content.get().to_owned()))
+    }
+
     /// Tells the items that `told` lacks.
     fn path(&mut self, items: Vec<Item>, mut told: Vec<Told>) -> Result<Vec<Told>> {
         for item in items.into_iter().skip(told.len()) {
-            for record in item.records() {
-                self.covered[record as usize] = true;
-            }
             let mut next = Told {
                 item,
                 step: None,
@@ -191,7 +258,7 @@ impl Reader<'_> {
                 Item::Compaction(boundary, summary, ref front) => {
                     next.step = Some(self.compaction(boundary, summary, front, &told)?);
                 }
-                _ => self.append(&mut next)?,
+                _ => self.append(&mut next, &told)?,
             }
             told.push(next);
         }
@@ -230,6 +297,9 @@ impl Reader<'_> {
                 names.insert(name.clone());
             }
             self.teller.sink.branch(BranchStart::root(name))?;
+            for record in items.iter().flat_map(Item::records) {
+                self.covered[record as usize] = true;
+            }
             self.path(items, Vec::new())?;
         }
         Ok(())
@@ -252,6 +322,7 @@ impl Reader<'_> {
                 Kind::Micro => "system/microcompact_boundary",
                 Kind::QueuedCommand => "attachment/queued_command",
                 Kind::Mirror(_) => "progress",
+                Kind::Queued(_) | Kind::Taken => QUEUE,
                 Kind::Node => continue,
             };
             self.teller.end.other(label);
@@ -259,7 +330,13 @@ impl Reader<'_> {
         let end = &mut self.teller.end;
         end.title = self.index.title();
         if !end.other_records.contains_key("api-request-shape") {
-            end.absent = SessionEnd::lacking(&["system prompt", "tool definitions"]).absent;
+            let shape = ["system prompt", "tool definitions"];
+            let lacking = shape.into_iter().zip(self.index.snapshot);
+            let lacking: Vec<&str> = lacking
+                .filter(|(_, is_here)| !is_here)
+                .map(|(it, _)| it)
+                .collect();
+            end.absent = SessionEnd::lacking(&lacking).absent;
         }
         if self.lacks_words {
             end.absent.push("the instructions of plan mode".to_owned());
@@ -304,6 +381,20 @@ impl Reader<'_> {
         let head = match self.index.entries[record as usize].kind {
             Kind::Local => said(outer.content),
             Kind::QueuedCommand | Kind::Attached => return self.attached(record, &outer),
+            Kind::Queued(is_given) => {
+                let text = string(outer.content).unwrap_or_default();
+                let attached = is_given.then(|| "queued_command".to_owned());
+                return Ok(Piece {
+                    parts: vec![match is_given {
+                        true => attached::from_queue(&text),
+                        false => Part::text(text),
+                    }],
+                    time: at,
+                    attached,
+                    ..Piece::default()
+                });
+            }
+            Kind::Taken => return Ok(Piece::default()),
             Kind::Mirror(_) => {
                 let data: ProgressData<'_> = object(outer.data)?;
                 let inner: Record<'_> = object(data.message)?;
@@ -358,7 +449,7 @@ impl Reader<'_> {
         Ok(self.teller.step(step)?.step)
     }
 
-    fn append(&mut self, next: &mut Told) -> Result<()> {
+    fn append(&mut self, next: &mut Told, told: &[Told]) -> Result<()> {
         if let Item::Results(results) = &mut next.item {
             // In the order in which they came, which need not be that of the calls.
             results.sort_unstable();
@@ -386,7 +477,12 @@ impl Reader<'_> {
             _ => Role::User,
         };
         if let Item::Orphan(record) = next.item {
-            self.trouble(record, "a tool result without its call".to_owned())?;
+            let problem = Problem {
+                // The rest of a plan whose context was cleared: its call is in another session.
+                harmless: !told.iter().any(|told| matches!(told.item, Item::Reply(_))),
+                ..Problem::new(self.entry(record).line, "a tool result without its call")
+            };
+            self.teller.sink.problem(problem)?;
         }
         next.results = answered(&parts);
         let is_models = matches!(kind, Kind::Assistant | Kind::Mirror(_));
@@ -405,7 +501,7 @@ impl Reader<'_> {
             .by(spans)
             .at(time)
             .setting(served)
-            .counted(usage.filter(|_| is_models));
+            .counted(usage.filter(|_| is_models && self.pays(&records)));
         next.step = Some(self.step(step)?);
         Ok(())
     }

@@ -12,7 +12,9 @@ lazy! {
         leaf_uuid = "leafUuid", is_sidechain = "isSidechain", is_api_error_message = "isApiErrorMessage",
         is_compact_summary = "isCompactSummary", is_meta = "isMeta", message, attachment, data, content,
         compact_metadata = "compactMetadata", microcompact_metadata = "microcompactMetadata", summary,
-        custom_title = "customTitle", ai_title = "aiTitle",
+        custom_title = "customTitle", ai_title = "aiTitle", version,
+        /// What became of what is in the queue, and why.
+        operation, reason,
         /// What is sent for an attachment, and whose words it is.
         rendered, rendered_role = "renderedRole",
         /// Where a user's record comes from.
@@ -69,6 +71,8 @@ lazy! {
         kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
         /// Whether it is the user's own, and goes as such.
         human_turn = "humanTurn",
+        /// Of a snapshot: the system prompt in pieces, and the tools.
+        system_prompt = "systemPrompt", tools,
     }
 }
 

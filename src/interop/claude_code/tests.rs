@@ -309,6 +309,7 @@ fn queued_input_is_kept_once() {
             r#"user: "Start.""#,
             r#"assistant: call c1 {"command":"c1"}"#,
             r#"tool: result c1 ["ok"]"#,
+            r#"user: "The user sent a new message while you were working:\nonly in the queue\n\nIMPORTANT: After completing your current task, you MUST address the user's message above. Do not ignore it.""#,
             r#"assistant: "Done.""#,
             r#"user: "typed again""#,
             r#"assistant: call c2 {"command":"c2"}"#,
@@ -322,11 +323,37 @@ fn queued_input_is_kept_once() {
     let attached = attached.filter_map(|message| message.attached.as_deref());
     assert_eq!(
         attached.collect::<Vec<_>>(),
-        ["queued_command", "skill_listing"]
+        ["queued_command", "queued_command", "skill_listing"]
     );
     let end = kept.end.expect("an end");
-    assert_eq!(end.other_records["queue-operation"], 9);
+    assert_eq!(end.other_records["queue-operation"], 7);
     assert_eq!(end.absent, ["system prompt", "tool definitions"]);
+}
+
+#[test]
+fn what_is_lacking_is_neither_in_a_snapshot_nor_sent() {
+    let lacking = |version: &str, attachment: &str| {
+        let record = format!(
+            r#"{{"type":"attachment","uuid":"s","parentUuid":"u","version":"{version}","attachment":{attachment}}}"#
+        );
+        let user = r#"{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"Hi."}}"#;
+        let kept = import(format!("{user}\n{record}\n").as_bytes(), "s");
+        kept.end.expect("an end").absent
+    };
+    let both = ["system prompt", "tool definitions"];
+    let prompt = r#""systemPrompt":["You mill."]"#;
+    let snapshot = format!(r#"{{"type":"prompt_snapshot",{prompt},"tools":[{{"name":"Mill"}}]}}"#);
+    assert!(lacking("2.1.290", &snapshot).is_empty());
+    let snapshot = format!(r#"{{"type":"prompt_snapshot",{prompt},"tools":[]}}"#);
+    assert_eq!(lacking("2.1.240", &snapshot), both[1..]);
+    // A newer client sends nothing of what has no text beside it.
+    let context = r#"{"type":"session_context","context":{}}"#;
+    assert_eq!(lacking("2.1.332", context), both);
+    let unknown = "1 attachment of the unknown kind session_context";
+    assert_eq!(
+        lacking("2.1.197", context),
+        [&both[..], &[unknown]].concat()
+    );
 }
 
 #[test]
@@ -560,6 +587,7 @@ fn a_prefix_gives_a_prefix() {
         "compaction-keeps",
         "queue",
         "sidechain",
+        "copied",
     ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(format!("tests/data/claude-code/{name}.jsonl"));
@@ -711,6 +739,8 @@ fn every_real_record_of_the_conversation_is_behind_a_step() {
 }
 
 mod export;
+mod queue;
+mod twice;
 
 #[test]
 fn a_long_directory_is_filed_under_its_first_200_characters_and_a_hash() {

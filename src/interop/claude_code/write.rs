@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::index::QUEUE;
+use super::queue::NOTICE;
 use super::record::{BlockHead, MessageHead, renders};
 use crate::error::Result;
 use crate::hash::fingerprint;
@@ -21,6 +23,7 @@ use crate::interop::remarks::Remarks;
 use crate::interop::{Document, Export, Outgoing};
 use crate::model::{Millis, Part, Role};
 use crate::wire::anthropic::{self, Place, result_blocks, text_block, tool_result};
+use crate::wire::attached::tagged;
 use crate::wire::json::{array, decode, is_true, quoted, string};
 use crate::wire::{Repair, attached};
 
@@ -190,6 +193,27 @@ impl<'a> Writer<'a> {
             return;
         }
         let start = self.lines.len();
+        if let Some(prompt) = queued(outgoing) {
+            let mut fields = self.envelope(outgoing, "attachment", None);
+            fields.remove("message");
+            let is_notice = prompt.starts_with(NOTICE);
+            let mode = if is_notice {
+                "task-notification"
+            } else {
+                "prompt"
+            };
+            let attachment =
+                json!({"type": "queued_command", "prompt": prompt, "commandMode": mode});
+            fields.set("attachment", &attachment);
+            if renders(&self.version) {
+                let texts = outgoing.message.parts.iter().filter_map(Part::as_text);
+                let texts: Vec<_> = texts.map(|it| json!({"content": tagged(it)})).collect();
+                fields.set("rendered", &texts);
+                fields.set("renderedRole", &"system");
+            }
+            self.put(&fields);
+            return;
+        }
         if is_beside(&outgoing.records) {
             self.beside(&outgoing.records);
             return;
@@ -539,6 +563,16 @@ impl<'a> Writer<'a> {
             closed
         })
     }
+}
+
+/// What came in while the model worked and stands in the queue's records alone.
+fn queued(outgoing: &Outgoing) -> Option<String> {
+    let records: Vec<Fields> = Fields::of_all(&outgoing.records).collect();
+    let is_queues = records.iter().all(|record| record.is("type", QUEUE));
+    let mut texts = records.iter().filter_map(|record| record.string("content"));
+    texts
+        .next()
+        .filter(|_| is_queues && outgoing.message.is_attached())
 }
 
 /// Whether these are records that the client writes beside the conversation: what it attaches, what

@@ -225,6 +225,10 @@ fn a_fresh_file_is_a_session_of_its_own() {
     for name in ["parallel.jsonl", "compaction.jsonl", "queue.jsonl"] {
         assert_fresh_is_its_own(&read_fixture(name));
     }
+    // A newer client takes the text of an attachment from beside it.
+    let queued = String::from_utf8(read_fixture("queue.jsonl")).expect("text");
+    let queued = queued.replace(r#""2.1.7""#, r#""2.1.330""#);
+    assert_fresh_is_its_own(queued.as_bytes());
 }
 
 #[test]
