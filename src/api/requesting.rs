@@ -8,10 +8,11 @@ use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOpt
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{AnsweredRequest, Repo, Stored, answered_request, newest_request};
-use crate::ingest::{as_running, said, sent};
+use crate::history::{AnsweredRequest, Repo, Stored, answered_request, newest_request, standing};
+use crate::ingest::{as_running, said, said_citing, sent};
+use crate::interop::may_cite;
 use crate::interop::sent::{Lack, Proof};
-use crate::model::{Role, Settings};
+use crate::model::{Message, Role, Settings};
 
 /// Why nobody can say whether a request is what was sent.
 pub const UNSAID: &str = "the client gives no hash of all that was sent";
@@ -117,11 +118,27 @@ pub fn request_payload(
     {
         return Ok((payload, Vec::new()));
     }
-    let (mut payload, mut notices) = made(repo, (&context, &settings), reply, options)?;
+    let newest = match options.whole_request {
+        true => newest_request(repo, commit, Some(options.provider.as_str()))?,
+        false => None,
+    };
+    let standing = match (&newest, options.whole_request) {
+        (None, true) => standing(repo, commit)?,
+        _ => None,
+    };
+    let mut settings = settings;
     let mut beside = Vec::new();
-    if options.whole_request
-        && let Some(newest) = newest_request(repo, commit, Some(options.provider.as_str()))?
-    {
+    let (front, tools) = standing.unwrap_or_default();
+    if !tools.is_empty() {
+        let tools = format!("[{}]", tools.join(","));
+        settings.entry("tools".to_owned()).or_insert(tools);
+    }
+    if !front.is_empty() {
+        beside.push("system prompt and tools are those of the session file".to_owned());
+    }
+    let of = (&context, &settings, &front[..]);
+    let (mut payload, mut notices) = made(repo, of, reply, options)?;
+    if let Some(newest) = newest {
         let before = repo.settings(&repo.context(&newest.reply)?)?;
         let has_changed = |key: &str| before.get(key) != settings.get(key);
         if let Some(next) = newest.followed_by(&payload, &has_changed) {
@@ -144,21 +161,40 @@ pub fn request_payload(
     Ok((payload, notices.chain(beside).collect()))
 }
 
-/// What is made of a context and its settings.
+/// What is made of a context and its settings, behind these system messages.
 fn made(
     repo: &Repo,
-    (context, settings): (&Context, &Settings),
+    of: (&Context, &Settings, &[String]),
     reply: Option<&CommitHash>,
     options: &RequestOptions,
 ) -> Result<(String, Vec<Notice>)> {
     // Whoever asks for all of a request wants the one that a provider's cache knows.
-    let contents = if options.whole_request {
-        said(repo, context, options.provider)?
-    } else {
-        Contents::new()
-    };
+    if options.whole_request {
+        let contents = said(repo, of.0, options.provider)?;
+        return made_of(repo, of, reply, options, contents);
+    }
+    let made = made_of(repo, of, reply, options, Contents::new())?;
+    if options.provider != Provider::Anthropic || !may_cite(&made.0) {
+        return Ok(made);
+    }
+    // What a text refers to stands in its record alone, and the provider wants it back.
+    let contents = said_citing(repo, of.0)?;
+    if contents.iter().all(Vec::is_empty) {
+        return Ok(made);
+    }
+    made_of(repo, of, reply, options, contents)
+}
+
+/// The same with the contents that are known of its messages.
+fn made_of(
+    repo: &Repo,
+    (context, settings, front): (&Context, &Settings, &[String]),
+    reply: Option<&CommitHash>,
+    options: &RequestOptions,
+    contents: Contents,
+) -> Result<(String, Vec<Notice>)> {
     // What a client sent while it ran may stand elsewhere than what it kept.
-    let (messages, contents) = match reply {
+    let (messages, mut contents) = match reply {
         Some(reply) if options.provider == Provider::Anthropic => {
             let messages = (repo.messages(context)?, contents);
             let (messages, contents) = as_running(repo, context, reply, settings, messages)?;
@@ -166,7 +202,11 @@ fn made(
         }
         _ => (None, contents),
     };
+    contents.splice(0..0, front.iter().map(|_| Vec::new()));
     let mut making = Compiling::new(&contents, settings, options);
+    for text in front {
+        making.add(Message::text(Role::System, text));
+    }
     match messages {
         Some(messages) => messages.into_iter().for_each(|message| making.add(message)),
         None => repo.each_message(context, &mut |message| match message {

@@ -117,7 +117,7 @@ pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};
 pub use moved::Moved;
 pub use moves::{Checkout, Reset, ResetMode, Target};
-pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent};
+pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent, standing};
 pub use open_call::OpenCall;
 pub use outline::{Listed, ListedEntry, Outline};
 pub use overview::{ConversationTip, Overview};

@@ -4,7 +4,7 @@
 
 use super::path;
 use super::repo::Repo;
-use super::requests::{on_path, requests};
+use super::requests::{on_path, on_path_or_standing, requests};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::interop::Format;
@@ -61,6 +61,24 @@ fn newest(
     }))
 }
 
+/// The system prompt and the definitions of tools, in Anthropic's form, that the newest request on the path to a commit
+/// had, where its session's file holds them beside all requests.
+///
+/// # Errors
+///
+/// The store's.
+pub fn standing(repo: &Repo, tip: &CommitHash) -> Result<Option<(Vec<String>, Vec<String>)>> {
+    let json = standing_at(&*repo.store.read()?, tip)?;
+    Ok(json.and_then(|json| beside_messages(&json)))
+}
+
+fn standing_at(view: &dyn View, tip: &CommitHash) -> Result<Option<String>> {
+    Ok(match on_path_or_standing(view, tip)? {
+        Ok(on) => on.found.standing,
+        Err(standing) => standing,
+    })
+}
+
 /// A request that others would follow.
 pub struct NewestRequest {
     /// The reply that answered it.
@@ -104,8 +122,11 @@ pub(super) fn shape_at(
     tip: &CommitHash,
     counter: &Counter,
 ) -> Result<Option<SentShape>> {
-    let newest = newest(view, tip, None)?;
-    Ok(newest.and_then(|newest| shape_of(&newest.json, counter)))
+    let json = match newest(view, tip, None)? {
+        Some(newest) => Some(newest.json),
+        None => standing_at(view, tip)?,
+    };
+    Ok(json.and_then(|json| shape_of(&json, counter)))
 }
 
 impl SentShape {

@@ -88,6 +88,17 @@ fn of_session(
     session: Option<&RefName>,
     wanted: Wanted<'_>,
 ) -> Result<Vec<(SourceRow, SentRequests)>> {
+    let mut all = all_of(view, session, wanted)?;
+    all.retain(|(_, found)| !found.requests.is_empty() || !found.problems.is_empty());
+    Ok(all)
+}
+
+/// The same of all files, whatever they hold.
+fn all_of(
+    view: &dyn View,
+    session: Option<&RefName>,
+    wanted: Wanted<'_>,
+) -> Result<Vec<(SourceRow, SentRequests)>> {
     let sources = match session {
         Some(session) => view.sources(session)?,
         None => view.all_sources()?,
@@ -98,9 +109,7 @@ fn of_session(
             continue;
         };
         let found = requests(view, &row, read, wanted)?;
-        if !found.requests.is_empty() || !found.problems.is_empty() {
-            all.push((row, found));
-        }
+        all.push((row, found));
     }
     Ok(all)
 }
@@ -116,13 +125,24 @@ pub fn requests_on(repo: &Repo, tip: &CommitHash) -> Result<Option<RequestsOn>> 
 }
 
 pub(super) fn on_path(view: &dyn View, tip: &CommitHash) -> Result<Option<RequestsOn>> {
+    Ok(on_path_or_standing(view, tip)?.ok())
+}
+
+/// The same; where no file holds any, what the newest has of a request without them.
+pub(super) fn on_path_or_standing(
+    view: &dyn View,
+    tip: &CommitHash,
+) -> Result<std::result::Result<RequestsOn, Option<String>>> {
     let Some((session, _)) = path::session_of(view, tip)? else {
-        return Ok(None);
+        return Ok(Err(None));
     };
-    let found = of_session(view, Some(&session), Wanted::Heads)?;
-    let Some((source, found)) = found.into_iter().next() else {
-        return Ok(None);
+    let mut found = all_of(view, Some(&session), Wanted::Heads)?;
+    let holds =
+        |(_, it): &(SourceRow, SentRequests)| !it.requests.is_empty() || !it.problems.is_empty();
+    let Some(at) = found.iter().position(holds) else {
+        return Ok(Err(found.into_iter().find_map(|(_, it)| it.standing)));
     };
+    let (source, found) = found.swap_remove(at);
     let path = view.ancestors(tip, None, usize::MAX)?;
     let commits: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
     let places = commits.iter().zip(spans(view, &commits, source.id)?);
@@ -135,7 +155,7 @@ pub(super) fn on_path(view: &dyn View, tip: &CommitHash) -> Result<Option<Reques
         let reply = places.get(&request.reply?)?;
         Some((request.id.clone(), *reply))
     });
-    Ok(Some(RequestsOn {
+    Ok(Ok(RequestsOn {
         replies: answered.collect(),
         session,
         source,

@@ -63,4 +63,4 @@ pub use resume::{NewSession, checked_out, resume};
 pub use running::as_running;
 pub use trouble::Trouble;
 pub use unreadable::{Unread, unread};
-pub use wire_form::{said, sent};
+pub use wire_form::{said, said_citing, sent};

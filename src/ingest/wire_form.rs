@@ -10,7 +10,7 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::Repo;
 use crate::history::kept::{format_of, texts};
 use crate::interop::records::{content, sends_callers, unmarked};
-use crate::interop::{Format, RecordedRequest, Shape};
+use crate::interop::{Format, RecordedRequest, Shape, cited};
 use crate::model::{Settings, Span};
 use crate::store::View;
 
@@ -80,6 +80,24 @@ pub fn said(repo: &Repo, context: &Context, provider: Provider) -> Result<Conten
             .collect()
     };
     Ok(kept.into_iter().zip(sent).map(contents).collect())
+}
+
+/// The same of the messages alone whose texts refer to something, in Anthropic's form, and without marks for its cache.
+///
+/// # Errors
+///
+/// The store's.
+pub fn said_citing(repo: &Repo, context: &Context) -> Result<Contents> {
+    let said = said(repo, context, Provider::Anthropic)?.into_iter();
+    let citing = said.map(|contents| {
+        let is_citing = |content: &String| !cited(content).is_empty();
+        if contents.iter().any(is_citing) {
+            contents.into_iter().map(unmarked).collect()
+        } else {
+            Vec::new()
+        }
+    });
+    Ok(citing.collect())
 }
 
 /// The newest request that stands behind one of these commits of a session whose requests are recorded.

@@ -119,6 +119,7 @@ pub use stream::{EventReader, EventStream, GrowingStream, StreamEnd, Telling, me
 pub use recorded::RecordedRequest;
 pub use records::json_error;
 
+pub(crate) use crate::wire::anthropic::{cited, may_cite};
 pub(crate) use crate::wire::attached;
 
 /// A source's bytes, read at any place.

@@ -59,6 +59,9 @@ pub enum Wanted<'a> {
 pub struct SentRequests {
     /// The requests, oldest first.
     pub requests: Vec<SentRequest>,
+    /// A request without messages, in JSON: the system prompt and the tools that the newest one had, where the source holds
+    /// them beside all requests.
+    pub standing: Option<String>,
     /// What is wrong with the records that hold them.
     pub problems: Vec<Problem>,
     /// What the provider said of what its cache did not have, by where the reply's record begins.

@@ -272,3 +272,97 @@ fn each_form_of_a_request_can_be_the_usual_one() {
     error: request format: unknown 'gemini' (openai, responses, anthropic, text)
     ");
 }
+
+#[test]
+fn a_request_has_the_system_prompt_and_tools_of_the_clients_snapshots() {
+    let record = |kind: &str, uuid: &str, parent: &str, more: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s","version":"2.1.290",{more}}}"#
+        ) + "\n"
+    };
+    let snapshot = |more: &str| {
+        format!(
+            r#""attachment":{{"type":"prompt_snapshot","cliPrefix":"You are a client.","systemPrompt":["You mill.","Be brief."]{more}}}"#
+        )
+    };
+    let tools = r#","tools":[{"name":"Mill","description":"Mills.","schema":{"name":"Mill","description":"Mills.","input_schema":{"type":"object"}}}]"#;
+    let session = [
+        record(
+            "user",
+            "u1",
+            "null",
+            r#""message":{"role":"user","content":"Hello."}"#,
+        ),
+        record("attachment", "s1", r#""u1""#, &snapshot(r#","tools":[]"#)),
+        record(
+            "assistant",
+            "a1",
+            r#""s1""#,
+            r#""message":{"id":"m","role":"assistant","model":"claude-opus-5","content":[{"type":"text","text":"Hi."}]}"#,
+        ),
+        record("attachment", "s2", r#""a1""#, &snapshot(tools)),
+    ];
+    let sandbox = Sandbox::empty();
+    sandbox.write("s.jsonl", session.concat());
+    sandbox.ok(&["import", "s.jsonl"]);
+    let request = sandbox.ok(&["compile", "--format", "anthropic", "--request"]);
+    let request: Value = serde_json::from_str(&request).expect("JSON");
+    assert_eq!(request["system"][0]["text"], "You are a client.");
+    assert_eq!(request["system"][1]["text"], "You mill.\n\nBe brief.");
+    assert_eq!(request["tools"][0]["input_schema"]["type"], "object");
+    assert_eq!(request["messages"].as_array().map(Vec::len), Some(2));
+    assert_eq!(request["model"], "claude-opus-5");
+    let told = sandbox.tract(&["compile", "--format", "anthropic", "--request"]);
+    assert!(
+        told.contains("system prompt and tools are those of the session file"),
+        "{told}"
+    );
+    assert!(!told.contains("not in the session file"), "{told}");
+}
+
+#[test]
+fn what_a_text_cites_goes_back_to_the_provider() {
+    let search = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","url":"https://example.org/","title":"T","encrypted_content":"eA=="}]}"#;
+    let cited = r#"{"type":"text","text":"It rains.","citations":[{"type":"web_search_result_location","url":"https://example.org/","title":"T","encrypted_index":"aQ==","cited_text":"It rains."}]}"#;
+    let sandbox = Sandbox::empty();
+    let request = format!(
+        r#"{{"model":"claude-opus-5","max_tokens":9,"messages":[{{"role":"user","content":"Rain?"}},{{"role":"assistant","content":[{search},{cited}]}},{{"role":"user","content":"So."}}]}}"#
+    );
+    sandbox.write("request.json", &request);
+    sandbox.ok(&["import", "request.json"]);
+    let compiled = sandbox.ok(&["compile", "--format", "anthropic"]);
+    assert!(compiled.contains("aQ=="), "{compiled}");
+    // What was changed is no longer what the references are to.
+    sandbox.ok(&["commit", "--edit", ":2", "-m", "It does not."]);
+    let compiled = sandbox.ok(&["compile", "--format", "anthropic"]);
+    assert!(!compiled.contains("aQ=="), "{compiled}");
+
+    let record = |kind: &str, uuid: &str, parent: &str, message: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"s","cwd":"/w","version":"2.1.290","message":{message}}}"#
+        ) + "\n"
+    };
+    let session = [
+        record("user", "u1", "null", r#"{"role":"user","content":"Rain?"}"#),
+        record(
+            "assistant",
+            "a1",
+            r#""u1""#,
+            &format!(
+                r#"{{"id":"m","role":"assistant","model":"claude-opus-5","content":[{search},{cited}]}}"#
+            ),
+        ),
+    ];
+    let sandbox = Sandbox::empty();
+    sandbox.write("s.jsonl", session.concat());
+    sandbox.ok(&["import", "s.jsonl"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    let mut written = String::new();
+    let folders = std::fs::read_dir(sandbox.home().join(".claude/projects")).expect("a folder");
+    for folder in folders {
+        for file in std::fs::read_dir(folder.expect("one").path()).expect("a folder") {
+            written += &std::fs::read_to_string(file.expect("one").path()).expect("read");
+        }
+    }
+    assert!(written.contains("aQ=="), "{written}");
+}

@@ -71,8 +71,8 @@ lazy! {
         kind = "type", prompt, hook_name = "hookName", hook_event = "hookEvent", tool_use_id = "toolUseID",
         /// Whether it is the user's own, and goes as such.
         human_turn = "humanTurn",
-        /// Of a snapshot: the system prompt in pieces, and the tools.
-        system_prompt = "systemPrompt", tools,
+        /// Of a snapshot: the system prompt in pieces, what stands in front of it, and the tools.
+        system_prompt = "systemPrompt", cli_prefix = "cliPrefix", tools,
     }
 }
 

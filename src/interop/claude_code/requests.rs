@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::record::Record;
+use super::record::{Attachment, Record};
 use crate::error::Result;
 use crate::hash::{Fingerprint, fingerprint, hex};
 use crate::interop::lines::Lines;
@@ -22,7 +22,7 @@ use crate::interop::{Input, Problem};
 use crate::model::{Millis, Span, Usage};
 use crate::wire::anthropic::MARK;
 use crate::wire::javascript::{JsValue, KeyOrder};
-use crate::wire::json::{Object, Raw, array, string, word};
+use crate::wire::json::{Object, Raw, array, decode, string, word};
 
 /// What goes as a header.
 const BETAS: &str = "betas";
@@ -55,6 +55,9 @@ lazy! {
     struct Diagnosed { diagnostics }
 
     struct Diagnosis { reason = "cache_miss_reason" }
+
+    /// A tool in a snapshot.
+    struct Tool { schema }
 
     struct Missed {
         kind = "type",
@@ -149,6 +152,7 @@ pub(super) fn read(input: &dyn Input, wanted: Wanted<'_>) -> Result<SentRequests
     }
     Ok(SentRequests {
         requests: file.requests.into_iter().map(|told| told.head).collect(),
+        standing: standing(&file.snapshot),
         problems: file.problems,
         said_misses: file.said_misses,
     })
@@ -181,7 +185,34 @@ struct File {
     replies: HashMap<String, u64>,
     /// What the provider said of its cache, by where the reply's record begins.
     said_misses: HashMap<u64, SaidMiss>,
+    /// The newest record that has the system prompt, and the newest that has tools.
+    snapshot: [Option<String>; 2],
     problems: Vec<Problem>,
+}
+
+/// A request without messages by the client's own snapshots.
+fn standing([prompt, tools]: &[Option<String>; 2]) -> Option<String> {
+    let snapshot = |record: &Option<String>| -> Option<Vec<String>> {
+        let record: Record<'_> = serde_json::from_str(record.as_ref()?).ok()?;
+        let Attachment {
+            system_prompt,
+            cli_prefix,
+            tools,
+            ..
+        } = decode(record.attachment)?;
+        let pieces: Vec<String> = decode(system_prompt).unwrap_or_default();
+        let texts = string(cli_prefix).into_iter().chain([pieces.join("\n\n")]);
+        let texts = texts.filter(|text| !text.is_empty());
+        let system = array(texts.map(|text| Object::typed("text").string("text", &text).finish()));
+        let tools: Vec<Tool<'_>> = decode(tools).unwrap_or_default();
+        let tools = tools.iter().filter_map(|tool| Some(tool.schema?.get()));
+        Some(vec![system, array(tools)])
+    };
+    let system = snapshot(prompt)?.swap_remove(0);
+    let tools = snapshot(tools).map(|mut snapshot| snapshot.swap_remove(1));
+    let request = Object::new().raw("system", &system);
+    let request = request.optional_raw("tools", tools.as_deref());
+    Some(request.raw("messages", "[]").finish())
 }
 
 impl File {
@@ -211,9 +242,27 @@ impl File {
                     if let Some(said) = said_miss(text) {
                         self.said_misses.insert(span.offset, said);
                     }
+                    if text.contains(r#""prompt_snapshot""#) {
+                        self.stands(text);
+                    }
                 }
             }
         })
+    }
+
+    /// Keeps a snapshot of the system prompt or of tools, if it is one.
+    fn stands(&mut self, text: &str) {
+        let record: Record<'_> = serde_json::from_str(text).unwrap_or_default();
+        let snapshot: Attachment<'_> = decode(record.attachment).unwrap_or_default();
+        if word(snapshot.kind).as_deref() != Some("prompt_snapshot") {
+            return;
+        }
+        let has = [snapshot.system_prompt, snapshot.tools];
+        for (known, raw) in self.snapshot.iter_mut().zip(has) {
+            if raw.is_some_and(|raw| raw.get() != "[]") {
+                *known = Some(text.to_owned());
+            }
+        }
     }
 
     /// Keeps what a hash names, if it does.

@@ -445,16 +445,19 @@ impl<'a> Writer<'a> {
         }));
         let parts = &outgoing.message.parts;
         let callers = callers(outgoing);
+        let cited = cited(outgoing);
         let blocks = parts.iter().filter_map(|part| {
             let block = self.block(part, Place::Assistant)?;
-            let Part::ToolCall { id, .. } = part else {
-                return Some(block);
+            let (key, value) = match part {
+                Part::ToolCall { id, .. } => ("caller", callers.get(id)),
+                Part::Text { text } => ("citations", cited.get(text)),
+                _ => return Some(block),
             };
-            let Some(caller) = callers.get(id) else {
+            let Some(value) = value else {
                 return Some(block);
             };
             let mut block = Fields::parse(block.get()).expect("a block is an object");
-            block.set("caller", caller);
+            block.set(key, value);
             Some(raw(block.line()))
         });
         let blocks: Vec<_> = blocks.collect();
@@ -650,6 +653,19 @@ fn callers(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
         callers.extend(made);
     }
     callers
+}
+
+/// What texts refer to, as the records of a message say: the provider wants it back with the text.
+fn cited(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
+    let records = outgoing.records.iter().chain(&outgoing.replaces);
+    let mut cited = HashMap::new();
+    for fields in Fields::of_all(records) {
+        let head = decode::<MessageHead<'_>>(fields.get("message")).unwrap_or_default();
+        let content = head.content.map_or("", RawValue::get);
+        let found = anthropic::cited(content).into_iter();
+        cited.extend(found.map(|(text, citations)| (text, raw(citations.to_owned()))));
+    }
+    cited
 }
 
 /// The blocks of a record's message; none where its content is a string.
