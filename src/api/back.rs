@@ -7,7 +7,7 @@ use super::types::{AuthorFacts, Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
 use crate::history::surgery::{Lost, Pickable};
-use crate::history::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint};
+use crate::history::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint, UndoTo};
 use crate::model::{Millis, RefName};
 
 /// Which command.
@@ -22,6 +22,8 @@ pub struct UndoParams {
     pub to: Option<u64>,
     /// In place of one command: all from this time on, in milliseconds since 1970.
     pub since_ms: Option<i64>,
+    /// With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
+    pub captured: bool,
     /// With `to` or `since_ms`: say what would be undone, and change nothing.
     pub dry_run: bool,
 }
@@ -45,6 +47,9 @@ pub struct OperationAnswer {
     /// The numbers of the commands that were undone, or done again, along with it, in that order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<u64>,
+    /// How many commands stayed, for they only took something in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captures: Option<u64>,
 }
 
 /// A ref that moved.
@@ -68,6 +73,7 @@ impl OperationAnswer {
             by: entry.operation.by.as_ref().map(Into::into),
             undone: entry.undone,
             also: Vec::new(),
+            captures: None,
             moved: moved
                 .iter()
                 .map(|row| MovedRef {
@@ -98,6 +104,10 @@ impl Method for UndoParams {
 
     fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         let now = at.host.now();
+        let is_to_a_point = self.to.is_some() || self.since_ms.is_some();
+        if self.captured && !is_to_a_point {
+            return Err(ApiError::params("'captured' is for 'to' and 'since_ms'"));
+        }
         let point = match (self.operation, self.to, self.since_ms) {
             (Some(id), None, None) if self.force && !self.dry_run => {
                 return Ok(OperationAnswer::of(&at.repo.undo_of_anybody(id, now)?));
@@ -113,8 +123,16 @@ impl Method for UndoParams {
             }
             _ => return Err(ApiError::params("one of 'operation', 'to' and 'since_ms'")),
         };
-        let undone = at.repo.undo_to(point, self.dry_run, now)?;
-        Ok(OperationAnswer::all(&undone))
+        let undo = UndoTo {
+            point,
+            captured: self.captured,
+            dry_run: self.dry_run,
+        };
+        let undone = at.repo.undo_to(undo, now)?;
+        Ok(OperationAnswer {
+            captures: Some(undone.captures).filter(|stay| *stay > 0),
+            ..OperationAnswer::all(&undone.operations)
+        })
     }
 }
 

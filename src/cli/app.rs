@@ -433,13 +433,18 @@ impl App {
         let (Some(root), Ok(cwd)) = (root, self.cwd()) else {
             return Ok(());
         };
-        if cwd == root || !cwd.starts_with(&root) {
+        if !cwd.starts_with(&root) {
             return Ok(());
         }
         let is_home = self.env.home.as_deref().and_then(real).as_ref() == Some(&root);
-        if repo.config()?.head_of_directory()?.unwrap_or(is_home) {
+        let set = match repo.config().and_then(|config| config.head_of_directory()) {
+            // Above all of these it is no matter of a HEAD: what is damaged is said by whoever needs it.
+            Err(_) if cwd == root => None,
+            set => set?,
+        };
+        if set.unwrap_or(is_home) {
             repo.sit(&root, &cwd)?;
-            self.is_seated.set(true);
+            self.is_seated.set(cwd != root);
         }
         Ok(())
     }

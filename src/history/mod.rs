@@ -137,5 +137,5 @@ pub use show::{Life, Shown, ShownPart};
 pub use spread::BillShare;
 pub use status::{Large, Status};
 pub use surgery::{Needs, Plan, Scene, Size, Surgery, SurgeryOptions};
-pub use undo::{OperationEntry, UndoPoint};
+pub use undo::{OperationEntry, UndoPoint, UndoTo, UndoneTo};
 pub use visitor::{SafePlace, Visitor};

@@ -14,7 +14,7 @@ use crate::store::{OperationRow, ReflogRow, Seat, View};
 
 impl Repo {
     /// From here on HEAD, ORIG_HEAD and PREV_HEAD are those of a directory: `cwd`, or the nearest above it, below
-    /// `root`, that has a HEAD or a session. Nothing is written.
+    /// `root`, that has a HEAD or a session. At `root` itself they are nobody's. Nothing is written.
     ///
     /// ```
     /// use std::path::Path;
@@ -46,7 +46,8 @@ impl Repo {
                 break;
             }
         }
-        let seat = known.or(below.first().copied()).map(Seat::of);
+        let seat = known.or(below.first().copied());
+        let seat = Some(seat.map_or_else(Seat::of_root, Seat::of));
         drop(view);
         self.store.sit(seat);
         Ok(())
@@ -97,6 +98,8 @@ impl Repo {
 /// What is somebody's own in a repository of many.
 pub(crate) enum Own {
     Directory(OfDirectory),
+    /// What was asked for in the directory above all of these.
+    Root,
     /// What this person did.
     Person(String),
 }
@@ -119,7 +122,7 @@ impl Own {
         let directory = match (seat.directory(), seat.person()) {
             (_, Some(name)) => return Ok(Some(Self::Person(name.to_owned()))),
             (Some(directory), None) => directory.to_owned(),
-            (None, None) => return Ok(None),
+            (None, None) => return Ok(Some(Self::Root)),
         };
         let branch = head::head(view, &On::Head)?.branch().cloned();
         let all = view.references("")?.into_iter();
@@ -134,14 +137,18 @@ impl Own {
         })))
     }
 
-    /// Whether an operation is another person's, or another directory's: all that it moved is.
+    /// Whether an operation is another person's, or was asked for in another directory. Where that was not written down,
+    /// it is another directory's if all that it moved is.
     pub(crate) fn is_elsewhere(&self, view: &dyn View, operation: &OperationRow) -> Result<bool> {
-        let own = match self {
-            Self::Person(name) => {
-                let by = operation.by.as_ref().and_then(|by| by.name.as_ref());
-                return Ok(by != Some(name));
-            }
-            Self::Directory(own) => own,
+        if let Self::Person(name) = self {
+            let by = operation.by.as_ref().and_then(|by| by.name.as_ref());
+            return Ok(by != Some(name));
+        }
+        if let Some(head) = view.asked_at(operation.id)? {
+            return Ok(head != RefName::head());
+        }
+        let Self::Directory(own) = self else {
+            return Ok(false);
         };
         let moves = view.moves(operation.id)?;
         for row in &moves {

@@ -22,7 +22,7 @@ use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
 pub(crate) use gone::ended_by;
 pub(super) use others::is_elsewhere;
-pub use point::UndoPoint;
+pub use point::{UndoPoint, UndoTo, UndoneTo};
 
 /// How far back an undo counts as recent, in operations.
 const RECENT: usize = 64;
@@ -333,10 +333,25 @@ fn writes_elsewhere(operation: &OperationRow) -> bool {
     operation.what.split(' ').next() == Some("resume")
 }
 
-/// Whether nobody asked for an operation when it came: what a watch takes in beside one's own work is not
-/// what an undo means.
+/// Whether nobody typed an operation: what a watch, a hook or an agent's door takes in beside one's own work is not what
+/// an undo means.
 pub(super) fn is_unattended(operation: &OperationRow) -> bool {
-    operation.what.split(' ').next() == Some("watch")
+    let command = operation.what.split(' ').next();
+    command.is_some_and(|command| UNATTENDED.contains(&command))
+}
+
+/// With what the words of such operations begin.
+const UNATTENDED: [&str; 4] = ["watch", "hook", "guard", "mcp"];
+
+/// Whether an operation only took in what somebody else had said: an import, a recording, or what nobody typed. What
+/// puts an import's messages on a branch of one's own is more than that.
+pub(super) fn is_capture(operation: &OperationRow) -> bool {
+    let mut words = operation.what.split(' ');
+    let takes_in = match words.next() {
+        Some("import") => words.next() != Some("--onto"),
+        command => command == Some("record"),
+    };
+    takes_in || is_unattended(operation)
 }
 
 /// The newest undo that no redo has taken back, with the operation that it reversed, if nothing but undoes and

@@ -81,7 +81,8 @@ pub fn known_stamp(repo: &Repo, path: &Path) -> Result<Option<FileStamp>> {
     Ok(known.map(|known| known.stamp))
 }
 
-/// The file that a session came in from, and how it looked then, where that is known.
+/// The file that a session came in from, and how it looked then, where that is known. Of one that came in without its
+/// secrets it is none: they stand in the file.
 ///
 /// # Errors
 ///
@@ -113,14 +114,23 @@ fn followed(view: &dyn View, path: &Path) -> Result<Option<FollowedFile>> {
     }
 }
 
-/// Whether the file at a path looks otherwise than when it came in; none where that is not known.
+/// Whether the file at a path looks otherwise than when it came in; none where that is not known, or what came in of it
+/// was taken back.
 ///
 /// # Errors
 ///
 /// The store's.
 pub fn has_changed(repo: &Repo, path: &Path) -> Result<Option<bool>> {
-    let known = known_stamp(repo, path)?;
-    Ok(known.map(|known| stamp(path).ok() != Some(known)))
+    let view = repo.store.read()?;
+    let Some(known) = followed(&*view, path)? else {
+        return Ok(None);
+    };
+    let source = view.source(known.source)?;
+    let is_here = match source {
+        Some(source) => view.reference(&source.session)?.is_some(),
+        None => false,
+    };
+    Ok(is_here.then(|| stamp(path).ok() != Some(known.stamp)))
 }
 
 impl Growth {

@@ -68,6 +68,8 @@ pub struct Seat {
 enum Whose {
     Directory(String),
     Person(String),
+    /// The directory above those that have a HEAD of their own.
+    Root,
 }
 
 impl Seat {
@@ -83,6 +85,14 @@ impl Seat {
         Self::new(Whose::Person(name.to_owned()), |of| of.of_person(name))
     }
 
+    /// That of the directory above those that have a HEAD of their own: all names there are as they are kept.
+    pub fn of_root() -> Self {
+        Self {
+            whose: Whose::Root,
+            names: Vec::new(),
+        }
+    }
+
     fn new(whose: Whose, own: impl Fn(&RefName) -> RefName) -> Self {
         let all = [RefName::head(), RefName::orig_head(), RefName::prev_head()];
         let own = all.iter().map(|name| (own(name), name.clone()));
@@ -95,14 +105,14 @@ impl Seat {
     pub fn directory(&self) -> Option<&str> {
         match &self.whose {
             Whose::Directory(directory) => Some(directory),
-            Whose::Person(_) => None,
+            Whose::Person(_) | Whose::Root => None,
         }
     }
 
     /// The person, if it is one's.
     pub fn person(&self) -> Option<&str> {
         match &self.whose {
-            Whose::Directory(_) => None,
+            Whose::Directory(_) | Whose::Root => None,
             Whose::Person(name) => Some(name),
         }
     }
@@ -281,6 +291,13 @@ pub trait Refs: Remembered {
     /// The moves of one ref, newest first, at most `limit`.
     fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
         self.moved(MovesOf::Ref(name, limit))
+    }
+
+    /// The HEAD of the directory in which an operation was asked for, as it is called from here; none where that was not
+    /// written down. Only a file says it: on a server an operation is a person's.
+    fn asked_at(&self, operation: u64) -> Result<Option<RefName>> {
+        let _ = operation;
+        Ok(None)
     }
 
     /// The newest operation that was a purge.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -70,6 +72,28 @@ impl Home {
         let mut command = self.0.command(arguments);
         command.current_dir(self.at(directory));
         command.output().expect("it runs")
+    }
+
+    /// What it answers to something on its standard input.
+    fn given(&self, directory: &str, arguments: &[&str], input: &str) -> String {
+        let mut command = self.0.command(arguments);
+        command.current_dir(self.at(directory));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(format!("{input}\n").as_bytes())
+            .expect("it reads");
+        drop(pipe);
+        let output = child.wait_with_output().expect("it ends");
+        assert!(
+            output.status.success(),
+            "{arguments:?} {}",
+            self.0.told(&output)
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     fn said(&self, directory: &str, arguments: &[&str]) -> String {
@@ -175,6 +199,143 @@ fn undo_and_redo_are_of_what_was_done_here() {
     home.tract("alpha", &["redo"]);
     home.tract("beta", &["redo"]);
     assert_eq!(home.refs(), both);
+}
+
+/// What changes anything, typed in one directory: it is what an `undo` there takes back, whatever it changed, and whatever
+/// was typed elsewhere since.
+#[test]
+fn an_undo_takes_back_what_was_typed_here_last_whatever_it_changed() {
+    let Some(home) = home() else { return };
+    let branches = home.tract("", &["branch"]);
+    let others = branches.lines().find_map(|line| {
+        let name = line.trim_start_matches(['*', ' ']).split(' ').next()?;
+        name.contains("33333333").then_some(name)
+    });
+    let gammas = others.unwrap_or_else(|| panic!("{branches}")).to_owned();
+    let file = home.session("66666666-cccc-4000-8000-000000000000", "gamma", 6);
+    let file = file.to_str().expect("text");
+    home.tract("beta", &["branch", "spare", &gammas]);
+    home.tract("beta", &["tag", "v0", &gammas]);
+    let typed: Vec<Vec<&str>> = vec![
+        vec!["branch", "-d", "spare"],
+        vec!["branch", "-m", "spare", "other"],
+        vec!["branch", "thought", &gammas],
+        vec!["tag", "v1", &gammas],
+        vec!["tag", "-d", "v0"],
+        vec!["--on", "spare", "commit", "-r", "user", "-m", "said"],
+        vec!["--on", "spare", "truncate", "--keep", "1"],
+        vec!["--on", "spare", "annotate", "HEAD", "--pin"],
+        vec!["--on", "spare", "reset", "HEAD~1"],
+        vec![
+            "--on",
+            "spare",
+            "merge",
+            "main",
+            "--allow-unrelated-histories",
+        ],
+        vec!["import", file],
+        vec!["checkout", "spare"],
+        vec!["checkout", "-b", "idea"],
+        vec!["checkout", "HEAD~1"],
+        vec!["commit", "-r", "user", "-m", "mine"],
+        vec!["reset", "HEAD~1"],
+        vec!["merge", "spare", "--allow-unrelated-histories"],
+    ];
+    home.tract("beta", &["tag", "bottom"]);
+    for (at, words) in typed.iter().enumerate() {
+        let before = home.refs();
+        home.tract("beta", words);
+        let after = home.refs();
+        assert_ne!(after, before, "{words:?}");
+        let elsewhere = [("alpha", "a"), ("", "h")];
+        for (directory, name) in elsewhere {
+            home.tract(directory, &["tag", &format!("{name}{at}")]);
+        }
+        let without = |mut refs: BTreeMap<String, String>| {
+            let names = elsewhere.map(|(_, name)| format!("refs/tags/{name}{at}"));
+            refs.retain(|name, _| !names.contains(name));
+            refs
+        };
+        home.tract("beta", &["undo"]);
+        assert_eq!(without(home.refs()), before, "{words:?}");
+        home.tract("beta", &["redo"]);
+        assert_eq!(without(home.refs()), after, "{words:?}");
+        home.tract("beta", &["undo"]);
+        assert_eq!(without(home.refs()), before, "{words:?}");
+        // Elsewhere what was typed there goes, and no more.
+        for (directory, _) in elsewhere {
+            home.tract(directory, &["undo"]);
+        }
+        assert_eq!(home.refs(), before, "{words:?}");
+    }
+    // The same back to a point, and by a program.
+    let log = home.tract("beta", &["reflog", "-n", "0"]);
+    let bottom = log.lines().find(|line| line.contains("tag bottom"));
+    let number = bottom.and_then(|line| line.split_whitespace().next());
+    let number = number.unwrap_or_else(|| panic!("{log}")).to_owned();
+    let before = home.refs();
+    home.tract("beta", &["branch", "-d", "spare"]);
+    home.tract("alpha", &["tag", "alphas"]);
+    home.tract("beta", &["tag", "betas"]);
+    home.tract("beta", &["undo", "--to", &number]);
+    home.tract("alpha", &["undo"]);
+    assert_eq!(home.refs(), before);
+    home.tract("beta", &["branch", "-d", "spare"]);
+    home.tract("alpha", &["tag", "alphas"]);
+    let request = r#"{"id": 1, "method": "undo"}"#;
+    let said = home.given("beta", &["api"], request);
+    assert!(said.contains("branch -d spare"), "{said}");
+    home.tract("alpha", &["undo"]);
+    assert_eq!(home.refs(), before);
+    // Nothing was typed in a directory that is new.
+    std::fs::create_dir(home.at("new")).expect("made");
+    let said = home.said("new", &["undo"]);
+    assert!(said.contains("nothing to undo"), "{said}");
+}
+
+/// What nobody typed is not taken back by who wants back what they typed.
+#[test]
+fn an_undo_to_a_point_leaves_what_was_taken_in() {
+    let Some(home) = home() else { return };
+    let log = home.tract("beta", &["reflog", "-n", "1"]);
+    let last = log.split_whitespace().next().expect("a number").to_owned();
+    let before = home.refs();
+    home.tract("beta", &["tag", "mine"]);
+    let hooked = home.session("77777777-bbbb-4000-8000-000000000000", "beta", 7);
+    let hook = json!({"transcript_path": hooked, "cwd": home.at("beta")}).to_string();
+    home.given("beta", &["import", "--hook"], &hook);
+    let typed = home.session("88888888-bbbb-4000-8000-000000000000", "beta", 8);
+    home.tract("beta", &["import", typed.to_str().expect("text")]);
+    let sessions = |home: &Home| {
+        let refs = home.refs().into_keys();
+        refs.filter(|name| name.starts_with("refs/sessions/"))
+            .count()
+    };
+    assert_eq!(sessions(&home), IDS.len() + 2);
+
+    let said = home.said("beta", &["undo", "--to", &last]);
+    assert!(said.contains("Undid 1 command"), "{said}");
+    assert!(said.contains("2 imports and recordings stay"), "{said}");
+    assert_eq!(sessions(&home), IDS.len() + 2);
+    assert!(!home.refs().contains_key("refs/tags/mine"));
+    let said = home.said("beta", &["undo", "--to", &last]);
+    assert!(
+        said.contains("nothing to undo") && said.contains("--captured"),
+        "{said}"
+    );
+    let said = home.said("beta", &["undo", "--to", &last, "--captured"]);
+    assert!(said.contains("Undid 2 commands"), "{said}");
+    assert_eq!(home.refs(), before);
+    home.tract("beta", &["redo"]);
+    assert_eq!(sessions(&home), IDS.len() + 2);
+
+    // A hook's import is nothing that was typed, an import is.
+    let said = home.said("beta", &["undo"]);
+    assert!(said.contains("import "), "{said}");
+    assert_eq!(sessions(&home), IDS.len() + 1);
+    let said = home.said("beta", &["undo"]);
+    assert!(!said.contains("hook"), "{said}");
+    assert_eq!(sessions(&home), IDS.len() + 1);
 }
 
 #[test]

@@ -323,16 +323,17 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
         - `force`: With `operation`: undo it although somebody else did it.
         - `to`: In place of one command: all back to right after this operation, which stays.
         - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
         - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "dry_run": dry_run})
+        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.
@@ -805,16 +806,17 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run})
 
-    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.
 
         - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
         - `force`: With `operation`: undo it although somebody else did it.
         - `to`: In place of one command: all back to right after this operation, which stays.
         - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
+        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
         - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
         """
-        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "dry_run": dry_run})
+        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
         """Takes the newest undo back.

@@ -1488,6 +1488,8 @@ class OperationAnswer(_OperationAnswer, total=False):
     """Who did it, where that was said."""
     also: List[int]
     """The numbers of the commands that were undone, or done again, along with it, in that order."""
+    captures: int
+    """How many commands stayed, for they only took something in."""
 
 
 class MovedRef(TypedDict):

@@ -350,7 +350,8 @@ impl<'a> Intake<'a> {
 
     fn import(&self, coming: &Coming, app: &App) -> tract::Result<ImportReport> {
         let args = self.args;
-        let what = format!("import {}", coming.file.display());
+        let command = if args.hook { "hook" } else { "import" };
+        let what = format!("{command} {}", coming.file.display());
         let request = ImportRequest {
             format: args.format,
             branch: if coming.is_kin {

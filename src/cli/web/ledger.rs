@@ -85,7 +85,7 @@ impl Stock {
         let (mut unread, mut grown) = (Vec::new(), HashSet::new());
         for file in files {
             let followed = file.path.to_str().and_then(|path| known.get(path));
-            if let Some(name) = followed {
+            if let Some(name) = followed.filter(|name| sessions.contains(name)) {
                 let now = stamp(&file.path);
                 let is_as_it_was = |before: &Self| before.stamps.get(&file.path) == Some(&now);
                 if before.is_some_and(is_as_it_was)

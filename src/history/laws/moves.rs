@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use crate::error::Error;
-use crate::history::{Call, CommitOptions, On, Repo, ResetMode, Target, UndoPoint};
+use crate::history::{Call, CommitOptions, On, Repo, ResetMode, Target, UndoPoint, UndoTo};
 use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
 use crate::store::Reversal;
 
@@ -173,7 +173,11 @@ proptest! {
         prop_assert_eq!(done.len(), states.len() - 1);
         if !done.is_empty() {
             let back = point.index(done.len());
-            let undo = |dry_run| repo.undo_to(UndoPoint::After(done[back]), dry_run, Millis(0));
+            let undo = |dry_run| {
+                let point = UndoTo::point(UndoPoint::After(done[back]));
+                let undone = repo.undo_to(UndoTo { dry_run, ..point }, Millis(0))?;
+                Ok(undone.operations)
+            };
             if back == 0 {
                 prop_assert!(matches!(undo(false), Err(Error::NothingToUndo)));
             } else {
@@ -252,12 +256,18 @@ fn undo_to_a_point_needs_one_that_is_there_and_not_undone() {
             .expect("kept");
     }
     let three = state(&repo);
-    let to = |point| repo.undo_to(point, false, Millis(99));
+    let to = |point| repo.undo_to(UndoTo::point(point), Millis(99));
     assert!(matches!(
         to(UndoPoint::After(9)),
         Err(Error::UnknownOperation { id: 9 })
     ));
-    assert_eq!(to(UndoPoint::Before(Millis(10))).expect("undone").len(), 2);
+    assert_eq!(
+        to(UndoPoint::Before(Millis(10)))
+            .expect("undone")
+            .operations
+            .len(),
+        2
+    );
     assert!(matches!(
         to(UndoPoint::After(2)),
         Err(Error::NotUndoable { id: 2, .. })

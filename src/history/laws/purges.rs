@@ -10,8 +10,8 @@ use crate::context::{Context, Entry};
 use crate::error::Error;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::{
-    Call, CommitOptions, Erasing, Named, On, Repo, ResetMode, SurgeryOptions, UndoPoint, ancestry,
-    load,
+    Call, CommitOptions, Erasing, Named, On, Repo, ResetMode, SurgeryOptions, UndoPoint, UndoTo,
+    ancestry, load,
 };
 use crate::model::{Draft, Message, Millis, Operation, PURGED, Role, tombstone};
 use crate::store::View;
@@ -200,7 +200,7 @@ fn a_purge_ends_the_undo_of_what_would_show_it_and_of_nothing_else() {
     assert_eq!(tip(), dropped);
     let refused = repo.undo(None, Millis(1));
     assert!(matches!(refused, Err(Error::Purged)), "{refused:?}");
-    let refused = repo.undo_to(UndoPoint::After(1), false, Millis(1));
+    let refused = repo.undo_to(UndoTo::point(UndoPoint::After(1)), Millis(1));
     assert!(matches!(refused, Err(Error::Purged)), "{refused:?}");
     assert_eq!(tip(), dropped);
     // Where it was seen before, it may be seen after: as what it is now.

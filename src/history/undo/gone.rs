@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::OperationEntry;
 use super::point::{UndoPoint, done_since};
+use super::{OperationEntry, is_unattended};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load;
@@ -36,6 +36,9 @@ pub(crate) fn ended_by(
     let mut now = Gone::now(view);
     let mut ended = Vec::new();
     for one in done_since(view, UndoPoint::After(0))? {
+        if is_unattended(&one.operation) {
+            continue;
+        }
         if then.is_shown_by(&one)? && !now.is_shown_by(&one)? {
             ended.push(one);
         }

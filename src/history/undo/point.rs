@@ -3,7 +3,7 @@
 //! Each is reversed by an operation of its own, so that the log says of each whether it is undone; their
 //! words are the same, and by these one redo takes all of them back.
 
-use super::{OperationEntry, Own, State, is_elsewhere, is_forgotten, is_unattended, reverse_as};
+use super::{OperationEntry, Own, State, is_capture, is_elsewhere, is_forgotten, reverse_as};
 use crate::error::{Error, Result};
 use crate::history::load;
 use crate::history::repo::Repo;
@@ -37,12 +37,44 @@ impl UndoPoint {
     }
 }
 
+/// An undo to a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoTo {
+    /// How far back.
+    pub point: UndoPoint,
+    /// What was taken in goes as well: imports, recordings, what a hook or a watch brought.
+    pub captured: bool,
+    /// Nothing is reversed.
+    pub dry_run: bool,
+}
+
+impl UndoTo {
+    /// Back to a point, what was taken in stays.
+    pub const fn point(point: UndoPoint) -> Self {
+        Self {
+            point,
+            captured: false,
+            dry_run: false,
+        }
+    }
+}
+
+/// What an undo to a point reversed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneTo {
+    /// The operations, newest first.
+    pub operations: Vec<OperationEntry>,
+    /// How many stay, for they only took something in.
+    pub captures: u64,
+}
+
 /// With what the words of an undo to a point begin.
 pub(super) const UNDO_TO: &str = "undo to";
 
 impl Repo {
     /// Reverses all operations that are not undone back to a point, newest first, all or none; what moved
-    /// nothing here is passed over. One [`Repo::redo`] does them again. In a dry run nothing is reversed.
+    /// nothing here is passed over, and so is what only took something in, unless that is asked for. One [`Repo::redo`]
+    /// does them again. In a dry run nothing is reversed.
     ///
     /// # Errors
     ///
@@ -50,7 +82,7 @@ impl Repo {
     /// is no way back; [`Error::Purged`]; [`Error::OperationSuperseded`].
     ///
     /// ```
-    /// use tract::history::{Call, CommitOptions, On, Repo, UndoPoint};
+    /// use tract::history::{Call, CommitOptions, On, Repo, UndoPoint, UndoTo};
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;
@@ -59,35 +91,36 @@ impl Repo {
     ///     repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
     /// }
     /// let three = repo.head(&On::Head)?;
-    /// let undone = repo.undo_to(UndoPoint::After(1), false, Millis(1))?;
-    /// assert_eq!(undone.len(), 2);
+    /// let undone = repo.undo_to(UndoTo::point(UndoPoint::After(1)), Millis(1))?;
+    /// assert_eq!((undone.operations.len(), undone.captures), (2, 0));
     /// assert_eq!(repo.redo(Millis(2))?.len(), 2);
     /// assert_eq!(repo.head(&On::Head)?, three);
     /// # Ok::<(), tract::Error>(())
     /// ```
-    pub fn undo_to(
-        &self,
-        point: UndoPoint,
-        dry_run: bool,
-        now: Millis,
-    ) -> Result<Vec<OperationEntry>> {
+    pub fn undo_to(&self, undo: UndoTo, now: Millis) -> Result<UndoneTo> {
         let tx = self.store.write()?;
-        if let UndoPoint::After(id) = point {
+        if let UndoPoint::After(id) = undo.point {
             refuse_way_back(&*tx, id)?;
         }
-        let undone = done_since(&*tx, point)?;
-        if undone.is_empty() {
+        let mut operations = done_since(&*tx, undo.point)?;
+        let all = operations.len();
+        operations.retain(|one| undo.captured || !is_capture(&one.operation));
+        if operations.is_empty() {
             return Err(Error::NothingToUndo);
         }
-        let words = point.words();
-        for one in &undone {
+        let captures = (all - operations.len()) as u64;
+        let words = undo.point.words();
+        for one in &operations {
             let what = format!("{words}: {}", one.operation.what);
             reverse_as(&*tx, one, &what, now)?;
         }
-        if !dry_run {
+        if !undo.dry_run {
             tx.commit()?;
         }
-        Ok(undone)
+        Ok(UndoneTo {
+            operations,
+            captures,
+        })
     }
 }
 
@@ -126,7 +159,7 @@ pub(super) fn done_since(view: &dyn View, point: UndoPoint) -> Result<Vec<Operat
         if is_elsewhere(own.as_ref(), view, &operation)? {
             continue;
         }
-        if undone || operation.reversal != Reversal::None || is_unattended(&operation) {
+        if undone || operation.reversal != Reversal::None {
             continue;
         }
         let moves = view.moves(operation.id)?;

@@ -89,12 +89,16 @@ impl Session<'_> {
         let beside = "SELECT neighbours!(reflog, operation, ?1)";
         self.first(beside, [number(operation)], |_| Ok(()))?;
         self.prove_moves_whole(operation, &found)?;
-        Ok(self.seen_moves(found))
+        let mut found = self.seen_moves(found);
+        found.retain(|row| row.old != row.new);
+        Ok(found)
     }
 
     fn moves_of_ref(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogRow>> {
         let name = kept(self.seat(), name);
-        let sql = moves("name = ?1 ORDER BY reflog.id DESC LIMIT ?2");
+        let sql = moves(&format!(
+            "name = ?1 AND NOT ({STAYED}) ORDER BY reflog.id DESC LIMIT ?2"
+        ));
         let params = params![name, number(limit as u64)];
         let found = self.all(&sql, params, |row| rows::moved(row))?;
         // Each move begins where the one before it ended, and the last ends where the ref is.
@@ -257,6 +261,19 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
+    /// Logs from which directory an operation comes: a row of its HEAD, which stays where it is.
+    fn log_seat(&self, operation: i64, seat: &Seat) -> Result<()> {
+        let head = RefName::head();
+        let head = kept(Some(seat), &head);
+        let (target, symbolic) = self.held(self.kept_reference(head)?.as_ref())?;
+        let id = self.next_id("reflog")?;
+        let sql = "INSERT INTO sealed!(reflog)";
+        self.execute(
+            sql,
+            params![id, operation, head, target, symbolic, target, symbolic],
+        )
+    }
+
     fn kept_collections(&self) -> Result<Collections> {
         let sql = "SELECT times, operation FROM collections WHERE id = 1 AND intact!(collections)";
         let found = self.first(sql, [], |row| {
@@ -278,6 +295,9 @@ impl Session<'_> {
         self.execute(sql, [1, now.0])
     }
 }
+
+/// Of a row of the log: its ref stayed where it was, so it only says where an operation was asked for.
+const STAYED: &str = "old_target IS new_target AND old_symbolic IS new_symbolic";
 
 /// How many refs are many.
 const MANY_REFS: usize = 256;
@@ -394,6 +414,14 @@ impl Refs for Session<'_> {
         }
     }
 
+    fn asked_at(&self, operation: u64) -> Result<Option<RefName>> {
+        let sql = format!(
+            "SELECT name FROM reflog WHERE operation = ?1 AND intact!(reflog) AND {STAYED} LIMIT 1"
+        );
+        let head = self.first(&sql, [number(operation)], |row| row.get(0))?;
+        Ok(head.map(|head| seen(self.seat(), head)))
+    }
+
     fn last_purge(&self) -> Result<Option<u64>> {
         if let Some(known) = self.last_purge.get() {
             return Ok(known);
@@ -469,6 +497,9 @@ impl RefsMut for Session<'_> {
         if let Some(Author { name, client, run }) = by {
             let sql = "INSERT INTO sealed!(authors)";
             self.execute(sql, params![id, name, client, run])?;
+        }
+        if let Some(seat) = self.seat().filter(|seat| seat.person().is_none()) {
+            self.log_seat(id, seat)?;
         }
         self.operation.set(Some(id));
         self.coming.take();
