@@ -108,7 +108,7 @@ pub struct CarriedAnswer {
 pub struct LandedFacts {
     /// Its name where it landed.
     pub name: String,
-    /// new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there;
+    /// new, grown, known, further, replaced or deleted; beside: a session went on here and there, and each stays; parted or unseen: it stayed, and its commits are not there;
     /// merged; conflicts: a merge is under way.
     pub landed: &'static str,
     /// Where it was.

@@ -1626,7 +1626,8 @@ class _LandedFacts(TypedDict):
     name: str
     """Its name where it landed."""
     landed: str
-    """new, grown, known, further, replaced or deleted; parted or unseen: it stayed, and its commits are not there;
+    """new, grown, known, further, replaced or deleted; beside: a session went on here and there, and each stays; parted
+    or unseen: it stayed, and its commits are not there;
     merged; conflicts: a merge is under way."""
 
 

@@ -44,7 +44,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         ..FetchOptions::default()
     };
     let done = fetched::run(&args.from, Typed::new("pull"), &options, app)?;
-    for parted in &done.parted {
+    let mut is_merged = false;
+    // Sessions come behind branches: with these their commits may have come.
+    let mut parted: Vec<_> = done.parted.iter().collect();
+    parted.sort_by_key(|parted| !parted.name.is_branch());
+    for parted in parted {
         let (name, seen) = (parted.name.short(), parted.seen.short());
         let what = format!(
             "{name} has {} that {seen} does not have, and lacks {}",
@@ -53,6 +57,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         );
         if parted.name.is_branch() && merges(args, app)? {
             merge(seen, app)?;
+            is_merged = true;
+            continue;
+        }
+        if is_merged {
             continue;
         }
         if parted.name.is_branch() {

@@ -186,26 +186,29 @@ fn follow(repo: &Repo, remote: &str, url: &str, done: &Pushed, app: &mut App) ->
 
 /// Which branches have commits that did not go.
 fn stayed(done: &Pushed, app: &mut App) {
-    if done.stayed.is_empty() {
-        return;
+    let (branches, sessions): (Vec<&RefName>, Vec<&RefName>) =
+        done.stayed.iter().partition(|name| name.is_branch());
+    let ways = [
+        (branches, "tract push --all"),
+        (sessions, "tract import --onto BRANCH FILE, then push"),
+    ];
+    for (stayed, way) in ways {
+        if stayed.is_empty() {
+            continue;
+        }
+        let names = stayed.iter().take(NAMED).map(|name| name.short());
+        let mut names = names.collect::<Vec<_>>().join(", ");
+        if let Some(more) = stayed.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            names += &format!(" and {more} more");
+        }
+        app.ui.notice(format!(
+            "not pushed, with commits that are not there: {names} ({way})"
+        ));
     }
-    let names = done.stayed.iter().take(NAMED).map(|name| name.short());
-    let mut names = names.collect::<Vec<_>>().join(", ");
-    if let Some(more) = done
-        .stayed
-        .len()
-        .checked_sub(NAMED)
-        .filter(|more| *more > 0)
-    {
-        names += &format!(" and {more} more");
-    }
-    app.ui.notice(format!(
-        "not pushed, with commits that are not there: {names} (tract push --all)"
-    ));
 }
 
 fn tell(done: &Pushed, is_dry: bool, app: &mut App) {
-    let is_known = |landed| matches!(landed, Landed::Known | Landed::Further);
+    let is_known = |landed| matches!(landed, Landed::Known | Landed::Further | Landed::Beside);
     match peer::carried(&done.carried) {
         None if is_dry && done.would_send > 0 => {
             let what = plural(done.would_send, "commit");

@@ -212,6 +212,7 @@ pub fn landed(row: &LandedRef) -> Line {
         (Landed::Replaced, Some(old), Some(new)) => {
             Some(format!("{}...{}", old.short(), new.short()))
         }
+        (Landed::Beside, old, _) => short(old),
         (landed, old, _) if landed.is_refused() => short(old),
         (_, old, new) => short(new.or(old)),
     };
@@ -222,5 +223,9 @@ pub fn landed(row: &LandedRef) -> Line {
     };
     let place = place.unwrap_or_default();
     let line = Line::from(format!("  {became:<8} ")) + Label::Hash.of(place) + "  ";
-    line + Label::Branch.of(name.short())
+    let line = line + Label::Branch.of(name.short());
+    match landed {
+        Landed::Beside => line + " (it went on there, too, and stays)",
+        _ => line,
+    }
 }

@@ -298,6 +298,9 @@ impl Landing<'_> {
         let old = load::tip(self.tx, own)?;
         let landed = landed(self.tx, old, &row.commit)?;
         match (landed, old) {
+            (Landed::Parted, Some(_)) if own.as_session().is_some() && self.is_merged(row)? => {
+                Ok(())
+            }
             (Landed::Parted, Some(old)) => {
                 let beyond = |one: &CommitHash, other: &CommitHash| -> Result<u64> {
                     Ok(ancestry::beyond(self.tx, one, &[*other])?.len() as u64)
@@ -313,6 +316,16 @@ impl Landing<'_> {
             (Landed::Further, _) => Ok(()),
             (landed, old) => self.put(own, old, Some(row), landed),
         }
+    }
+
+    /// Whether a branch of one's own has all of it: then there is nothing to say.
+    fn is_merged(&self, row: &PeerRef) -> Result<bool> {
+        for (_, tip) in load::tips(self.tx, RefName::HEADS)? {
+            if ancestry::leads_to(self.tx, &row.commit, &tip)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn put(

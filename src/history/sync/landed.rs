@@ -37,6 +37,8 @@ pub enum Landed {
     Deleted,
     /// It stayed, for it has commits of its own.
     Parted,
+    /// It stayed, for a session went on in both repositories: each has the other's commits, and the ref leads to its own.
+    Beside,
     /// It stayed, for it is not where it was last seen.
     Unseen,
     /// It stayed, for the other side lets nobody do that.
@@ -54,6 +56,7 @@ impl Landed {
             Self::Replaced => "replaced",
             Self::Deleted => "deleted",
             Self::Parted => "parted",
+            Self::Beside => "beside",
             Self::Unseen => "unseen",
             Self::Denied(_) => "denied",
         }

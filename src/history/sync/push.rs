@@ -11,7 +11,7 @@ use super::landed::{Landed, LandedRef, landed};
 use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
-use crate::history::ancestry;
+use crate::history::ancestry::{self, leads_to};
 use crate::history::bundle::{BundleTip, Files, KeptFile};
 use crate::history::call::Call;
 use crate::history::load;
@@ -62,7 +62,8 @@ pub struct Pushed {
     pub secrets: SecretCounts,
     /// What the other repository calls refs, and is none.
     pub left_out: Vec<LeftOut>,
-    /// Branches here with commits that are not there, and that nobody wanted to go.
+    /// Branches here with commits that are not there, and that nobody wanted to go; sessions of which the same holds,
+    /// for they went on there, too.
     pub stayed: Vec<RefName>,
     /// How many commits would be sent, where nothing is.
     pub would_send: u64,
@@ -94,7 +95,13 @@ impl Repo {
         let view = self.store.read()?;
         for to in wanted {
             let old = theirs.get(&to.name).map(|row| row.commit);
-            let lies = lies(&*view, to, old, options)?;
+            let mut lies = lies(&*view, to, old, options)?;
+            if lies == Landed::Parted
+                && let Some(is_there) = beside_theirs(&*view, to, wanted, &theirs)?
+            {
+                lies = Landed::Beside;
+                done.stayed.extend((!is_there).then(|| to.name.clone()));
+            }
             let harm = match lies {
                 Landed::Deleted => Some(Harm::Delete),
                 Landed::Replaced => Some(Harm::Replace),
@@ -126,7 +133,7 @@ impl Repo {
                 landed: lies,
             });
         }
-        done.stayed = stayed(&*view, wanted, &theirs)?;
+        done.stayed.extend(stayed(&*view, wanted, &theirs)?);
         drop(view);
         let now = call.now;
         let mut here = Here {
@@ -283,6 +290,33 @@ impl Repo {
         }
         Ok(told)
     }
+}
+
+/// Whether a session that has parted from the one there stays beside it, and if so, whether its own commits are there then:
+/// they go with another ref, or are on one there. It stays where its branch goes, and the commits of the one there are here:
+/// then nothing that a pull brings would change it.
+fn beside_theirs(
+    view: &dyn View,
+    to: &PushRef,
+    wanted: &[PushRef],
+    theirs: &PeerRefs,
+) -> Result<Option<bool>> {
+    let there = theirs.get(&to.name);
+    let (Some(commit), Some(_), Some(there)) = (&to.commit, to.name.as_session(), there) else {
+        return Ok(None);
+    };
+    if view.commit(&there.commit)?.is_none() || !wanted.iter().any(|it| it.name.is_branch()) {
+        return Ok(None);
+    }
+    let goes = wanted.iter().filter(|it| it.name != to.name);
+    let goes = goes.filter_map(|it| it.commit);
+    let is_there = theirs.refs.iter().map(|row| row.commit);
+    for end in goes.chain(is_there) {
+        if view.commit(&end)?.is_some() && leads_to(view, commit, &end)? {
+            return Ok(Some(true));
+        }
+    }
+    Ok(Some(false))
 }
 
 /// The branches that are not wanted there and have commits that neither are there nor go there.

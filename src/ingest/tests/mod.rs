@@ -14,3 +14,4 @@ mod purges;
 mod recording;
 mod retaining;
 mod secrets;
+mod two_homes;
