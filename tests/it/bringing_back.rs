@@ -411,3 +411,44 @@ fn one_part_is_picked_and_a_call_with_its_result() {
     ");
     assert_eq!(brief(&sandbox), before);
 }
+
+/// A revert of a drop brings back what that drop took, and nothing that an earlier one took: its tool partners come along only
+/// where what comes back needs them.
+#[test]
+fn a_revert_leaves_hidden_what_was_hidden_before() {
+    let sandbox = Sandbox::with_messages(&[("user", "the task")]);
+    let calls = concat!(
+        r#"{"role":"assistant","content":"call","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}},"#,
+        r#"{"id":"d","type":"function","function":{"name":"g","arguments":"{}"}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"c","content":"OUTPUT C"}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"d","content":"OUTPUT D"}"#,
+        "\n"
+    );
+    let said = sandbox.tract_with(&["commit", "--batch", "-"], calls);
+    assert!(!said.contains("exit code"), "{said}");
+    sandbox.ok(&["commit", "-r", "user", "-m", "end"]);
+    let compiled = |sandbox: &Sandbox| sandbox.ok(&["compile"]);
+    sandbox.ok(&["drop", ":3"]);
+    let one_hidden = compiled(&sandbox);
+    assert!(!one_hidden.contains("OUTPUT C") && one_hidden.contains("OUTPUT D"));
+    // The call's message whole, and with it the result that it has still.
+    sandbox.ok(&["drop", ":2"]);
+    let both_hidden = compiled(&sandbox);
+    assert!(!both_hidden.contains("call") && !both_hidden.contains("OUTPUT"));
+    sandbox.ok(&["revert", "HEAD"]);
+    assert_eq!(compiled(&sandbox), one_hidden);
+    // And the revert of that, and its own.
+    sandbox.ok(&["revert", "HEAD"]);
+    assert_eq!(compiled(&sandbox), both_hidden);
+    sandbox.ok(&["revert", "HEAD"]);
+    assert_eq!(compiled(&sandbox), one_hidden);
+    // The earlier one brings its own back, the call with its result.
+    sandbox.ok(&["revert", "HEAD~4"]);
+    let all = compiled(&sandbox);
+    assert!(
+        all.contains("OUTPUT C") && all.contains("OUTPUT D"),
+        "{all}"
+    );
+}

@@ -213,6 +213,30 @@ impl PlanInput {
         self.pairs_of(links)
     }
 
+    /// Where the call of a pair of contents is, and which part it is; none where no part is hidden there.
+    fn call_of(&self, pair: &Pair) -> (usize, Option<usize>) {
+        self.end_of(pair.call, |link| matches!(link, PartLink::Call { .. }))
+    }
+
+    /// The same of its result.
+    fn result_of(&self, pair: &Pair) -> (usize, Option<usize>) {
+        self.end_of(pair.result, |link| matches!(link, PartLink::Result(_)))
+    }
+
+    fn end_of(
+        &self,
+        (at, nth): (usize, usize),
+        is_end: impl Fn(&PartLink) -> bool,
+    ) -> (usize, Option<usize>) {
+        let entry = &self.order[at];
+        if entry.entry.mask.is_empty() {
+            return (at, None);
+        }
+        let parts = entry.parts.iter().enumerate();
+        let mut ends = parts.filter(|(_, part)| is_end(&part.link));
+        (at, ends.nth(nth).map(|(part, _)| part))
+    }
+
     /// What stands and falls together by any of these pairings.
     fn groups(&self, pairings: &[&Pairs]) -> Groups {
         let joined = pairings.iter().flat_map(|pairs| pairs.pairs());

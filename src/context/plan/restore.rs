@@ -134,27 +134,41 @@ fn grow(input: &PlanInput, undone: &mut BTreeMap<CommitHash, Scope>) {
             let shown = !entry.hidden_by.iter().any(|hide| covers(hide, *at));
             shown && hides().any(|hide| !covers(hide, *at))
         };
-        let back: Vec<usize> = (0..input.order.len()).filter(comes_back).collect();
+        let back: BTreeSet<usize> = (0..input.order.len()).filter(comes_back).collect();
         let mut grown = false;
-        for at in input.attached_to(&back.iter().copied().collect()) {
+        // A part that stays hidden brings no partner along.
+        let is_there = |(at, part): (usize, Option<usize>)| {
+            let entry = &input.order[at].entry;
+            let is_hidden = |part: usize| {
+                let mut hides = entry.parts_hidden_by.iter();
+                // A stub answers its call as well as what it stands for.
+                input.order[at].lacks(part)
+                    && hides.any(|(hide, of)| *of as usize == part && covers(hide, at))
+            };
+            let is_whole = !entry.hidden_by.iter().any(|hide| covers(hide, at));
+            is_whole && !part.is_some_and(is_hidden)
+        };
+        let mut lacking = Vec::new();
+        for pair in pairs.pairs() {
+            let ends = [input.call_of(pair), input.result_of(pair)];
+            match ends.map(is_there) {
+                [true, false] if back.contains(&ends[0].0) => lacking.push(ends[1]),
+                [false, true] if back.contains(&ends[1].0) => lacking.push(ends[0]),
+                _ => {}
+            }
+        }
+        for at in input.attached_to(&back) {
             // What went with a message comes back with it; what somebody took out by itself stays.
             for hide in &input.order[at].entry.hidden_by {
                 grown |= undone.contains_key(hide) && add(undone, *hide, at);
             }
         }
-        for at in back {
-            for partner in pairs.group_of(at) {
-                let entry = &input.order[*partner].entry;
-                for hide in &entry.hidden_by {
-                    grown |= add(undone, *hide, *partner);
-                }
-                // A stub answers its call as well as what it stands for.
-                let lacks = |part: &u32| input.order[*partner].lacks(*part as usize);
-                for (hide, part) in &entry.parts_hidden_by {
-                    if lacks(part) && undone.contains_key(hide) {
-                        grown |= add(undone, *hide, *partner);
-                    }
-                }
+        for (at, part) in lacking {
+            let entry = &input.order[at].entry;
+            let of_part = entry.parts_hidden_by.iter();
+            let of_part = of_part.filter(|(_, of)| part == Some(*of as usize));
+            for hide in entry.hidden_by.iter().chain(of_part.map(|(hide, _)| hide)) {
+                grown |= add(undone, *hide, at);
             }
         }
         if !grown {
