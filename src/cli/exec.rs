@@ -103,7 +103,7 @@ impl Agent {
         let started = Group::spawn(program);
         let mut group =
             started.map_err(|error| Failed::silent(format!("it could not be started: {error}")))?;
-        let child = &mut group.0;
+        let child = &mut group.child;
         let mut stdin = child.stdin.take().expect("it is piped");
         let input = input.to_owned();
         // It may speak before it has read everything, or never read: nobody waits for the thread.
@@ -130,7 +130,7 @@ impl Agent {
         let Self { mut group, stderr } = self;
         let stdout = Drain::of(stdout, printed_max);
         let too_much = || format!("it printed more than {} MiB", printed_max >> 20);
-        let ended = wait(&mut group.0, timeout, || {
+        let ended = wait(&mut group.child, timeout, || {
             if is_over() {
                 Some("it was interrupted".to_owned())
             } else {
@@ -158,7 +158,7 @@ impl Agent {
 
     /// Waits for the end of one that says nothing more, and not for long.
     pub fn end(mut self) -> Result<(), Failed> {
-        let ended = wait(&mut self.group.0, LINGER, || None);
+        let ended = wait(&mut self.group.child, LINGER, || None);
         if ended.is_ok() {
             wait_for(LINGER, || self.stderr.is_done());
         }
@@ -185,8 +185,13 @@ impl Drop for Handler {
     }
 }
 
-/// A child with all that it starts; dropped, they are dead.
-struct Group(Child);
+/// A child with all that it starts; dropped, they are dead. They are, too, where this program is killed.
+struct Group {
+    child: Child,
+    /// Ends them where this program cannot.
+    #[cfg(unix)]
+    watchdog: Option<Child>,
+}
 
 impl Group {
     fn spawn(mut shell: Command) -> std::io::Result<Self> {
@@ -194,19 +199,48 @@ impl Group {
         shell.stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-        shell.spawn().map(Self)
+        let child = shell.spawn()?;
+        Ok(Self {
+            // Where there is none, the child works all the same.
+            #[cfg(unix)]
+            watchdog: watchdog(child.id()).ok(),
+            child,
+        })
     }
+}
+
+/// A shell that waits for a word, and kills a process group where its input ends without one: that is what a killed
+/// program leaves. It is in a group of its own, so that no signal from the terminal comes to it.
+#[cfg(unix)]
+fn watchdog(group: u32) -> std::io::Result<Child> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", r#"read word || kill -s KILL -- "-$1""#, "tract"]);
+    shell.arg(group.to_string());
+    shell.stdin(Stdio::piped());
+    shell.stdout(Stdio::null()).stderr(Stdio::null());
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    shell.spawn()
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(group) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
+        if let Some(group) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
             // Nobody is left in it, most of the time.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        #[cfg(unix)]
+        if let Some(mut watchdog) = self.watchdog.take() {
+            // The number of the group may be somebody else's from here on.
+            let stdin = watchdog.stdin.take();
+            let told = stdin.map(|mut stdin| stdin.write_all(b"done\n"));
+            if !matches!(told, Some(Ok(()))) {
+                let _ = watchdog.kill();
+            }
+            let _ = watchdog.wait();
+        }
     }
 }
 

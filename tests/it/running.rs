@@ -420,3 +420,76 @@ fn a_worktree_needs_git() {
     hint: without --worktree each run has an empty directory
     ");
 }
+
+#[test]
+fn work_that_is_nowhere_else_is_not_cleaned_away_unasked() {
+    if crate::sandbox::is_left_out("a directory beside the file") {
+        return;
+    }
+    let sandbox = in_git(13, 14);
+    let works = |name: &str, exec: &str| {
+        let run = ["run", "HEAD", "--name", name, "--worktree", "--exec", exec];
+        sandbox.tract(&run)
+    };
+    works("new", "cat > /dev/null; echo work > new.txt; echo done");
+    insta::assert_snapshot!(sandbox.tract(&["run", "--clean", "new"]), @r"
+    exit code: 1
+    --- stderr
+    error: 1 file would be lost for good, in .tract/runs/new/1
+    hint: tract run --clean new --force removes them
+    ");
+    let place = sandbox.work().join(".tract/runs/new/1/new.txt");
+    assert!(place.exists());
+    insta::assert_snapshot!(sandbox.tract(&["run", "--clean", "new", "--force"]), @r"
+    --- stderr
+    Removed 1 directory; branches stay
+    ");
+    assert!(!place.exists());
+    // What was committed there, on no branch, is work, too.
+    let commit = "cat > /dev/null; echo work > new.txt; git add new.txt; \
+        git -c user.name=a -c user.email=a@b commit -q -m work; echo done";
+    works("kept", commit);
+    let said = sandbox.tract(&["run", "--clean", "kept"]);
+    assert!(said.contains("1 commit would be lost for good"), "{said}");
+    works("none", "cat > /dev/null; echo done");
+    sandbox.ok(&["run", "--clean", "none"]);
+}
+
+/// Whoever kills a run ends what it has started.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_run_started_ends() {
+    let sandbox = talk();
+    let seconds = format!("{}", 200_000 + std::process::id());
+    let exec = format!("sleep {seconds} & sleep {seconds}");
+    let running = || {
+        let all = std::fs::read_dir("/proc").expect("it is there");
+        let lines = all.flatten().filter_map(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            let words = String::from_utf8_lossy(&line).replace('\0', " ");
+            words.trim().eq(&format!("sleep {seconds}")).then_some(())
+        });
+        lines.count()
+    };
+    let until = |wanted: usize| {
+        let since = Instant::now();
+        while running() != wanted {
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "{} run",
+                running()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let mut child = sandbox
+        .command(&["run", "HEAD", "--name", "long", "--exec", &exec])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it runs");
+    until(2);
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    until(0);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tract::compile::{Provider, RequestOptions};
@@ -11,7 +12,7 @@ use tract::history::{Bill, CommitOptions, On, Repo, RunBranch};
 use tract::ingest::checked_out;
 use tract::interop::Format;
 use tract::model::{Draft, Head, Message, Part, RefName, Role};
-use tract::render::{Label, Line, grouped, shell_word, table};
+use tract::render::{Label, Line, grouped, listed, plural, shell_word, table};
 
 use crate::cli::bisecting::resolve;
 use crate::cli::running::client::{Client, prompt_at};
@@ -84,14 +85,43 @@ pub struct Args {
     /// Add model, limits and tools to the request, from the settings
     #[arg(long)]
     request: bool,
-    /// Remove the directories of the runs by this name, and nothing else
+    /// Remove the directories of the runs by this name, and nothing else; those with work in them need --force
     #[arg(long, value_name = "NAME", conflicts_with_all = ["rev", "exec", "tool", "judge", "name", "worktree"])]
     clean: Option<String>,
+    /// With --clean, remove directories with work that is nowhere else, too
+    #[arg(long, requires = "clean")]
+    force: bool,
     #[command(flatten)]
     secrets: leaks::Flags,
     /// What is asked
     #[arg(last = true, value_name = "PROMPT")]
     prompt: Vec<String>,
+}
+
+/// Refuses to remove work that is nowhere else.
+fn keep_work(work: &[(PathBuf, directory::Work)], name: &str, app: &App) -> Result<()> {
+    let Some((first, _)) = work.first() else {
+        return Ok(());
+    };
+    let sum = |of: fn(&directory::Work) -> usize| work.iter().map(|(_, work)| of(work)).sum();
+    let counts: [(usize, &str); 2] = [
+        (sum(|work| work.files), "file"),
+        (sum(|work| work.commits), "commit"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(count, noun)| plural(count as u64, noun))
+        .collect();
+    let place = match work.len() {
+        1 => app.short_path(first),
+        more => format!("{more} directories, such as {}", app.short_path(first)),
+    };
+    let what = format!("{} would be lost for good, in {place}", listed(&counts));
+    let hint = format!(
+        "tract run --clean {} --force removes them",
+        shell_word(name)
+    );
+    Err(Failure::refused(what).with_hint(hint))
 }
 
 /// The columns of what differs.
@@ -107,7 +137,11 @@ fn dollars(text: &str) -> Result<f64, String> {
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
     if let Some(name) = &args.clean {
-        let removed = directory::clean(&directory::of(&repo, name, app))?;
+        let folder = directory::of(&repo, name, app);
+        if !args.force {
+            keep_work(&directory::work(&folder), name, app)?;
+        }
+        let removed = directory::clean(&folder)?;
         let removed = match removed {
             1 => "1 directory".to_owned(),
             count => format!("{count} directories"),

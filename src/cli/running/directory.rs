@@ -170,7 +170,71 @@ pub fn remove(place: &Path) -> Result<()> {
     }
 }
 
-/// Removes the directories of the runs by a name; gives how many there were.
+/// Work that is nowhere else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files that a worktree's commit does not have as they are, but for those that git ignores; all files where there is
+    /// no worktree.
+    pub files: usize,
+    /// Commits that no branch and no tag leads to.
+    pub commits: usize,
+}
+
+impl Work {
+    /// What there is of it in a run's directory.
+    fn of(place: &Path) -> Self {
+        let is_worktree = fs::metadata(place.join(".git")).is_ok_and(|facts| facts.is_file());
+        let ask = |words: &[&str]| git(place, words).map(|(told, _)| told);
+        let status = ["status", "--porcelain", "--untracked-files=all"];
+        let beyond = [
+            "rev-list",
+            "--count",
+            "HEAD",
+            "--not",
+            "--branches",
+            "--tags",
+            "--remotes",
+        ];
+        match (is_worktree, ask(&status), ask(&beyond)) {
+            (true, Some(files), Some(commits)) => Self {
+                files: files.lines().count(),
+                // What was checked out may itself have lost its branch: the worktree is at it then.
+                commits: commits.parse().unwrap_or(0),
+            },
+            _ => Self {
+                files: files_in(place),
+                commits: 0,
+            },
+        }
+    }
+}
+
+/// How many files a directory has, at any depth; one that cannot be read counts as one.
+fn files_in(directory: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return 1;
+    };
+    let count = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => files_in(&entry.path()),
+        _ => 1,
+    };
+    entries.flatten().map(count).sum()
+}
+
+/// The work that goes with the directories of the runs by a name, of each of these that has any.
+pub fn work(folder: &Path) -> Vec<(PathBuf, Work)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<(PathBuf, Work)> = entries
+        .map(|entry| entry.path())
+        .map(|place| (Work::of(&place), place))
+        .filter(|(work, _)| *work != Work::default())
+        .map(|(work, place)| (place, work))
+        .collect();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}
+
+/// Removes the directories of the runs by a name, whatever is in them; gives how many there were.
 pub fn clean(folder: &Path) -> Result<usize> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(0);
