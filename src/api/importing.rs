@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Method, WorkProgress};
 use crate::history::On;
 use crate::ingest::{
-    self, BranchOutcome, ImportReport, ImportRequest, Outcome, Reading, Redaction, adopt, called,
+    self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
+    adopt, called,
 };
 use crate::interop::Format;
 use crate::model::RefName;
@@ -44,6 +45,9 @@ pub struct ImportAnswer {
     pub format: &'static str,
     /// The sessions in the file.
     pub sessions: Vec<ImportedFacts>,
+    /// Those of their sub-agents that came in with it, from files of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<ImportedFacts>,
     /// How many problems the file has. They are no reason not to take the rest.
     pub problem_count: u64,
     /// The first of them.
@@ -79,9 +83,10 @@ pub struct ImportedFacts {
 }
 
 impl ImportAnswer {
-    fn of(report: &ImportReport) -> Self {
+    fn of(family: &FamilyReport) -> Self {
+        let report = &family.own;
         let problem = |it: &crate::interop::Problem| format!("line {}: {}", it.line, it.reason);
-        let sessions = report.sessions.iter().map(|session| ImportedFacts {
+        let facts = |session: &ImportedSession| ImportedFacts {
             name: session.name.to_string(),
             outcome: match session.outcome {
                 Outcome::New => "new",
@@ -96,10 +101,13 @@ impl ImportAnswer {
             commit: session.tip.map(|tip| tip.to_string()),
             branch: session.branch.name().map(|name| name.short().to_owned()),
             follows: matches!(session.branch, BranchOutcome::Follows(_)),
-        });
+        };
+        let kin = family.kin.iter().flat_map(|(_, report)| &report.sessions);
+        let agents = kin.filter(|session| session.parent.is_some());
         Self {
             format: report.format.name,
-            sessions: sessions.collect(),
+            sessions: report.sessions.iter().map(facts).collect(),
+            agents: agents.map(facts).collect(),
             problem_count: report.problem_count,
             problems: report.problems.iter().map(problem).collect(),
             appended: None,
@@ -135,16 +143,16 @@ pub(super) fn session_file(at: &At<'_>, id: &str) -> Result<PathBuf, ApiError> {
     }
 }
 
-/// Takes one file in, as the method does.
+/// Takes one file in with what belongs to it, as the method does.
 ///
 /// # Errors
 ///
-/// As [`ingest::import`].
+/// As [`ingest::import_family`].
 pub(super) fn take_in(
     at: &mut At<'_>,
     file: &Path,
     params: &ImportParams,
-) -> Result<ImportReport, ApiError> {
+) -> Result<FamilyReport, ApiError> {
     let format = params.format.as_deref().map(Format::named).transpose()?;
     let secrets = at.host.secrets()?;
     let what = format!("import {}", file.display());
@@ -177,7 +185,7 @@ pub(super) fn take_in(
         });
         is_stopped.set(!goes);
     };
-    Ok(ingest::import(at.repo, file, &request, &mut told)?)
+    Ok(ingest::import_family(at.repo, file, &request, &mut told)?)
 }
 
 impl Method for ImportParams {
@@ -194,7 +202,7 @@ impl Method for ImportParams {
             let branch = RefName::branch(onto)?;
             let what = format!("import --onto {onto}");
             let mut appended = 0;
-            for session in &report.sessions {
+            for session in &report.own.sessions {
                 appended += adopt(at.repo, &session.name, &branch, at.host.now(), &what)?;
             }
             answer.appended = Some(appended);

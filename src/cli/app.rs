@@ -75,6 +75,8 @@ pub struct Environment {
     pub aws: Aws,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
+    /// `PWD`: the working directory by the path that one came by.
+    pub came_to: Option<PathBuf>,
     /// `CLAUDE_CODE_SESSION_ID`: the session of the client that runs this.
     pub client_session: Option<String>,
     /// `CLAUDE_PROJECT_DIR`: the directory that such a client works on.
@@ -137,6 +139,7 @@ impl Environment {
             #[cfg(feature = "s3")]
             aws: Aws::read(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
+            came_to: path("PWD"),
             client_session: text("CLAUDE_CODE_SESSION_ID"),
             client_project: path("CLAUDE_PROJECT_DIR"),
             tool_dirs: ToolDirs::named(path),

@@ -28,6 +28,8 @@ pub struct Hook {
     /// The summary that a compaction has made.
     pub compact_summary: Option<String>,
     transcript_path: Option<PathBuf>,
+    /// The file of a sub-agent that has ended.
+    agent_transcript_path: Option<PathBuf>,
     cwd: Option<PathBuf>,
 }
 
@@ -59,5 +61,19 @@ impl Hook {
             Some(path) => app.path(path),
             None => Err(Failure::from(Error::input(NAME, "it names no transcript"))),
         }
+    }
+
+    /// The files of the client's session, and of its sub-agent that has ended, where it has one.
+    pub fn transcripts(&self, app: &App) -> Result<Vec<PathBuf>> {
+        let own = self.transcript(app)?;
+        let agents = self.agent_transcript_path.iter();
+        let agents = agents
+            .map(|path| app.path(path))
+            .collect::<Result<Vec<_>>>()?;
+        // A client may call before it has written anything.
+        let agents = agents
+            .into_iter()
+            .filter(|path| *path != own && path.exists());
+        Ok([own.clone()].into_iter().chain(agents).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! What `tract import` says about what came in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tract::history::Repo;
@@ -28,18 +28,37 @@ pub fn tell_all(
     (is_verbose, is_kin): (bool, &dyn Fn(&Path) -> bool),
     app: &mut App,
 ) -> Result<()> {
-    if reports.len() > FILES_LISTED && !is_verbose {
-        sum(reports, app);
+    let all = || reports.iter().flat_map(|(_, report)| &report.sessions);
+    let here: HashSet<&RefName> = all().map(|session| &session.name).collect();
+    let is_agent = |session: &ImportedSession| {
+        let parent = session.parent.as_ref();
+        parent.is_some_and(|parent| here.contains(parent))
+    };
+    // A session's line tells of its sub-agents.
+    let is_agents =
+        |report: &ImportReport| !report.sessions.is_empty() && report.sessions.iter().all(is_agent);
+    let own = reports.iter().filter(|(_, report)| !is_agents(report));
+    if own.clone().count() > FILES_LISTED && !is_verbose {
+        let agents = all().filter(|session| is_agent(session)).count() as u64;
+        sum(reports, agents, app);
         for (file, report) in reports {
             problems(file, report, app);
         }
         secrets(reports, app);
         return Ok(());
     }
+    let named = own.filter(|(file, _)| !is_kin(file)).count();
     for (file, report) in reports {
-        let named = reports.iter().filter(|(file, _)| !is_kin(file)).count();
-        let alone = named == 1 && !is_kin(file);
-        tell(repo, file, report, (alone, is_verbose), app)?;
+        if is_agents(report) && !is_verbose {
+            problems(file, report, app);
+            continue;
+        }
+        let alone = named == 1 && !is_kin(file) && !is_agents(report);
+        let mut families = Vec::with_capacity(report.sessions.len());
+        for session in &report.sessions {
+            families.push(Agents::of(repo, session, all())?);
+        }
+        tell(repo, file, (report, &families), (alone, is_verbose), app)?;
     }
     secrets(reports, app);
     Ok(())
@@ -77,8 +96,45 @@ fn secrets(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     }
 }
 
-/// Says what came in with many files.
-fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
+/// The sub-agents of a session that are here.
+struct Agents {
+    count: u64,
+    /// Commits of theirs that were not here before.
+    new_commits: u64,
+}
+
+impl Agents {
+    fn of<'r>(
+        repo: &Repo,
+        session: &ImportedSession,
+        came: impl Iterator<Item = &'r ImportedSession>,
+    ) -> Result<Self> {
+        let below = repo.references(&format!("{}/agent-", session.name))?;
+        let mut names: HashSet<RefName> = below.into_iter().map(|(name, _)| name).collect();
+        let mut new_commits = 0;
+        for agent in came.filter(|other| other.parent.as_ref() == Some(&session.name)) {
+            names.insert(agent.name.clone());
+            new_commits += agent.new_commits;
+        }
+        Ok(Self {
+            count: names.len() as u64,
+            new_commits,
+        })
+    }
+
+    fn told(&self, outcome: Outcome) -> Option<String> {
+        let agents = plural(self.count, "sub-agent");
+        let is_new = matches!(outcome, Outcome::New | Outcome::Rewritten);
+        match self.new_commits {
+            _ if self.count == 0 => None,
+            new if new > 0 && !is_new => Some(format!("{agents} ({})", plural(new, "new commit"))),
+            _ => Some(agents),
+        }
+    }
+}
+
+/// Says what came in with many files, so many of their sessions sub-agents'.
+fn sum(reports: &[(PathBuf, ImportReport)], agents: u64, app: &mut App) {
     let all = || reports.iter().flat_map(|(_, report)| &report.sessions);
     let count = |outcome| all().filter(|session| session.outcome == outcome).count() as u64;
     let mut parts = Vec::new();
@@ -96,9 +152,12 @@ fn sum(reports: &[(PathBuf, ImportReport)], app: &mut App) {
     let messages = all().map(|session| session.messages).sum();
     let compactions = all().flat_map(|session| &session.hides);
     let compactions = compactions.filter(|(kind, ..)| *kind == HideKind::Compaction);
+    let mut read = plural(all().count() as u64 - agents, "session");
+    if agents > 0 {
+        read += &format!(" and {}", plural(agents, "sub-agent"));
+    }
     let mut line = format!(
-        "Read {} in {}: {}; {}",
-        plural(all().count() as u64, "session"),
+        "Read {read} in {}: {}; {}",
         plural(reports.len() as u64, "file"),
         parts.join(", "),
         plural(messages, "message")
@@ -131,7 +190,7 @@ pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<()> {
 fn tell(
     repo: &Repo,
     file: &Path,
-    report: &ImportReport,
+    (report, agents): (&ImportReport, &[Agents]),
     (alone, is_verbose): (bool, bool),
     app: &mut App,
 ) -> Result<()> {
@@ -158,8 +217,9 @@ fn tell(
         }
         count => count,
     };
-    for session in &sessions[..listed] {
-        app.ui.status(headline(repo, report.format, session, app)?);
+    for (session, agents) in sessions[..listed].iter().zip(agents) {
+        let line = headline(repo, report.format, (session, agents), app)?;
+        app.ui.status(line);
         if let Some(severed) = session.end.severed
             && session.outcome != Outcome::Unchanged
         {
@@ -193,8 +253,8 @@ fn tell(
     }
 }
 
-/// What is in a session.
-fn size(session: &ImportedSession) -> String {
+/// What is in a session, and its sub-agents if they are told of.
+fn size(session: &ImportedSession, agents: Option<&Agents>) -> String {
     let mut size = vec![plural(session.messages, "message")];
     for kind in HideKind::ALL {
         let count = session.hides.iter().filter(|(k, ..)| *k == kind).count() as u64;
@@ -202,6 +262,7 @@ fn size(session: &ImportedSession) -> String {
             size.push(plural(count, kind.as_str()));
         }
     }
+    size.extend(agents.and_then(|agents| agents.told(session.outcome)));
     size.join(", ")
 }
 
@@ -214,9 +275,11 @@ pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> 
             "Nothing new in"
         };
         let after = match &session.branch {
-            BranchOutcome::None => size(session),
-            BranchOutcome::Follows(branch) => format!("{}, on {}", size(session), branch.short()),
-            BranchOutcome::Stays(branch) => size(session) + &stays(repo, session, branch)?,
+            BranchOutcome::None => size(session, None),
+            BranchOutcome::Follows(branch) => {
+                format!("{}, on {}", size(session, None), branch.short())
+            }
+            BranchOutcome::Stays(branch) => size(session, None) + &stays(repo, session, branch)?,
         };
         let line = line(before, report.format, session, &format!(": {after}"), app);
         app.ui.status(line);
@@ -228,20 +291,29 @@ pub fn recorded(repo: &Repo, report: &ImportReport, new: u64, app: &mut App) -> 
     Ok(report.problem_count)
 }
 
-fn headline(repo: &Repo, format: &Format, session: &ImportedSession, app: &App) -> Result<Line> {
-    let size = size(session);
+fn headline(
+    repo: &Repo,
+    format: &Format,
+    (session, agents): (&ImportedSession, &Agents),
+    app: &App,
+) -> Result<Line> {
+    let size = size(session, Some(agents));
     let (before, after) = match session.outcome {
         Outcome::New => ("Imported", format!(": {size}")),
         Outcome::Grown => {
             let new = plural(session.new_commits, "new commit");
-            let now = if session.is_of_end {
-                String::new()
-            } else {
-                format!(", now {size}")
+            let now = match agents.told(session.outcome) {
+                _ if !session.is_of_end => format!(", now {size}"),
+                Some(agents) => format!(", {agents}"),
+                None => String::new(),
             };
             ("Updated", format!(": {new}{now}"))
         }
-        Outcome::Unchanged if session.is_of_end => ("Nothing new in", String::new()),
+        Outcome::Unchanged if session.is_of_end => {
+            let agents = agents.told(session.outcome);
+            let agents = agents.map(|agents| format!(": {agents}"));
+            ("Nothing new in", agents.unwrap_or_default())
+        }
         Outcome::Unchanged => ("Nothing new in", format!(": {size}")),
         Outcome::Rewritten => (
             "Imported",

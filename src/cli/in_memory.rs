@@ -8,13 +8,13 @@ use std::rc::Rc;
 use tract::Error;
 use tract::history::{On, Repo};
 use tract::ingest::database::{self, Listings};
+use tract::ingest::family::Queue;
 use tract::ingest::{self, FileInput, ImportRequest};
 use tract::interop::{EventStream, sniff};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{plural, shell_word};
 
-use super::coming::Queue;
 use super::failure::known_formats;
 use super::{App, Failure, Result, progress, tool_sessions};
 
@@ -120,7 +120,7 @@ pub fn read(path: &Path, app: &mut App) -> Result<InMemory> {
     let mut queue = Queue::of(&repo, &files, &repo.head(&On::Head)?, Listings::default())?;
     let what = format!("view {}", path.display());
     let mut sessions = Vec::new();
-    while let Some(coming) = queue.next() {
+    while let Some(coming) = queue.take_next() {
         let request = ImportRequest {
             branch: coming.branch.as_deref().filter(|_| !coming.is_kin),
             counter: Some(Counter::of(app.encoding(&repo)?)),

@@ -12,7 +12,6 @@ mod bisecting;
 mod blamed;
 mod budgeted;
 mod cache;
-mod coming;
 mod command;
 mod completion;
 mod conversation;

@@ -1,6 +1,6 @@
 //! The sessions that tools have left for a directory: which there are, and which one is meant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
@@ -32,8 +32,7 @@ pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>> {
         here(app)?
     };
     if found.is_empty() && is_everywhere {
-        let failure = Failure::refused("no sessions of any known tool");
-        return Err(failure.with_hint("tract import PATH, or tract demo to look around first"));
+        return Err(none());
     }
     if found.is_empty() {
         let what = format!("no sessions of any known tool in {}", app.cwd()?.display());
@@ -47,9 +46,32 @@ pub fn found(is_everywhere: bool, app: &App) -> Result<Vec<SessionFile>> {
     Ok(found)
 }
 
-fn here(app: &App) -> Result<Vec<SessionFile>> {
+/// Every file in the tools' folders that may hold a session, those of sub-agents too: at least one, the sessions first, of
+/// which the newest is the first.
+pub fn everything(app: &App) -> Result<Vec<PathBuf>> {
+    let found = app.tool_dirs()?.everything();
+    if found.is_empty() {
+        return Err(none());
+    }
+    Ok(found)
+}
+
+fn none() -> Failure {
+    let failure = Failure::refused("no sessions of any known tool");
+    failure.with_hint("tract import PATH, or tract demo to look around first")
+}
+
+/// The sessions of the working directory, of the repository's and of git's above it, newest first.
+pub fn here(app: &App) -> Result<Vec<SessionFile>> {
     let cwd = app.cwd()?;
     let mut places = vec![cwd.clone()];
+    // The shell knows by which link one came.
+    let leads = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    let came = app.env.came_to.iter();
+    places.extend(
+        came.filter(|it| leads(it).is_some() && leads(it) == leads(&cwd))
+            .cloned(),
+    );
     let repo = app.repo().ok();
     let above = repo.as_ref().and_then(|repo| repo.directory()?.parent());
     places.extend(above.map(Path::to_owned));

@@ -9,17 +9,18 @@ use std::path::{Path, PathBuf};
 use super::bases;
 use super::database::{self, Listings};
 use super::file::FileInput;
-use super::tool_dirs::{folder_of, walk_directory};
+use super::report::ImportReport;
+use super::tool_dirs::{files_in, folder_of, stem, walk_directory};
 use crate::error::Result;
 use crate::history::Repo;
-use crate::interop::records::first_line;
+use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
 use crate::interop::{Descent, FORMATS, Format};
 
 /// How long a first line may be.
 const FIRST_BYTES: u64 = 1 << 20;
 
-/// What a file's first line says of its session.
+/// What a file's beginning says of its session.
 struct Told {
     /// Of what may begin in another file.
     format: Option<&'static Format>,
@@ -62,6 +63,74 @@ pub fn started(file: &Path, ids: &[String], listings: &mut Listings) -> Vec<Path
     found.map(|(path, _)| path.clone()).collect()
 }
 
+/// The files of the sub-agents of what came in from `file`, by where its tool puts them: those of these that `is_new`
+/// holds for and that say whose agents' they are. `beside` keeps which files are looked at in each folder.
+pub(super) fn placed(
+    file: &Path,
+    report: &ImportReport,
+    beside: &mut HashMap<PathBuf, Vec<PathBuf>>,
+    is_new: &dyn Fn(&PathBuf) -> bool,
+) -> Vec<PathBuf> {
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let (Some(home), Some(own)) = (&report.format.home, absolute.parent()) else {
+        return Vec::new();
+    };
+    let names = report.sessions.iter();
+    let names = names.filter_map(|session| Some(session.name.as_session()?.1.to_owned()));
+    let ids: BTreeSet<String> = names.chain([stem(&absolute)]).collect();
+    // What a file says is no way to anywhere else.
+    let is_name =
+        |id: &&String| !id.starts_with('.') && !id.contains(['/', '\\']) && !id.is_empty();
+    let is_agents_name = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !(home.everywhere.is_session)(&name)
+    };
+    let mut found = Vec::new();
+    for place in home.agents_in {
+        match *place {
+            "." => {
+                let all = beside.entry(own.to_owned()).or_insert_with(|| {
+                    let mut all = files_in(own);
+                    all.retain(is_agents_name);
+                    all
+                });
+                found.extend(all.iter().cloned());
+            }
+            place if place.contains("{}") => {
+                let folders = ids.iter().filter(is_name);
+                let folders = folders.map(|id| below(own, &place.replace("{}", id)));
+                found.extend(folders.flat_map(|folder| walk_directory(&folder)));
+            }
+            place => found.extend(walk_directory(&below(own, place))),
+        }
+    }
+    found.retain(|path| *path != absolute && is_new(path));
+    found.sort();
+    found.dedup();
+    let is_agents = |path: &PathBuf| match told(path, &mut Listings::default()) {
+        Some(told) => {
+            let parent = told.descent.spawned_by;
+            parent.is_some_and(|parent| ids.contains(&parent))
+        }
+        // Of a file in the session's own folder the name says it where its first line is broken.
+        None => path.parent() != Some(own) && is_agents_name(path),
+    };
+    found.retain(is_agents);
+    found
+}
+
+/// A folder seen from another one, by its plain path: files are known by that.
+fn below(folder: &Path, place: &str) -> PathBuf {
+    let mut found = folder.to_owned();
+    for name in place.split('/') {
+        match name {
+            ".." => drop(found.pop()),
+            name => found.push(name),
+        }
+    }
+    found
+}
+
 /// The files beside `file` of the session with this id, where their tool would keep them.
 fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
     // Ids are names there; a short or empty one is none.
@@ -76,7 +145,8 @@ fn beside(file: &Path, id: &str) -> Vec<PathBuf> {
         let here = walk_directory(&folder).into_iter();
         found.extend(here.filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.contains(id) && is_meant(path)
+            // Some tools name a file by the beginning of its id.
+            name.contains(&id[..id.floor_char_boundary(8)]) && is_meant(path)
         }));
     }
     found
@@ -143,7 +213,7 @@ fn told(path: &Path, listings: &mut Listings) -> Option<Told> {
     if !path.is_file() {
         return None;
     }
-    let first = first_line(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()??;
+    let first = beginning(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()??;
     FORMATS.into_iter().find_map(|format| {
         let folder = folder_of(path, format);
         let (id, descent) = (format.home.as_ref()?.descent)(&first, &folder)?;

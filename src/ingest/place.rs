@@ -260,6 +260,7 @@ impl Placement {
             further.push(ours.unwrap_or(theirs));
         }
         Ok(ImportedSession {
+            parent: parent(&self.name, &session),
             name: self.name,
             outcome: self.outcome,
             kept: self.kept,
@@ -425,6 +426,14 @@ fn differs_at_the_end(view: &dyn View, old: &CommitHash, new: &CommitHash) -> Re
     // Only the newest may be a prompt.
     let mut earlier = view.contents(&appended)?.into_iter().skip(1);
     Ok(!earlier.any(|message| message.is_none_or(|it| it.role == Role::User)))
+}
+
+/// The session whose agent started one: it says so, or its name begins with that one's.
+fn parent(name: &RefName, session: &Session) -> Option<RefName> {
+    let (tool, id) = name.as_session()?;
+    let said = session.start.descent.spawned_by.as_deref();
+    let above = said.or_else(|| Some(id.rsplit_once('/')?.0))?;
+    Some(RefName::session(tool, above))
 }
 
 /// The branch of a session that another one's agent started: below the branch of that one, where it is

@@ -30,6 +30,8 @@ pub struct ImportReport {
 pub struct ImportedSession {
     /// Its ref.
     pub name: RefName,
+    /// The session whose agent started it, if one did.
+    pub parent: Option<RefName>,
     /// How it relates to what was here.
     pub outcome: Outcome,
     /// Of one whose file was rewritten, or that went on elsewhere: how many commits of what was here are not in it.

@@ -1,6 +1,6 @@
 //! Where tools keep their sessions, and which of them belong to a directory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,13 @@ use super::record_files::is_record;
 use super::small_files;
 use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
-use crate::interop::{FORMATS, Format, Home, NewFile};
+use crate::interop::{FORMATS, Format, Home, Input, NewFile, copied};
+
+/// How far down session files are looked for.
+const DEPTH: usize = 16;
+
+/// How much of a file is looked at for its working directory.
+const CWD_BYTES: u64 = 64 << 10;
 
 /// How long a first line may be, in a compressed file.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -86,9 +92,42 @@ impl ToolDirs {
     /// The sessions of the working directory `cwd`, newest first. What cannot be read is passed
     /// over.
     pub fn sessions_of(&self, cwd: &Path) -> Vec<SessionFile> {
-        let cwd = cwd.to_string_lossy();
-        let files = |directory: &Path, home: &Home| sessions_in(directory, home, &cwd);
-        self.newest_first(files, &|session| session.cwd.as_deref() == Some(&*cwd))
+        let spelled = self.spellings(cwd);
+        let files = |directory: &Path, home: &Home| {
+            let files = spelled.iter();
+            let files = files.flat_map(|cwd| sessions_in(directory, home, cwd));
+            let files: BTreeSet<PathBuf> = files.collect();
+            files.into_iter().collect()
+        };
+        let is_here = |cwd: &String| spelled.contains(cwd);
+        self.newest_first(files, &|session| session.cwd.as_ref().is_some_and(is_here))
+    }
+
+    /// A working directory as it is said, and as sessions say it that reached it by a link, or before it was moved and
+    /// a link put in its place.
+    fn spellings(&self, cwd: &Path) -> Vec<String> {
+        let mut spelled = vec![cwd.to_string_lossy().into_owned()];
+        let Ok(here) = fs::canonicalize(cwd) else {
+            return spelled;
+        };
+        for (format, directory) in &self.0 {
+            let Some(home) = format.home.as_ref().filter(|it| it.of_directory.is_some()) else {
+                continue;
+            };
+            let Home { everywhere, .. } = home;
+            let Ok(folders) = fs::read_dir(directory.join(everywhere.folder)) else {
+                continue;
+            };
+            for folder in folders.flatten() {
+                let depth = everywhere.depth.saturating_sub(1);
+                let mut files = tools_files(&folder.path(), depth).into_iter();
+                let told = files.find_map(|file| cwd_of(&file));
+                let told = told.filter(|told| !spelled.contains(told));
+                let leads_here = |told: &String| fs::canonicalize(told).is_ok_and(|it| it == here);
+                spelled.extend(told.filter(leads_here));
+            }
+        }
+        spelled
     }
 
     /// The sessions of all working directories, newest first. A database or a folder that cannot be read stands
@@ -96,7 +135,10 @@ impl ToolDirs {
     pub fn sessions(&self) -> Vec<SessionFile> {
         let files = |directory: &Path, home: &Home| {
             let everywhere = &home.everywhere;
-            let mut files = session_files(&directory.join(everywhere.folder), everywhere.depth);
+            let own = home.beside.iter().filter(|it| **it != everywhere.folder);
+            let folders = own.copied().chain([everywhere.folder]);
+            let files = folders.flat_map(|it| tools_files(&directory.join(it), everywhere.depth));
+            let mut files: Vec<PathBuf> = files.collect();
             files.retain(|path| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 (everywhere.is_session)(&name) || is_closed(path)
@@ -104,6 +146,21 @@ impl ToolDirs {
             files
         };
         self.newest_first(files, &|_| true)
+    }
+
+    /// The sessions of all working directories, newest first, and behind them every other file that could be one: a
+    /// sub-agent's, an archived one, one that is not called as a session is. A session is named once, however its
+    /// folder is reached.
+    pub fn everything(&self) -> Vec<PathBuf> {
+        let sessions = self.sessions().into_iter();
+        let mut all: Vec<PathBuf> = sessions.map(|session| session.path).collect();
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mut known: HashSet<PathBuf> = all.iter().map(|path| real(path)).collect();
+        let others = self.files().into_iter();
+        // What is in a database was asked of it.
+        let others = others.filter(|path| !is_database_name(path) && known.insert(real(path)));
+        all.extend(others);
+        all
     }
 
     /// The folders in which the tools keep sessions, whether they are there or not; without links where they
@@ -141,7 +198,7 @@ impl ToolDirs {
         let mut files = Vec::new();
         for folder in self.folders() {
             if folder.is_deep {
-                files.extend(walk_directory(&folder.path))
+                files.extend(tools_files(&folder.path, DEPTH))
             } else {
                 files.extend(databases_in(&folder.path))
             }
@@ -237,19 +294,36 @@ impl ToolDirs {
 /// The sessions of `cwd` in a tool's directory.
 fn sessions_in(directory: &Path, home: &Home, cwd: &str) -> Vec<PathBuf> {
     let (folder, depth) = home.sessions(cwd);
-    let mut files = session_files(&directory.join(folder), depth);
+    let mut files = tools_files(&directory.join(&folder), depth);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = || beginning(&FileInput::open_up_to(path, FIRST_BYTES).ok()?).ok()?;
-        (home.belongs)(&name, cwd, &read)
+        (home.belongs)(&name, cwd, &read) && !is_of_another(path, home, cwd, &folder)
     });
     files
 }
 
-/// A session file's name without directory and extension, compressed or not.
+/// Whether a session is of another directory than `cwd`, whose sessions lie in the same `folder`.
+fn is_of_another(path: &Path, home: &Home, cwd: &str, folder: &str) -> bool {
+    let Some((folder_of, _)) = home.of_directory else {
+        return false;
+    };
+    // What was moved here with its directory says where that was.
+    cwd_of(path).is_some_and(|told| told != cwd && folder_of(&told) == folder)
+}
+
+/// The working directory that the first records of a file tell.
+fn cwd_of(path: &Path) -> Option<String> {
+    let input = FileInput::open_up_to(path, FIRST_BYTES).ok()?;
+    let front = input.front(CWD_BYTES).ok()?;
+    copied::cwd(&String::from_utf8_lossy(&front))
+}
+
+/// A session file's name without directory and extension, compressed or not, ended or not.
 pub fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
+    let name = without_end(&name);
+    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(name));
     plain
         .file_stem()
         .unwrap_or_default()
@@ -289,22 +363,48 @@ pub(super) fn is_agents(path: &Path, format: &Format) -> bool {
 /// history in Markdown, or one of them compressed) or a database of them (`.db` and its like), by path; and the folders
 /// that cannot be read.
 pub fn walk_directory(directory: &Path) -> Vec<PathBuf> {
-    let mut files = session_files(directory, 16);
+    let mut files = session_files(directory, DEPTH, &mut None);
     files.sort();
     files
 }
 
+/// The same of a folder of a tool's own, down to a depth, where links to folders are followed, too: each folder is looked
+/// into once.
+fn tools_files(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let seen = fs::canonicalize(folder).into_iter().collect();
+    let mut files = session_files(folder, depth, &mut Some(seen));
+    files.sort();
+    files
+}
+
+/// The name of a file without what its tool has put behind it when the session ended: OpenClaw's
+/// `ID.jsonl.reset.TIME` and `ID.jsonl.deleted.TIME`.
+fn without_end(name: &str) -> &str {
+    let ends = [".jsonl.reset.", ".jsonl.deleted."];
+    let found = ends.iter().find_map(|end| name.find(end));
+    found.map_or(name, |at| &name[..at + ".jsonl".len()])
+}
+
+/// The same of the files in a folder, not of those further down.
+pub(super) fn files_in(folder: &Path) -> Vec<PathBuf> {
+    tools_files(folder, 0)
+}
+
 /// The databases in a folder, not in those inside it.
 fn databases_in(folder: &Path) -> Vec<PathBuf> {
-    let mut files = session_files(folder, 0);
+    let mut files = tools_files(folder, 0);
     files.retain(|path| is_database_name(path));
     files
 }
 
 /// The session files and databases in `directory` and down to `depth` levels below it; of a folder that is one
 /// source, with a file for each record, the folder, and so of one that cannot be looked into: whoever reads it
-/// is told why. Links to directories are not followed.
-fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
+/// is told why. Links to directories are followed where the folders that were `seen` are told, and into no such.
+fn session_files(
+    directory: &Path,
+    depth: usize,
+    seen: &mut Option<HashSet<PathBuf>>,
+) -> Vec<PathBuf> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
@@ -317,6 +417,7 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         }
     };
     let mut files = Vec::new();
+    let mut links = Vec::new();
     let mut is_source = false;
     for entry in entries.flatten() {
         let path = entry.path();
@@ -335,8 +436,13 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         }
         if kind.is_dir() {
             if depth > 0 && !small_files::is_beside(&path) {
-                files.extend(session_files(&path, depth - 1));
+                if let Some(seen) = seen {
+                    seen.extend(fs::canonicalize(&path));
+                }
+                files.extend(session_files(&path, depth - 1, seen));
             }
+        } else if kind.is_symlink() && seen.is_some() && path.is_dir() {
+            links.push(path);
         } else if (is_session_name(&path) || is_database_name(&path))
             // A link may lead to a file, or nowhere; pipes, sockets and devices are passed over.
             && leads_to_file(&path)
@@ -345,6 +451,13 @@ fn session_files(directory: &Path, depth: usize) -> Vec<PathBuf> {
         }
     }
     files.extend(is_source.then(|| directory.to_owned()));
+    for link in links.into_iter().filter(|_| depth > 0) {
+        let leads = fs::canonicalize(&link);
+        let is_new = |seen: &mut HashSet<PathBuf>| leads.is_ok_and(|it| seen.insert(it));
+        if seen.as_mut().is_some_and(is_new) {
+            files.extend(session_files(&link, depth - 1, seen));
+        }
+    }
     files
 }
 
@@ -357,7 +470,8 @@ fn is_closed(path: &Path) -> bool {
 /// them compressed. What a tool notes beside one (`.meta.json`) is none.
 fn is_session_name(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(&name));
+    let name = without_end(&name);
+    let plain = Path::new(name.strip_suffix(PACKED).unwrap_or(name));
     let extension = plain.extension().unwrap_or_default();
     let is_one = ["jsonl", "json", "traj"].iter().any(|it| extension == *it);
     let is_history = name.ends_with(HISTORY) || extension == "md" && is_in(plain, SPECSTORY);

@@ -58,6 +58,8 @@ pub struct Format {
     pub recorded: Option<ReadRecorded>,
     /// What its client sends otherwise while it runs, if that is known.
     pub running: Option<ReadRunning>,
+    /// The session of which a record is a copy, by its id, where records say so.
+    pub copied_from: fn(record: &str) -> Option<String>,
     /// Whether a user's record says that its client made it, where records do.
     pub injected: Option<fn(record: &str) -> bool>,
     /// How its files hold the requests that were sent, if they do.
@@ -154,8 +156,11 @@ pub struct Home {
     pub everywhere: Everywhere,
     /// The folders of the tool's directory in which files that belong together lie.
     pub beside: &'static [&'static str],
-    /// What a file's first line, and the name of its folder, say of other sessions, and the file's own
-    /// session's id.
+    /// Where the files of a session's sub-agents lie, from the folder of its own file: a folder with all that is in
+    /// it, where `{}` is the session's id, or, as `.`, those files beside it that are no sessions by their names.
+    pub agents_in: &'static [&'static str],
+    /// What a file's beginning, and the name of its folder, say of other sessions, and the file's own
+    /// session's id: its first line, or of a document over several lines its front.
     pub descent: fn(first_line: &str, folder: &str) -> Option<(String, Descent)>,
     /// The file in the tool's directory that names the folder of each working directory's sessions, and how
     /// it is read, where that is not told by the directory alone.
@@ -187,6 +192,7 @@ impl Home {
                 is_session,
             },
             beside: &[],
+            agents_in: &[],
             descent: |_, _| None,
             folders: None,
             number: |_| None,
@@ -312,6 +318,7 @@ impl Format {
             contents_of: None,
             recorded: None,
             running: None,
+            copied_from: |_| None,
             injected: None,
             sent: None,
             bare_messages: false,

@@ -31,6 +31,7 @@ mod continue_dev;
 #[cfg(test)]
 mod contract;
 mod conversations;
+pub mod copied;
 mod copilot_cli;
 mod crush;
 mod current;

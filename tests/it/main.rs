@@ -155,6 +155,7 @@ mod unsaid;
 mod unwritable;
 mod viewing;
 mod watching;
+mod ways_in;
 mod web;
 mod while_it_ran;
 mod written_again;

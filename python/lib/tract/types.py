@@ -631,6 +631,8 @@ class _ImportAnswer(TypedDict):
 
 class ImportAnswer(_ImportAnswer, total=False):
     """What came in."""
+    agents: List[ImportedFacts]
+    """Those of their sub-agents that came in with it, from files of their own."""
     problems: List[str]
     """The first of them."""
     appended: Optional[int]

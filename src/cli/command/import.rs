@@ -7,6 +7,7 @@ use std::rc::Rc;
 use indicatif::ProgressBar;
 use tract::Error;
 use tract::history::{On, Repo};
+use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
     self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, database,
@@ -17,7 +18,6 @@ use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
 
-use crate::cli::coming::{Coming, Queue};
 use crate::cli::failure::known_formats;
 use crate::cli::hook::Hook;
 use crate::cli::named::{self, Spool};
@@ -137,7 +137,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let (repo, created) = open(&files, &spools, args, app)?;
     let before = repo.head(&On::Head)?;
     let unchanged = match args.reads_what_changed() {
-        true => leave_out_unchanged(&repo, &mut files, app)?,
+        true => leave_out_unchanged(&repo, &mut files)?,
         false => 0,
     };
     let mut listings = database::Listings::default();
@@ -149,7 +149,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
     let mut queue = Queue::of(&repo, &files, &before, listings)?;
     let mut intake = Intake::of(args, &repo, &spools, files.len(), app)?;
     intake.passed = links;
-    while let Some(coming) = queue.next() {
+    while let Some(coming) = queue.take_next() {
         if let Some(report) = intake.take(&coming, app)? {
             queue.agents_of(&repo, &coming.file, &report)?;
             intake.reports.push((coming.file, report));
@@ -203,40 +203,31 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
 /// The files that are to come in; none where they are only listed.
 fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
     Ok(Some(match (args.hook, args.last) {
-        (true, _) => vec![hook(app)?],
+        (true, _) => hook(app)?,
         (_, true) => vec![tool_sessions::found(args.all, app)?.swap_remove(0).path],
-        _ if args.all && !args.list && args.limit.is_none() => {
-            let found = tool_sessions::found(true, app)?.into_iter();
-            found.map(|session| session.path).collect()
-        }
+        _ if args.all && !args.list && args.limit.is_none() => tool_sessions::everything(app)?,
         _ if args.paths.is_empty() => return Ok(None),
         _ => gather(args, app)?,
     }))
 }
 
-/// Leaves out those files that are as they were when they came in, and adds those of their sub-agents that are not; how
-/// many are left out.
-fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>, app: &App) -> Result<u64, Failure> {
+/// Leaves out those files that are as they were when they came in; how many.
+fn leave_out_unchanged(repo: &Repo, files: &mut Vec<PathBuf>) -> Result<u64, Failure> {
     let (mut changed, mut unchanged) = (Vec::new(), 0);
     for file in files.drain(..) {
-        // A database is not looked at for each of its sessions.
-        let is_file = database::place(&file).is_none();
-        if is_file && ingest::has_changed(repo, &file)? == Some(false) {
-            unchanged += 1;
-        } else {
-            changed.push(file);
-        }
-    }
-    if unchanged > 0 {
-        let known: HashSet<PathBuf> = changed.iter().cloned().collect();
-        for file in app.tool_dirs()?.files() {
-            if !known.contains(&file) && ingest::has_changed(repo, &file)? == Some(true) {
-                changed.push(file);
-            }
+        match is_unchanged(repo, &file)? {
+            true => unchanged += 1,
+            false => changed.push(file),
         }
     }
     *files = changed;
     Ok(unchanged)
+}
+
+/// Whether a file is as it was when it came in. A database is not looked at for each of its sessions.
+fn is_unchanged(repo: &Repo, file: &Path) -> Result<bool, Failure> {
+    let is_file = database::place(file).is_none();
+    Ok(is_file && ingest::has_changed(repo, file)? == Some(false))
 }
 
 /// Files on their way in, one after the other.
@@ -296,6 +287,10 @@ impl<'a> Intake<'a> {
     /// Takes a file in; none where it did not come, and others still may.
     fn take(&mut self, coming: &Coming, app: &mut App) -> Result<Option<ImportReport>, Failure> {
         let (args, file) = (self.args, &coming.file);
+        if coming.is_kin && self.reading() == Reading::New && is_unchanged(self.repo, file)? {
+            return Ok(None);
+        }
+        let is_named = !coming.is_kin && is_named(file, args);
         if let Some(bar) = &self.bar {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             bar.set_message(tract::render::Line::from(&*name).text());
@@ -320,10 +315,10 @@ impl<'a> Intake<'a> {
             self.unread.failed(self.repo, file, &why, app.now())?;
         }
         match failure {
-            Failure::Tract(error) if trouble.is_no_session() && !is_named(file, args) => {
+            Failure::Tract(error) if trouble.is_no_session() && !is_named => {
                 self.passed.note(file, &error);
             }
-            failure if self.bar.is_none() || trouble == Trouble::ServerLost => {
+            failure if self.bar.is_none() && !coming.is_kin || trouble == Trouble::ServerLost => {
                 self.clear_bar();
                 return Err(failure);
             }
@@ -340,6 +335,13 @@ impl<'a> Intake<'a> {
             }
         }
         Ok(None)
+    }
+
+    fn reading(&self) -> Reading {
+        match self.args.hook || self.args.reads_what_changed() {
+            true => Reading::New,
+            false => Reading::Whole,
+        }
     }
 
     fn clear_bar(&self) {
@@ -364,11 +366,7 @@ impl<'a> Intake<'a> {
             counter: Some(self.counter),
             secrets: Some(&self.secrets),
             redaction: self.redaction,
-            reading: if args.hook || args.reads_what_changed() {
-                Reading::New
-            } else {
-                Reading::Whole
-            },
+            reading: self.reading(),
             moves_head: self.moves_head && !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
             is_stopped: None,
@@ -632,9 +630,9 @@ fn append(repo: &Repo, report: &ImportReport, onto: &str, app: &mut App) -> Resu
     Ok(())
 }
 
-/// The transcript of the hook's JSON on standard input. The hook's directory becomes ours.
-fn hook(app: &mut App) -> Result<PathBuf, Failure> {
+/// The transcripts of the hook's JSON on standard input. The hook's directory becomes ours.
+fn hook(app: &mut App) -> Result<Vec<PathBuf>, Failure> {
     let hook = Hook::read()?;
     hook.enter(app)?;
-    hook.transcript(app)
+    hook.transcripts(app)
 }

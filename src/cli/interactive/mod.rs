@@ -137,8 +137,10 @@ pub fn run(what: Option<&str>, which: Which, app: &mut App) -> Result<()> {
 /// Outside of any repository: a session that a tool has left is chosen, and read into memory.
 fn elsewhere(which: Which, app: &mut App) -> Result<()> {
     let found = tool_sessions::found(true, app)?;
-    let here = app.tool_dirs()?.sessions_of(&app.cwd()?);
-    let here: Vec<PathBuf> = here.into_iter().map(|session| session.path).collect();
+    let here: Vec<PathBuf> = tool_sessions::here(app)?
+        .into_iter()
+        .map(|session| session.path)
+        .collect();
     let pause = Pause::begin()?;
     let mut terminal = Terminal::enter()?;
     let mut place = Place::at(None, which, &terminal, app)?;

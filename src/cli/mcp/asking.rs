@@ -118,8 +118,8 @@ impl Asking {
         command: &str,
         is_aside: bool,
     ) -> Result<(), ApiError> {
+        // What a sub-agent does is its own.
         let report = import(at, file, command, is_aside)?;
-        // What a sub-agent does is its own; the session itself stands first.
         if let Some(session) = report.sessions.first() {
             self.tip = session.tip.map(|tip| tip.to_string());
             self.session = Some(session.name.clone());
@@ -151,5 +151,5 @@ fn import(
         is_aside,
         ..ImportRequest::at(at.host.now(), &what)
     };
-    Ok(ingest::import(repo, file, &request, &mut |_| {})?)
+    Ok(ingest::import_family(repo, file, &request, &mut |_| {})?.own)
 }

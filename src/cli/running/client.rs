@@ -10,7 +10,7 @@ use std::time::Duration;
 use tract::Error;
 use tract::hash::CommitHash;
 use tract::history::Repo;
-use tract::ingest::{ImportRequest, import};
+use tract::ingest::{ImportRequest, import_family};
 use tract::interop::{FORMATS, Format, Resume};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
@@ -134,7 +134,7 @@ impl<'a> Client<'a> {
             counter: Some(Counter::of(app.encoding(repo)?)),
             ..ImportRequest::at(app.now(), what)
         };
-        let report = import(repo, &begun.place, &request, &mut |_| {})?;
+        let report = import_family(repo, &begun.place, &request, &mut |_| {})?.own;
         let tip = report.sessions.first().and_then(|session| session.tip);
         Ok(tip.ok_or_else(|| "no message could be read in its session".to_owned()))
     }

@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tract::history::{On, Repo};
-use tract::ingest::database::Listings;
+use tract::history::Repo;
 use tract::ingest::tool_dirs::SessionFile;
-use tract::ingest::{self, ImportRequest, Reading, Redaction};
+use tract::ingest::{self, ImportRequest, Reading};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 
-use crate::cli::coming::Queue;
 use crate::cli::{App, Failure, Result};
 
 /// How many sessions are held at once.
@@ -111,35 +109,13 @@ fn stamp(file: &Path) -> Option<String> {
 
 /// Takes a session in with all that it needs; gives its name.
 pub fn take_in(repo: &Repo, file: &Path, app: &App) -> Result<RefName> {
-    let before = repo.head(&On::Head)?;
-    let files = [file.to_owned()];
-    let mut queue = Queue::of(repo, &files, &before, Listings::default())?;
-    let counter = Counter::of(app.encoding(repo)?);
-    let mut name = None;
-    while let Some(coming) = queue.next() {
-        let request = ImportRequest {
-            format: None,
-            branch: coming.branch.as_deref(),
-            now: app.now(),
-            what: "web",
-            counter: Some(counter),
-            secrets: None,
-            redaction: Redaction::Never,
-            reading: Reading::New,
-            moves_head: !coming.is_aside,
-            is_aside: coming.is_aside,
-            is_stopped: None,
-        };
-        let report = match ingest::import(repo, &coming.file, &request, &mut |_| {}) {
-            Ok(report) => report,
-            // What belongs to it may be missing; it may not.
-            Err(_) if coming.is_kin => continue,
-            Err(error) => return Err(error.into()),
-        };
-        queue.agents_of(repo, &coming.file, &report)?;
-        if coming.file == file {
-            name = report.sessions.first().map(|session| session.name.clone());
-        }
-    }
+    let request = ImportRequest {
+        counter: Some(Counter::of(app.encoding(repo)?)),
+        reading: Reading::New,
+        moves_head: true,
+        ..ImportRequest::at(app.now(), "web")
+    };
+    let report = ingest::import_family(repo, file, &request, &mut |_| {})?.own;
+    let name = report.sessions.first().map(|session| session.name.clone());
     name.ok_or_else(|| Failure::refused("the file holds no messages"))
 }

@@ -59,6 +59,7 @@ pub static CLAUDE_CODE: Format = Format {
     contents_of: Some("anthropic"),
     running: Some(running::running),
     injected: Some(record::is_injected),
+    copied_from: record::copied_from,
     sent: Some(&SENT),
     attaches: true,
     home: Some(Home {
@@ -66,6 +67,7 @@ pub static CLAUDE_CODE: Format = Format {
         of_directory: Some((|cwd| format!("projects/{}", slug(cwd)), 0)),
         // A sub-agent's own file is none to go on with.
         belongs: |name, _, _| !name.starts_with("agent-"),
+        agents_in: &["{}/subagents", "."],
         descent: |first_line, _| descent(first_line),
         resume: Some(Resume {
             prompted: Some((&["claude", "-p", "--resume"], &[])),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::wire::json::{decode, is_true, word};
+use crate::wire::json::{decode, is_true, string, word};
 
 lazy! {
     /// One JSON value of a line. A record of an unknown type may hold what it likes by any key.
@@ -37,6 +37,19 @@ pub(super) fn is_injected(record: &str) -> bool {
     let origin: Origin<'_> = decode(record.origin).unwrap_or_default();
     let is_others = word(origin.kind).is_some_and(|kind| kind != "human");
     is_true(record.is_meta) || is_true(record.is_compact_summary) || is_others
+}
+
+/// The session of which a record is a copy: `/branch` says so of each, `--fork-session` of each reply.
+pub(super) fn copied_from(record: &str) -> Option<String> {
+    lazy! { struct Copied { session = "sessionId", forked = "forkedFrom", answered = "requestSessionId" } }
+    lazy! { struct Forked { session = "sessionId" } }
+    if !record.contains(r#""forkedFrom""#) && !record.contains(r#""requestSessionId""#) {
+        return None;
+    }
+    let record: Copied<'_> = serde_json::from_str(record).ok()?;
+    let forked: Forked<'_> = decode(record.forked).unwrap_or_default();
+    let parent = string(forked.session).or_else(|| string(record.answered));
+    parent.filter(|parent| string(record.session).is_some_and(|own| own != *parent))
 }
 
 lazy! {

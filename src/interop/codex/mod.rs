@@ -38,6 +38,7 @@ pub static CODEX: Format = Format {
         })
     },
     go_on: Some(session::go_on),
+    copied_from: record::copied_from,
     home: Some(Home {
         variable: Some("CODEX_HOME"),
         belongs: |_, cwd, first_line| {

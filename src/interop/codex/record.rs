@@ -38,6 +38,16 @@ pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
     Some((string(meta.id)?, meta.descent()))
 }
 
+/// The session that the one was forked from whose opening this is.
+pub(super) fn copied_from(record: &str) -> Option<String> {
+    if !record.contains(r#""forked_from_id""#) {
+        return None;
+    }
+    let record = serde_json::from_str::<Record<'_>>(record).ok()?;
+    let meta = serde_json::from_str::<SessionMeta<'_>>(record.payload?.get()).ok()?;
+    string(meta.forked_from_id)
+}
+
 /// The number of the record that begins so.
 pub(super) fn number(record: &[u8]) -> Option<u64> {
     let (members, _) = members(record, 0);

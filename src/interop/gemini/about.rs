@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::project_hash;
 use super::record::Said;
-use crate::interop::{SessionEnd, Step};
+use crate::interop::parts::time;
+use crate::interop::spans::{members, skip_space};
+use crate::interop::{Descent, SessionEnd, Step};
 use crate::model::Part;
 use crate::wire::json::{Raw, decode, string};
 
@@ -13,8 +15,47 @@ const CONTEXT: &str = "<session_context>";
 /// What a directory's line in that note begins with.
 const DIRECTORY: &str = "  - ";
 
+/// The folder of a project's sessions.
+const CHATS: &str = "chats";
+
 /// What a session lacks of what the model was sent.
 pub(super) const LACKING: [&str; 2] = ["system prompt", "tool definitions"];
+
+/// What a session's beginning says of others, beside its id, by the name of the folder that it is in. Of a document it may
+/// be cut.
+pub(super) fn descent(beginning: &str, folder: &str) -> Option<(String, Descent)> {
+    let bytes = beginning.as_bytes();
+    let (found, _) = members(bytes, skip_space(bytes, 0));
+    let raw = |key: &str| {
+        let (_, at) = found.iter().find(|(known, _)| known == key)?;
+        serde_json::from_str(beginning.get(at.clone())?).ok()
+    };
+    let id = string(raw("sessionId")).filter(|_| string(raw("projectHash")).is_some())?;
+    let descent = descent_of(&id, string(raw("kind")), raw("startTime"), folder);
+    Some((id, descent))
+}
+
+/// The descent of a session of this id and kind. A sub-agent's file is in a folder that is called as the session whose
+/// agent started it. A document says its kind behind its messages, and older ones not at all: the folder tells it, too.
+pub(super) fn descent_of(
+    id: &str,
+    kind: Option<String>,
+    start_time: Raw<'_>,
+    folder: &str,
+) -> Descent {
+    let is_id = || folder != id && uuid::Uuid::try_parse(folder).is_ok();
+    let is_parent = match kind.as_deref() {
+        // Older versions put them beside their parents.
+        Some("subagent") => !folder.is_empty() && folder != CHATS,
+        Some(_) => false,
+        None => is_id(),
+    };
+    Descent {
+        spawned_by: is_parent.then(|| folder.to_owned()),
+        begun: time(start_time),
+        ..Descent::default()
+    }
+}
 
 /// What is known of a session once it has been read.
 #[derive(Default)]

@@ -11,7 +11,7 @@
 
 use serde_json::value::RawValue;
 
-use super::about::{About, LACKING};
+use super::about::{About, LACKING, descent_of};
 use super::record::{Said, said};
 use crate::error::Result;
 use crate::interop::list::{Change, Listed, Telling};
@@ -19,7 +19,7 @@ use crate::interop::parts::{self, time};
 use crate::interop::records::{LineReader, Record, each_line};
 use crate::interop::spans::{elements_at, members};
 use crate::interop::teller::Teller;
-use crate::interop::{Descent, Sink, Source};
+use crate::interop::{Sink, Source};
 use crate::wire::json::{decode, string};
 
 lazy! {
@@ -35,17 +35,6 @@ impl Head<'_> {
     pub(super) fn is_opening(&self) -> bool {
         string(self.session_id).is_some() && string(self.project_hash).is_some()
     }
-
-    /// A sub-agent's file is in a folder that is called as the session whose agent started it.
-    fn descent(&self, folder: &str) -> Descent {
-        let is_agents = string(self.kind).is_some_and(|kind| kind == "subagent");
-        let parent = Some(folder).filter(|folder| is_agents && !folder.is_empty());
-        Descent {
-            spawned_by: parent.map(str::to_owned),
-            begun: time(self.start_time),
-            ..Descent::default()
-        }
-    }
 }
 
 pub(super) fn import(source: Source<'_>) -> Result<()> {
@@ -58,13 +47,6 @@ pub(super) fn import(source: Source<'_>) -> Result<()> {
     };
     lines.telling.teller.end.lone_surrogates = each_line(source.input, &mut lines)?;
     lines.finish()
-}
-
-/// What a session's first line says of others, beside its id, by the name of the folder that it is in.
-pub(super) fn descent(first_line: &str, folder: &str) -> Option<(String, Descent)> {
-    let head: Head<'_> = serde_json::from_str(first_line).ok()?;
-    let id = string(head.session_id).filter(|_| head.is_opening())?;
-    Some((id, head.descent(folder)))
 }
 
 struct Lines<'s> {
@@ -94,7 +76,8 @@ impl Lines<'_> {
             if head.is_opening() {
                 let id = parts::said(head.session_id);
                 start.id = id.unwrap_or(std::mem::take(&mut start.id));
-                start.descent = head.descent(self.folder);
+                let kind = string(head.kind);
+                start.descent = descent_of(&start.id, kind, head.start_time, self.folder);
             }
         })?;
         if let Some(id) = string(head.rewind_to) {

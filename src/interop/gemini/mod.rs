@@ -35,7 +35,8 @@ pub static GEMINI: Format = Format {
     is_document: Some(is_document),
     home: Some(Home {
         belongs: |name, cwd, beginning| is_session(name) && is_of(cwd, beginning),
-        descent: lines::descent,
+        agents_in: &["{}"],
+        descent: about::descent,
         folders: Some(("projects.json", folder)),
         resume: Some(Resume::by(&["gemini", "--resume"], |new| {
             let folder = new.folder.map(str::to_owned);

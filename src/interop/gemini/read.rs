@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::about::{About, LACKING};
+use super::about::{About, LACKING, descent_of};
 use super::record::said;
 use super::{is_document, lines};
 use crate::error::Result;
@@ -29,6 +29,7 @@ fn document(source: Source<'_>) -> Result<()> {
     let mut teller = Teller::of(source.stem, &LACKING, source.sink);
     let mut about = About::default();
     let (mut messages, mut torn) = (Vec::new(), None);
+    let (mut kind, mut begun) = (None, None);
     for (key, at) in keys {
         if key == "messages" {
             (messages, torn) = elements(text.bytes, at.start);
@@ -38,10 +39,16 @@ fn document(source: Source<'_>) -> Result<()> {
         if key == "sessionId" {
             teller.start.id = string(value.as_deref()).unwrap_or(teller.start.id);
         }
+        match key.as_str() {
+            "kind" => kind = string(value.as_deref()),
+            "startTime" => begun = value.clone(),
+            _ => {}
+        }
         if !about.member(&key, value.as_deref(), &mut teller.end) {
             teller.end.other(key);
         }
     }
+    teller.start.descent = descent_of(&teller.start.id, kind, begun.as_deref(), source.folder);
     teller.open()?;
     let mut telling = Telling::new(teller);
     for at in &messages {

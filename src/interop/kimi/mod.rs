@@ -56,6 +56,7 @@ pub static KIMI: Format = Format {
         variable: Some("KIMI_CODE_HOME"),
         of_directory: Some((|cwd| format!("sessions/{}", folder_of(cwd)), 3)),
         belongs: |name, _, _| is_log(name),
+        agents_in: &[".."],
         descent: |first_line, folder| {
             let (id, descent) = called(folder)?;
             record::is_opening(first_line).then_some((id, descent))

@@ -59,6 +59,15 @@ pub(super) fn descent(first_line: &str) -> Option<(String, Descent)> {
     (is_header && !start.id.is_empty()).then_some((start.id, start.descent))
 }
 
+/// The session that the one was forked from whose header this is.
+pub(super) fn copied_from(record: &str) -> Option<String> {
+    if !record.contains(r#""parentSession""#) {
+        return None;
+    }
+    let record = serde_json::from_str::<Record<'_>>(record).ok()?;
+    string(record.parent_session).as_deref().and_then(id_of)
+}
+
 /// What an entry is to the importer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -37,6 +37,7 @@ const CAME_BACK: [&str; 2] = [
 
 /// The format.
 pub static PI: Format = Format {
+    copied_from: index::copied_from,
     tools: &["pi"],
     seen: "all three versions of its files; with its requests 0.73.1",
     sniff: |head| {
@@ -65,6 +66,7 @@ pub static PI: Format = Format {
 
 /// OpenClaw writes pi's files, with entries of its own; one without any of them is read as pi's.
 pub static OPENCLAW: Format = Format {
+    copied_from: index::copied_from,
     aliases: &["clawdbot", "moltbot"],
     tools: &["OpenClaw"],
     seen: "lines of files of 2026 that others quote",
@@ -76,7 +78,10 @@ pub static OPENCLAW: Format = Format {
         formerly: &[".clawdbot", ".moltbot"],
         descent: |first_line, _| index::descent(first_line),
         ..Home::of(".openclaw", "agents", 2, |name| {
-            is_session(name) && !name.contains(".trajectory.") && !name.contains(".checkpoint.")
+            // One that was ended has that behind its name.
+            let is_ended = name.contains(".jsonl.reset.") || name.contains(".jsonl.deleted.");
+            let is_beside = name.contains(".trajectory.") || name.contains(".checkpoint.");
+            (is_session(name) || is_ended) && !is_beside
         })
     }),
     ..Format::only_read("openclaw", Shape::Lines, read::import_repaired)

@@ -32,6 +32,7 @@ pub static QWEN: Format = Format {
         variable: Some("QWEN_HOME"),
         of_directory: Some((|cwd| format!("projects/{}/chats", slug(cwd)), 0)),
         belongs: |name, _, _| is_session(name),
+        agents_in: &["../subagents/{}"],
         descent: |first_line, _| record::descent(first_line),
         resume: Some(Resume::by(&["qwen", "--resume"], |new| {
             format!("projects/{}/chats/{}.jsonl", slug(new.cwd), new.id)
