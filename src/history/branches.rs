@@ -1,11 +1,12 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::append::retried;
 use crate::history::call::{Call, On};
+use crate::history::copies::is_written;
 use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
@@ -29,6 +30,8 @@ pub struct BranchRow {
     pub prompt: Option<String>,
     /// That session.
     pub session: Option<RefName>,
+    /// Whose copy that session began as, where another branch in the list is called alike.
+    pub copy_of: Option<CopyOf>,
     /// The directory that it ran in, where its file says so.
     pub cwd: Option<String>,
     /// The time of its newest commit that has one.
@@ -37,6 +40,15 @@ pub struct BranchRow {
     pub tokens: TokenCount,
     /// The compactions that are active in it.
     pub compactions: u32,
+}
+
+/// The session that a copy was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyOf {
+    /// Its ref.
+    pub session: RefName,
+    /// Whether `resume` wrote the copy, in this repository; else it is a fork.
+    pub is_resumed: bool,
 }
 
 /// A tag.
@@ -354,12 +366,13 @@ impl BranchPages<'_> {
                     total
                 }
             };
-            let session = path::session_of(&*view, &tip)?;
+            let session = path::session_of_branch(&*view, &active.name, &tip)?;
             let (session, known) = session.unzip();
             let known = known.unwrap_or_default();
             rows.push(BranchRow {
                 is_head: head.branch() == Some(&active.name),
                 session,
+                copy_of: None,
                 cwd: known.cwd,
                 title: known.title,
                 prompt: None,
@@ -373,11 +386,60 @@ impl BranchPages<'_> {
         }
         let untitled = rows.iter_mut().filter(|row| row.title.is_none());
         first_prompts(&*view, untitled.collect())?;
+        tell_apart(&*view, &mut rows)?;
         drop(view);
         if !new_totals.is_empty() {
             totals::keep(&*repo.store, purge, encoding, new_totals.into_iter());
         }
         Ok(rows)
+    }
+}
+
+/// Says of those that are called alike whose copies they are.
+fn tell_apart(view: &dyn View, rows: &mut [BranchRow]) -> Result<()> {
+    let mut called: HashMap<String, u64> = HashMap::new();
+    let mut ends: HashMap<CommitHash, u64> = HashMap::new();
+    for row in rows.iter() {
+        *called.entry(row.called().to_owned()).or_default() += 1;
+        *ends.entry(row.tip).or_default() += 1;
+    }
+    // Where several end together, each is of the session that it follows.
+    let mut following: HashMap<RefName, RefName> = HashMap::new();
+    if ends.values().any(|count| *count > 1) {
+        let followers = view.followers()?.into_iter();
+        following.extend(followers.map(|(session, branch)| (branch, session)));
+    }
+    for row in rows {
+        if ends[&row.tip] > 1
+            && row.session.is_some()
+            && let Some(own) = following.get(&row.name)
+        {
+            row.session = Some(own.clone());
+        }
+        // What a session's agents did is called so by their branch.
+        let is_agents = row.name.short().contains("/agent-");
+        let is_alike = called[row.called()] > 1 && !is_agents;
+        let Some(session) = row.session.as_ref().filter(|_| is_alike) else {
+            continue;
+        };
+        let Some(tip) = load::tip(view, session)? else {
+            continue;
+        };
+        if let Some((original, _)) = path::predecessor(view, &tip, session)? {
+            row.copy_of = Some(CopyOf {
+                is_resumed: is_written(view, session)?,
+                session: original,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl BranchRow {
+    /// Its title, or the prompt that stands for one.
+    pub fn called(&self) -> &str {
+        let said = self.title.as_deref().or(self.prompt.as_deref());
+        said.unwrap_or_default()
     }
 }
 

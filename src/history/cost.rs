@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::copies::Copies;
 use super::{Repo, load, path};
 use crate::error::Result;
-use crate::hash::CommitHash;
+use crate::hash::{CommitHash, ContentHash};
 use crate::model::price::{Prices, Served, is_usual_tier};
 use crate::model::{Millis, RefName, Usage};
 use crate::store::{CommitRow, View};
@@ -16,7 +17,7 @@ use crate::store::{CommitRow, View};
 pub struct BilledReply {
     /// The commit that appends it.
     pub commit: CommitHash,
-    /// The first session, by name, that has it.
+    /// The session that made it; of several that have it the original.
     pub session: Option<RefName>,
     /// The working directory of that session. Hostile until escaped.
     pub directory: Option<String>,
@@ -32,7 +33,12 @@ pub struct BilledReply {
     pub dollars: Option<f64>,
     /// The one that was counted before it on its path.
     pub before: Option<CommitHash>,
+    /// What it says.
+    content: Option<ContentHash>,
 }
+
+/// What tells a reply from others: a copy says the same, and was made at the same moment for the same counts.
+pub(super) type ReplyName = (ContentHash, Millis, Usage, [Option<String>; 2]);
 
 /// What some replies come to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,12 +90,9 @@ impl Repo {
     /// The store's.
     pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
         let view = self.store.read()?;
-        let mut replies = Vec::new();
-        each_path(&*view, tip, &mut |path| {
-            replies.extend(path.replies(&*view, prices)?);
-            Ok(())
-        })?;
-        Ok(replies)
+        let mut billed = Billed::of(&*view);
+        each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
+        Ok(billed.replies)
     }
 
     /// The reply that a commit appends, without its price; none where it is no reply that was counted.
@@ -143,6 +146,7 @@ impl Repo {
                     usage,
                     dollars: None,
                     before: None,
+                    content: row.appended(),
                 };
                 reply.price(prices);
                 replies.push(reply);
@@ -185,12 +189,67 @@ impl Repo {
             let agents = load::tips(&*view, &below)?.into_iter();
             paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
         }
-        let mut replies = Vec::new();
+        let mut billed = Billed::of(&*view);
         each_of(&*view, paths, &HashMap::new(), &mut |path| {
-            replies.extend(path.replies(&*view, prices)?);
-            Ok(())
+            billed.add(&path, prices)
         })?;
-        Ok(replies)
+        Ok(billed.replies)
+    }
+}
+
+/// Replies of one path after the other, each once and with the session that made it.
+struct Billed<'v> {
+    view: &'v dyn View,
+    copies: Copies<'v>,
+    replies: Vec<BilledReply>,
+    /// Where each is among them.
+    by_commit: HashMap<CommitHash, usize>,
+    by_name: HashMap<ReplyName, usize>,
+}
+
+impl<'v> Billed<'v> {
+    fn of(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            copies: Copies::of(view),
+            replies: Vec::new(),
+            by_commit: HashMap::new(),
+            by_name: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {
+        for row in &path.rows[..path.known] {
+            if let Some(at) = self.by_commit.get(&row.hash).copied()
+                && self.is_made_by(path.session, at)?
+            {
+                self.replies[at].session = path.session.cloned();
+                self.replies[at].directory = path.directory.cloned();
+            }
+        }
+        for reply in path.replies(self.view, prices)? {
+            let name = reply.name();
+            let known = name.as_ref().and_then(|name| self.by_name.get(name));
+            let at = known.copied().unwrap_or(self.replies.len());
+            self.by_commit.insert(reply.commit, at);
+            if at == self.replies.len() {
+                self.by_name.extend(name.map(|name| (name, at)));
+                self.replies.push(reply);
+            } else if self.is_made_by(path.session, at)? {
+                self.replies[at] = reply;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a session made a reply that another one was found to have.
+    fn is_made_by(&self, session: Option<&RefName>, at: usize) -> Result<bool> {
+        match (session, &self.replies[at].session) {
+            (Some(session), Some(other)) if session != other => {
+                self.copies.is_older(session, other)
+            }
+            _ => Ok(false),
+        }
     }
 }
 
@@ -232,6 +291,12 @@ fn setting(row: &CommitRow, key: &str) -> Option<String> {
 }
 
 impl BilledReply {
+    /// What tells it from others; none where nobody knows when it was made.
+    pub(super) fn name(&self) -> Option<ReplyName> {
+        let served = [self.model.clone(), self.tier.clone()];
+        Some((self.content?, self.time?, self.usage, served))
+    }
+
     /// Looks its price up.
     pub fn price(&mut self, prices: &Prices) {
         let served = self.served();
@@ -301,7 +366,8 @@ fn each_of(
 ) -> Result<()> {
     let mut seen: HashSet<CommitHash> = HashSet::new();
     for (session, tip) in paths {
-        if seen.contains(&tip) {
+        // A session that is on another one's path may have made what stands there.
+        if session.is_none() && seen.contains(&tip) {
             continue;
         }
         let mut rows = view.ancestors(&tip, None, usize::MAX)?;
@@ -337,23 +403,24 @@ impl NewPath<'_> {
         for (at, row) in self.rows.iter().enumerate() {
             go_on(&mut served, row);
             if at >= self.known {
-                new.push((row.hash, row.commit.time, served.clone()));
+                new.push((row, served.clone()));
             }
         }
-        let commits: Vec<CommitHash> = new.iter().map(|(commit, ..)| *commit).collect();
+        let commits: Vec<CommitHash> = new.iter().map(|(row, _)| row.hash).collect();
         let mut before = self.last_known(view)?;
         let counted = new.into_iter().zip(view.usage(&commits)?);
-        let replies = counted.filter_map(|((commit, time, [model, tier]), usage)| {
+        let replies = counted.filter_map(|((row, [model, tier]), usage)| {
             let mut reply = BilledReply {
-                commit,
+                commit: row.hash,
                 session: self.session.cloned(),
                 directory: self.directory.cloned(),
-                time,
+                time: row.commit.time,
                 model,
                 tier,
                 usage: usage?,
                 dollars: None,
-                before: before.replace(commit),
+                before: before.replace(row.hash),
+                content: row.appended(),
             };
             reply.price(prices);
             Some(reply)

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::copies::Copies;
 use crate::history::load;
 use crate::model::{EntryId, Operation, RefName};
 use crate::store::{CommitRow, SessionRow, View};
@@ -48,8 +49,8 @@ pub(crate) fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHas
     })
 }
 
-/// The session that the newest imported commit on the path to `commit` came from; of several, the one that came in
-/// last.
+/// The session that the newest imported commit on the path to `commit` came from; of several, the one that ends there,
+/// and else the original.
 pub(crate) fn session_of(
     view: &dyn View,
     commit: &CommitHash,
@@ -58,7 +59,27 @@ pub(crate) fn session_of(
     session.map(|name| with_row(view, name)).transpose()
 }
 
-/// The sessions that the newest imported commit on the path to `commit` came from, the one that came in last first.
+/// The same for a branch that ends there: of several, the one that it follows.
+pub(crate) fn session_of_branch(
+    view: &dyn View,
+    branch: &RefName,
+    tip: &CommitHash,
+) -> Result<Option<(RefName, SessionRow)>> {
+    let mut sessions = sessions_of(view, tip)?;
+    if sessions.len() > 1 {
+        for at in 0..sessions.len() {
+            if view.follower(&sessions[at])?.as_ref() == Some(branch) {
+                sessions.swap(0, at);
+                break;
+            }
+        }
+    }
+    let session = sessions.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The sessions that the newest imported commit on the path to `commit` came from: those that end there first, and
+/// originals before their copies.
 pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
     if !view.has_sources()? {
         return Ok(Vec::new());
@@ -80,19 +101,28 @@ pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<Re
     Ok(Vec::new())
 }
 
-/// The session that `session`, which ends in `tip`, went on from or was forked from: another one that the last
-/// commit before its own came from. None where nothing is its own: then others went on from it.
+/// The session that `session`, which ends in `tip`, went on from or was forked from: the original of the last commit
+/// before its own.
 pub(crate) fn predecessor(
     view: &dyn View,
     tip: &CommitHash,
     session: &RefName,
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let other = |commit: &CommitHash| -> Result<Option<RefName>> {
-        let sessions = sessions_of(view, commit)?;
-        Ok(sessions.into_iter().find(|name| name != session))
-    };
-    if is_whole(view, tip, session)? || other(tip)?.is_some() {
+    if is_whole(view, tip, session)? {
         return Ok(None);
+    }
+    let copies = Copies::of(view);
+    let other = |commit: &CommitHash| -> Result<Option<RefName>> {
+        let mut others = sessions_of(view, commit)?;
+        others.retain(|name| name != session);
+        copies.sort(&mut others)?;
+        match others.into_iter().next() {
+            Some(original) if copies.is_older(&original, session)? => Ok(Some(original)),
+            _ => Ok(None),
+        }
+    };
+    if let Some(original) = other(tip)? {
+        return with_row(view, original).map(Some);
     }
     let (mut before, mut own) = (None, load::commit(view, tip)?.depth);
     // Most sessions begin with what is their own.
@@ -142,16 +172,32 @@ pub(crate) fn session_among(
     session.map(|name| with_row(view, name)).transpose()
 }
 
-/// The sessions that the first of these commits came from that came from any, the one that came in last first.
+/// The sessions that the first of these commits came from that came from any: those that end there first, and
+/// originals before their copies.
 fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName>> {
-    let records = view.records(commits)?;
-    let first = records.into_iter().find(|records| !records.is_empty());
-    let sources = first.unwrap_or_default().into_iter();
-    let session = |source| {
-        let row = view.source(source)?;
-        Ok(row.ok_or_else(|| missing_source(source))?.session)
+    let records = view.records(commits)?.into_iter();
+    let mut found = commits.iter().zip(records);
+    let Some((commit, sources)) = found.find(|(_, records)| !records.is_empty()) else {
+        return Ok(Vec::new());
     };
-    sources.map(|(source, _)| session(source)).collect()
+    let mut sessions: Vec<RefName> = Vec::with_capacity(sources.len());
+    for (source, _) in sources {
+        let row = view.source(source)?;
+        let session = row.ok_or_else(|| missing_source(source))?.session;
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+    }
+    if sessions.len() > 1 {
+        Copies::of(view).sort(&mut sessions)?;
+        let mut ends = Vec::with_capacity(sessions.len());
+        for name in sessions {
+            ends.push((load::tip(view, &name)?.as_ref() != Some(commit), name));
+        }
+        ends.sort_by_key(|(goes_on, _)| *goes_on);
+        sessions = ends.into_iter().map(|(_, name)| name).collect();
+    }
+    Ok(sessions)
 }
 
 /// That a source of commits is not there.

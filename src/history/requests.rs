@@ -36,14 +36,16 @@ pub fn answered_request(
 ) -> Result<Option<AnsweredRequest>> {
     let view = repo.store.read()?;
     let mut wanted = None;
-    let mut readable = Vec::new();
+    let (mut readable, mut copied) = (Vec::new(), Vec::new());
     for (source, spans) in view.records_of(reply)? {
         let format = format_of(&*view, source)?;
         let format = format.filter(|it| provider.is_none() || it.contents_of == provider);
-        let Some(read) = format.and_then(|format| format.sent) else {
+        let Some((format, read)) = format.and_then(|format| Some((format, format.sent?))) else {
             continue;
         };
         let records = texts(&*view, source, &spans)?;
+        let parent = records.iter().find_map(|text| (format.copied_from)(text));
+        copied.extend(parent.map(|id| (RefName::session(format.name, &id), read)));
         let id = records
             .iter()
             .rev()
@@ -52,7 +54,11 @@ pub fn answered_request(
         readable.push((source, read));
     }
     let Some(id) = wanted else { return Ok(None) };
-    // A fork has copies of replies, and not of the requests that they answered.
+    // A fork has copies of replies, and not of the requests that they answered: those are in the session that it names.
+    for (parent, read) in copied {
+        let sources = view.sources(&parent)?.into_iter();
+        readable.extend(sources.map(|source| (source.id, read)));
+    }
     for (source, read) in readable {
         let Some(row) = view.source(source)? else {
             continue;

@@ -5,12 +5,12 @@
 //! one, then the rest. A reply bears its output. The shares of a request come to what it was billed for, to the last
 //! fraction. Deliberately absent: what a request without a reply cost, for nobody counted it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use imbl::Vector;
 
 use super::called;
-use super::cost::{BilledReply, NewPath, each_path};
+use super::cost::{BilledReply, NewPath, ReplyName, each_path};
 use super::counts::{Counting, Counts, key};
 use super::load::{self, Fresh};
 use super::newest_request::shape_at;
@@ -97,6 +97,7 @@ impl Repo {
             counting: Counting::new(encoding),
             counts: Counts::default(),
             places: HashMap::new(),
+            names: HashSet::new(),
             shares: Shares::default(),
         };
         each_path(&*view, tip, &mut |path| found.path(&path, wanted))?;
@@ -185,6 +186,8 @@ struct Found<'a> {
     counting: Counting,
     counts: Counts,
     places: HashMap<EntryId, usize>,
+    /// The replies that were met.
+    names: HashSet<ReplyName>,
     shares: Shares,
 }
 
@@ -243,11 +246,14 @@ impl Found<'_> {
 
     /// The requests that the new commits of a path answer, and what was visible for them.
     fn stands(
-        &self,
+        &mut self,
         path: &NewPath<'_>,
         wanted: &dyn Fn(&BilledReply) -> bool,
     ) -> Result<Vec<Stand>> {
         let replies = path.replies(self.view, self.prices)?.into_iter();
+        // A copy of a reply was paid for once.
+        let names = &mut self.names;
+        let replies = replies.filter(|reply| reply.name().is_none_or(|name| names.insert(name)));
         let mut replies: HashMap<_, _> = replies.map(|reply| (reply.commit, reply)).collect();
         let mut stands = Vec::new();
         let (before, new) = path.rows.split_at(path.known);

@@ -1,7 +1,7 @@
 //! What providers say of their own work.
 
 /// What a provider counted for one reply, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Usage {
     /// All input, cached or not.
     pub input_tokens: u64,

@@ -511,7 +511,7 @@ fn a_fork_brings_the_files_that_it_begins_with_and_head_is_on_the_fork() {
       not in the file              tool definitions
     ");
     insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
-    * main                   c8ca0ca  2026-01-02 03:00:16  40 tokens  codex  one
+    * main                   c8ca0ca  2026-01-02 03:00:16  40 tokens  codex  one  forked from 01a1fe4f
       codex-01a1fe4f         18bdd9a  2026-01-02 03:00:10  30 tokens  one
       codex-01a1fe4f/leaf-1  a9f169c  2026-01-02 03:00:09  30 tokens  one
     ");
@@ -562,11 +562,9 @@ fn sub_agents_come_in_with_their_parent_below_its_branch() {
     insta::assert_snapshot!(sandbox.tract(&["import", &name]), @r"
     --- stderr
     Made a repository in .tract
-    Imported codex 01a1fe4f-33f9: 7 messages, on main
+    Imported codex 01a1fe4f-33f9: 7 messages, 2 sub-agents, on main
       kept, not shown as messages  8 records (-v lists them)
       not in the file              tool definitions
-    Imported codex 01a1fe4f-b943: 3 messages, on main/agent-01a1fe4f-b943-7ec0-94c0-c69316822e36
-    Imported codex 01a1fe52-dec3: 3 messages, on main/agent-01a1fe52-dec3-7ea3-a5bd-62ced9d54c8b
     ");
     insta::assert_snapshot!(sandbox.tract(&["branch"]), @r"
     * main                                             321ceba  2026-01-02 03:00:13  68 tokens  codex  one

@@ -158,6 +158,7 @@ fn a_sub_agent_counts_with_who_started_it_or_is_a_row() {
     sandbox.write("session.jsonl", session());
     let agent = session()
         .replace("Name a river.", "Name a lake.")
+        .replace("2026-11-20T10:", "2026-11-20T11:")
         .replace("\"isSidechain\":false", "\"isSidechain\":true")
         .replace("\"sessionId\"", "\"agentId\":\"a0123456789\",\"sessionId\"");
     sandbox.write("agent-a0123456789.jsonl", &agent);

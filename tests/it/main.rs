@@ -36,6 +36,7 @@ mod collecting;
 mod committing;
 mod compacting;
 mod concurrency;
+mod copies;
 mod costing;
 
 #[path = "../cluster.rs"]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use tract::history::{BranchRow, On, Repo};
+use tract::history::{BranchRow, CopyOf, On, Repo};
 use tract::ingest;
 use tract::interop::Format;
 use tract::model::{Head, RefName};
@@ -165,7 +165,12 @@ impl Filter {
 
     fn takes(&self, row: &BranchRow, gone: &BTreeSet<RefName>) -> bool {
         let cwd = row.cwd.as_deref().map(Path::new);
-        let is_below = |below: &PathBuf| cwd.is_some_and(|cwd| cwd.starts_with(below));
+        // By a link it may be called otherwise.
+        let leads = |cwd: &Path| std::fs::canonicalize(cwd).ok();
+        let is_below = |below: &PathBuf| {
+            let is_below = |cwd: &Path| cwd.starts_with(below);
+            cwd.is_some_and(|cwd| is_below(cwd) || leads(cwd).is_some_and(|it| is_below(&it)))
+        };
         self.below.as_ref().is_none_or(is_below)
             && self.tool.is_none_or(|tool| tool_of(row) == Some(tool.name))
             && (!self.gone || is_gone(row, gone))
@@ -318,6 +323,13 @@ fn tool_of(row: &BranchRow) -> Option<&str> {
     Some(row.session.as_ref()?.as_session()?.0)
 }
 
+/// `resumed from 9e2434f3`.
+fn copied(of: &CopyOf) -> String {
+    let how = if of.is_resumed { "resumed" } else { "forked" };
+    let id = of.session.as_session().map_or("", |(_, id)| id);
+    format!("{how} from {}", id.chars().take(8).collect::<String>())
+}
+
 /// What is said of a branch besides its name and size.
 struct About {
     /// Sessions of other directories are listed as well.
@@ -338,15 +350,11 @@ impl About {
         };
         let tool = tool_of(row).unwrap_or_default();
         let is_said = row.name.short().starts_with(tool);
-        let title = row
-            .title
-            .as_deref()
-            .or(row.prompt.as_deref())
-            .unwrap_or_default();
         let cwd = row.cwd.as_deref().filter(|_| self.tells_directory);
-        let title = listing::titled(cwd, Some(title));
+        let title = listing::titled(cwd, Some(row.called()));
+        let copy = row.copy_of.as_ref().map(copied).unwrap_or_default();
         let tool = if is_said { "" } else { tool };
-        let mut words = vec![tool, &compactions, &title];
+        let mut words = vec![tool, &compactions, &title, &copy];
         if self.is_cut {
             words.reverse();
         }

@@ -1,0 +1,121 @@
+//! Which of several sessions that hold one message made it: the others are copies, by a fork or a resume.
+//!
+//! A copy never owns what it shares: its cost, its name, its requests are the original's. A session that `resume` wrote
+//! here is a copy; so is one whose records name another session here; else the one that began first is the original,
+//! and of two that began at once the one that came in first. Deliberately absent: how a record names another session;
+//! its format knows.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::kept::format_of;
+use crate::error::Result;
+use crate::interop::copied::Beginning;
+use crate::model::{Millis, RefName, Span};
+use crate::store::View;
+
+/// How much of a session's file is looked at for what its first records say.
+const FRONT_BYTES: u64 = 64 << 10;
+/// How many forks of forks are told apart.
+const FORKS: usize = 16;
+
+/// How a session lies to others that share messages with it: an original is less than its copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    is_written: bool,
+    /// How many sessions that are here it is a fork of, one of the other.
+    forks: usize,
+    began: Millis,
+    source: u64,
+}
+
+/// What a session's first records say.
+#[derive(Clone, Debug, Default)]
+struct Front {
+    began: Option<Millis>,
+    forked_from: Option<RefName>,
+    source: u64,
+}
+
+/// Tells originals from copies; what it has found out of a session is kept.
+pub(crate) struct Copies<'v> {
+    view: &'v dyn View,
+    ranks: RefCell<HashMap<RefName, Rank>>,
+}
+
+impl<'v> Copies<'v> {
+    pub(crate) fn of(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            ranks: RefCell::default(),
+        }
+    }
+
+    /// Whether one session made what both hold.
+    pub(crate) fn is_older(&self, one: &RefName, other: &RefName) -> Result<bool> {
+        Ok(self.rank(one)? < self.rank(other)?)
+    }
+
+    /// Puts originals before their copies.
+    pub(crate) fn sort(&self, sessions: &mut Vec<RefName>) -> Result<()> {
+        let mut ranked = Vec::with_capacity(sessions.len());
+        for name in sessions.drain(..) {
+            ranked.push((self.rank(&name)?, name));
+        }
+        ranked.sort();
+        sessions.extend(ranked.into_iter().map(|(_, name)| name));
+        Ok(())
+    }
+
+    fn rank(&self, name: &RefName) -> Result<Rank> {
+        if let Some(known) = self.ranks.borrow().get(name) {
+            return Ok(*known);
+        }
+        let front = self.front(name)?;
+        let (mut forks, mut next) = (0, front.forked_from.clone());
+        while let Some(parent) = next.filter(|parent| parent != name && forks < FORKS) {
+            let before = self.front(&parent)?;
+            if before.source == 0 {
+                break;
+            }
+            (forks, next) = (forks + 1, before.forked_from);
+        }
+        let rank = Rank {
+            is_written: is_written(self.view, name)?,
+            forks,
+            began: front.began.unwrap_or(Millis(i64::MAX)),
+            source: front.source,
+        };
+        self.ranks.borrow_mut().insert(name.clone(), rank);
+        Ok(rank)
+    }
+
+    /// What the first file of a session begins with.
+    fn front(&self, name: &RefName) -> Result<Front> {
+        let Some(row) = self.view.sources(name)?.pop() else {
+            return Ok(Front::default());
+        };
+        let mut front = Front {
+            source: row.id,
+            ..Front::default()
+        };
+        let (Some(format), Some((tool, _))) = (format_of(self.view, row.id)?, name.as_session())
+        else {
+            return Ok(front);
+        };
+        let len = row.size_bytes.min(FRONT_BYTES);
+        let bytes = self.view.source_bytes(row.id, Span { offset: 0, len })?;
+        let told = Beginning::of(format, &String::from_utf8_lossy(&bytes));
+        front.began = told.began;
+        front.forked_from = told.copied_from.map(|id| RefName::session(tool, &id));
+        Ok(front)
+    }
+}
+
+/// Whether `resume` wrote a session, in this repository.
+pub(crate) fn is_written(view: &dyn View, name: &RefName) -> Result<bool> {
+    match name.as_session() {
+        Some((tool, id)) => Ok(view.resumed(tool, id)?.is_some()),
+        None => Ok(false),
+    }
+}

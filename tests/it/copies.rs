@@ -1,0 +1,264 @@
+//! A copy of a session, by a fork or a resume, owns nothing of what it shares: cost, name and requests are the original's.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const REQUESTS: &str = include_str!("../data/claude-code/requests.jsonl");
+
+/// Ids of which each copy's stands before its original's, by name.
+const ORIGINAL: &str = "9e2434f3-0000-4000-8000-000000000001";
+const FORK: &str = "1f2434f3-0000-4000-8000-000000000002";
+
+/// A conversation of Claude Code's in the session `id`.
+struct Claude {
+    id: &'static str,
+    lines: Vec<Value>,
+}
+
+impl Claude {
+    fn new(id: &'static str) -> Self {
+        Self {
+            id,
+            lines: Vec::new(),
+        }
+    }
+
+    /// So many turns more; each reply was counted.
+    fn turns(mut self, count: usize) -> Self {
+        for _ in 0..2 * count {
+            let number = self.lines.len();
+            let is_user = number.is_multiple_of(2);
+            let role = if is_user { "user" } else { "assistant" };
+            let parent = self.lines.last().map(|last| last["uuid"].clone());
+            let content = json!([{"type": "text", "text": format!("{} says {number}", self.id)}]);
+            let mut message = json!({"role": role, "content": content});
+            if !is_user {
+                message["id"] = json!(format!("msg_{}_{number}", self.id));
+                message["model"] = json!("claude-opus-4-5-20251101");
+                message["usage"] = json!({"input_tokens": 1_000 + number, "output_tokens": 100});
+            }
+            self.lines.push(json!({
+                "type": role, "uuid": format!("{}-{number}", self.id), "parentUuid": parent, "sessionId": self.id,
+                "cwd": "/p/shop", "version": "2.1.332", "isSidechain": false,
+                "timestamp": format!("2026-11-28T10:00:{number:02}.000Z"), "message": message,
+            }));
+        }
+        self
+    }
+
+    /// The client's own fork of it: each record says of which it is a copy.
+    fn branched(&self, id: &'static str) -> Self {
+        let copy = |line: &Value| {
+            let mut line = line.clone();
+            line["forkedFrom"] = json!({"sessionId": self.id, "messageUuid": line["uuid"]});
+            line["sessionId"] = json!(id);
+            line
+        };
+        let lines = self.lines.iter().map(copy).collect();
+        Self { id, lines }
+    }
+
+    /// The same by `--fork-session`, which says nothing, and begins with a record of its own.
+    fn forked(&self, id: &'static str) -> Self {
+        let mut fork = self.branched(id);
+        for line in &mut fork.lines {
+            line.as_object_mut()
+                .expect("an object")
+                .remove("forkedFrom");
+        }
+        fork
+    }
+
+    fn title(&self, title: &str) -> String {
+        let titled = json!({"type": "custom-title", "customTitle": title, "sessionId": self.id});
+        format!("{}{titled}\n", self.text())
+    }
+
+    /// What the client writes first.
+    fn begun(&self, time: &str) -> String {
+        let begun = json!({"type": "queue-operation", "operation": "enqueue", "timestamp": time, "sessionId": self.id});
+        format!("{begun}\n{}", self.text())
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn put(&self, sandbox: &Sandbox, text: &str) -> PathBuf {
+        let path = sandbox
+            .home()
+            .join(format!(".claude/projects/-p-shop/{}.jsonl", self.id));
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(&path, text).expect("written");
+        path
+    }
+}
+
+/// What a session has cost, by how many replies.
+fn replies(sandbox: &Sandbox, session: &str) -> Option<String> {
+    let cost = sandbox.ok(&["cost"]);
+    let line = cost.lines().find(|line| line.contains(session))?;
+    line.split_whitespace().nth(1).map(str::to_owned)
+}
+
+/// Imports files, the first one first, in both orders; then asks.
+fn in_both_orders(files: [(&Claude, String); 2], ask: &dyn Fn(&Sandbox)) {
+    for is_turned in [false, true] {
+        let sandbox = Sandbox::new();
+        let mut paths = files
+            .each_ref()
+            .map(|(session, text)| session.put(&sandbox, text));
+        if is_turned {
+            paths.reverse();
+        }
+        for path in paths {
+            sandbox.ok(&["import", &path.display().to_string()]);
+        }
+        ask(&sandbox);
+    }
+}
+
+#[test]
+fn a_resumed_session_takes_no_cost_from_its_original() {
+    let sandbox = Sandbox::new();
+    let original = Claude::new(ORIGINAL).turns(3);
+    original.put(&sandbox, &original.title("Count the sacks"));
+    sandbox.ok(&["import", "--all"]);
+    // Whatever ids are drawn, some stand before the original's and some behind.
+    for _ in 0..4 {
+        sandbox.ok(&["resume", "--in", "claude-code"]);
+        sandbox.ok(&["resume", "--in", "codex"]);
+    }
+    sandbox.ok(&["import", "--all"]);
+    assert_eq!(replies(&sandbox, "9e2434f3").as_deref(), Some("3"));
+    assert_eq!(replies(&sandbox, "total").as_deref(), Some("3"));
+    let clients = sandbox.ok(&["cost", "--by", "client"]);
+    assert!(!clients.contains("codex"), "{clients}");
+    let branches = sandbox.ok(&["branch"]);
+    assert_eq!(
+        branches.matches("resumed from 9e2434f3").count(),
+        8,
+        "{branches}"
+    );
+    let own = branches
+        .lines()
+        .find(|line| line.starts_with("* main"))
+        .expect("it is there");
+    assert!(
+        own.contains("Count the sacks") && !own.contains("from"),
+        "{own}"
+    );
+}
+
+#[test]
+fn a_fork_leaves_its_parent_its_name_and_its_cost() {
+    let parent = Claude::new(ORIGINAL).turns(2);
+    let side = parent.branched(FORK).turns(1);
+    let files = [
+        (&parent, parent.title("The parent")),
+        (&side, side.title("The fork")),
+    ];
+    in_both_orders(files, &|sandbox| {
+        let branches = sandbox.ok(&["branch"]);
+        assert!(branches.contains("The parent"), "{branches}");
+        assert!(branches.contains("The fork"), "{branches}");
+        assert_eq!(replies(sandbox, "9e2434f3").as_deref(), Some("2"));
+        assert_eq!(replies(sandbox, "1f2434f3").as_deref(), Some("1"));
+    });
+    // Where both are called alike, the list says which one is the copy.
+    let files = [
+        (&parent, parent.title("One name")),
+        (&side, side.title("One name")),
+    ];
+    in_both_orders(files, &|sandbox| {
+        let branches = sandbox.ok(&["branch"]);
+        assert_eq!(
+            branches.matches("forked from 9e2434f3").count(),
+            1,
+            "{branches}"
+        );
+    });
+}
+
+#[test]
+fn of_two_sessions_that_say_nothing_of_each_other_the_older_one_made_it() {
+    let parent = Claude::new(ORIGINAL).turns(2);
+    let side = parent.forked(FORK).turns(1);
+    let files = [
+        (&parent, parent.begun("2026-11-28T09:59:59.000Z")),
+        (&side, side.begun("2026-11-28T11:00:00.000Z")),
+    ];
+    in_both_orders(files, &|sandbox| {
+        assert_eq!(replies(sandbox, "9e2434f3").as_deref(), Some("2"));
+        assert_eq!(replies(sandbox, "1f2434f3").as_deref(), Some("1"));
+    });
+}
+
+#[test]
+fn a_fork_of_a_compacted_session_pays_for_its_own_replies_alone() {
+    let parent = Claude::new(ORIGINAL).turns(3);
+    let mut side = parent.branched(FORK);
+    // Of what was before the compaction it has no copies.
+    side.lines.drain(..2);
+    side.lines[0]["parentUuid"] = Value::Null;
+    let side = side.turns(1);
+    let files = [(&parent, parent.text()), (&side, side.text())];
+    in_both_orders(files, &|sandbox| {
+        assert_eq!(replies(sandbox, "total").as_deref(), Some("4"));
+        assert_eq!(replies(sandbox, "9e2434f3").as_deref(), Some("3"));
+        assert_eq!(replies(sandbox, "1f2434f3").as_deref(), Some("1"));
+        // What messages have cost comes to the same.
+        let messages = sandbox.ok(&["cost", "--by", "message", "-n", "0"]);
+        let (all, own) = (total(&sandbox.ok(&["cost"])), total(&messages));
+        assert_eq!(all, own);
+    });
+}
+
+/// The last three columns of the sum.
+fn total(cost: &str) -> Vec<String> {
+    let line = cost
+        .lines()
+        .find(|line| line.starts_with("total"))
+        .expect("a sum");
+    line.split_whitespace().skip(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_copys_reply_has_its_request_in_the_session_that_it_names() {
+    let mut lines: Vec<Value> = Vec::new();
+    for line in REQUESTS.lines() {
+        // Half of a pair is no text to everybody.
+        let Ok(mut record) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        let is_copied = matches!(record["type"].as_str(), Some("user" | "assistant"));
+        if !is_copied {
+            continue;
+        }
+        if !record["requestRef"].is_null() {
+            record["requestSessionId"] = record["sessionId"].clone();
+        }
+        record["sessionId"] = json!(FORK);
+        lines.push(record);
+    }
+    // It begins in the middle: no commit of it is one of its parent's.
+    let first = lines
+        .iter()
+        .rposition(|record| record["type"] == "user")
+        .expect("a prompt");
+    let mut lines = lines.split_off(first);
+    lines[0]["parentUuid"] = Value::Null;
+    let text: String = lines.iter().map(|record| format!("{record}\n")).collect();
+    let sandbox = Sandbox::new();
+    sandbox.write("parent.jsonl", REQUESTS);
+    sandbox.write(&format!("{FORK}.jsonl"), text);
+    sandbox.tract(&["import", "parent.jsonl"]);
+    let sent = sandbox.ok(&["compile", "--for", ":-1"]);
+    sandbox.tract(&["import", &format!("{FORK}.jsonl")]);
+    let copied = sandbox.ok(&["compile", "--for", "claude-code/1f2434f3:-1"]);
+    assert_eq!(copied, sent);
+}
