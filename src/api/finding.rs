@@ -1,6 +1,6 @@
 //! Messages found by their text, hidden ones among them.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,11 +120,14 @@ impl Method for FindParams {
     fn call(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
         let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
         let session = self.session.as_deref();
-        let session = session.map(|name| at.repo.reference_named(name));
+        let session = session.map(|name| at.repo.session_named(&at.on, name));
+        let directory = self.directory.as_deref();
+        let directory = directory.map(|it| at.repo.directory_named(it, Path::new("")));
+        let (tool, path) = (self.tool.clone(), self.path.clone());
         let places = SearchOptions {
             within: within.transpose()?,
             session: session.transpose()?,
-            directory: self.directory.map(PathBuf::from),
+            directory: directory.transpose()?,
             role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
             tool: self.tool,
             path: self.path,
@@ -159,6 +162,10 @@ impl Method for FindParams {
             }
             _ => return Err(ApiError::params("one of 'query', 'text', 'regex'")),
         };
+        if found.is_empty() {
+            let (tool, path) = (tool.as_deref(), path.as_deref());
+            at.repo.refuse_unknown(&at.on, tool, path)?;
+        }
         Ok(FindAnswer {
             found: found.iter().map(FoundMessage::of).collect(),
         })

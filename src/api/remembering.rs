@@ -343,11 +343,18 @@ impl Method for DidParams {
         };
         let within = self.within.as_deref().map(|rev| at.resolve(Some(rev)));
         let limit = self.limit.unwrap_or(ACTS);
+        // A path may be spelt otherwise than a call spells it: its last name is looked for, in all that has it.
+        let names = text.rsplit(['/', '\\']);
+        let last = names.clone().find(|name| !name.is_empty());
+        let (pattern, most) = match (&self.path, last) {
+            (Some(_), Some(last)) => (last, 0),
+            _ => (text.as_str(), limit.saturating_mul(4)),
+        };
         let options = FindOptions {
             within: within.transpose()?,
             role: Some(role),
-            limit: limit.saturating_mul(4),
-            ..FindOptions::new(Pattern::text(text)?)
+            limit: most,
+            ..FindOptions::new(Pattern::text(pattern)?)
         };
         let found = at.repo.find_messages(&at.on, &options, &mut |_| Ok(()))?;
         let mut conversations: HashMap<CommitHash, Conversation> = HashMap::new();
@@ -429,7 +436,8 @@ impl DidParams {
         let mut paths = changed_files(name, arguments)
             .into_iter()
             .chain(call::path(arguments));
-        paths.any(|path| path.ends_with(text))
+        let wanted = call::plain_path(text);
+        paths.any(|path| call::plain_path(&path).ends_with(&*wanted))
             || call::command(arguments).is_some_and(|it| holds(&it, text))
     }
 }

@@ -471,7 +471,7 @@ fn head_earlier(view: &dyn View, back: usize) -> Result<Option<CommitHash>> {
 }
 
 /// The ref that `text` means: its full name, or a branch, tag or session by its short name.
-fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
+pub(super) fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
     for name in names(text) {
         if view.reference(&name)?.is_some() {
             return Ok(Some(name));
@@ -485,7 +485,7 @@ fn find_reference(view: &dyn View, text: &str) -> Result<Option<RefName>> {
 /// # Errors
 ///
 /// [`Error::AmbiguousRevision`] where several begin so.
-fn session_with_prefix(view: &dyn View, text: &str) -> Result<Option<RefName>> {
+pub(super) fn session_with_prefix(view: &dyn View, text: &str) -> Result<Option<RefName>> {
     let typed = text.strip_prefix("refs/").unwrap_or(text);
     let typed = typed.strip_prefix("sessions/").unwrap_or(typed);
     // Lists show what they cut off.

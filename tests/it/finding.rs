@@ -389,3 +389,159 @@ fn what_several_sessions_say_is_listed_by_session() {
     };
     insta::assert_snapshot!(drawn);
 }
+
+/// Two sessions of one tool, one of them with a sub-agent, and one that ran on Windows.
+fn of_several() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let record = |id: &str, agent: &str, cwd: &str, file: &str| {
+        let envelope = |number: usize, role: &str, content: serde_json::Value| {
+            let mut record = serde_json::json!({
+                "type": role, "uuid": format!("{id}{agent}{number}"), "sessionId": id, "cwd": cwd,
+                "parentUuid": (number > 0).then(|| format!("{id}{agent}{}", number - 1)),
+                "timestamp": format!("2026-03-14T10:00:0{number}.000Z"), "isSidechain": !agent.is_empty(),
+                "message": {"role": role, "content": content},
+            });
+            if !agent.is_empty() {
+                record["agentId"] = agent.into();
+            }
+            format!("{record}\n")
+        };
+        let edit = serde_json::json!([{"type": "tool_use", "id": format!("t{id}{agent}"), "name": "Edit",
+            "input": {"file_path": file, "old_string": "lint", "new_string": "none"}}]);
+        envelope(0, "user", format!("Mend the lint of {id}.").into())
+            + &envelope(1, "assistant", edit)
+    };
+    let (one, other) = (
+        "6113e919-0000-4000-8000-000000000001",
+        "7224fa20-0000-4000-8000-000000000002",
+    );
+    for (name, id, agent, cwd, file) in [
+        (
+            format!("{one}.jsonl"),
+            one,
+            "",
+            "/p/shop",
+            "/p/shop/src/lib.rs",
+        ),
+        (
+            format!("{one}/subagents/agent-a01.jsonl"),
+            one,
+            "a01",
+            "/p/shop",
+            "/p/shop/src/lib.rs",
+        ),
+        (
+            format!("{other}.jsonl"),
+            other,
+            "",
+            r"C:\Users\Mara\mill",
+            r"C:\Users\Mara\mill\src\main.rs",
+        ),
+    ] {
+        sandbox.write(&name, record(id, agent, cwd, file));
+    }
+    sandbox.ok(&["import", "."]);
+    sandbox
+}
+
+#[test]
+fn a_session_goes_by_every_name_that_is_shown_and_an_unknown_one_is_an_error() {
+    let sandbox = of_several();
+    let branches = sandbox.ok(&["branch"]);
+    let branch = branches
+        .lines()
+        .find(|line| line.contains("7224fa20"))
+        .expect("it is there");
+    let branch = branch
+        .trim_start_matches(['*', ' '])
+        .split(' ')
+        .next()
+        .expect("a name");
+    for (name, cwd) in [
+        ("6113e919", "/p/shop"),
+        ("6113e919-0000-4000-8000-000000000001", "/p/shop"),
+        ("claude-code/6113e919…", "/p/shop"),
+        ("claude-code/6113e919…/agent-a01", "/p/shop"),
+        (
+            "refs/sessions/claude-code/6113e919-0000-4000-8000-000000000001",
+            "/p/shop",
+        ),
+        ("7224", r"mill"),
+        (branch, r"mill"),
+    ] {
+        let told = sandbox.ok(&["find", "lint", "--session", name]);
+        assert!(
+            told.contains(cwd.rsplit('/').next().expect("a name")),
+            "{name}: {told}"
+        );
+    }
+    for wrong in ["6113e91a", "nobody", "claude-code/6113e919…/agent-a02", ""] {
+        let told = sandbox.tract(&["find", "lint", "--session", wrong]);
+        assert!(told.starts_with("exit code: 2"), "{wrong}: {told}");
+        assert!(!told.contains("No message matches"), "{wrong}: {told}");
+    }
+    insta::assert_snapshot!(sandbox.tract(&["find", "lint", "--session", "nobody"]), @r"
+    exit code: 2
+    --- stderr
+    error: 'nobody': no session here is called so
+    hint: tract branch lists the sessions, tract cost --by tool the tools
+    ");
+}
+
+#[test]
+fn what_narrows_a_search_is_there_or_it_is_an_error() {
+    let sandbox = of_several();
+    for known in [
+        ["--directory", "/p/shop"],
+        ["--directory", "/p"],
+        ["--directory", "shop"],
+        ["--directory", "mill"],
+        ["--directory", r"C:\Users\Mara"],
+        ["--directory", "c:/users/mara/mill"],
+        ["--tool", "edit"],
+        ["--path", "src/lib.rs"],
+        ["--path", r"src\main.rs"],
+        ["--path", r"C:\Users\Mara\mill\src\main.rs"],
+    ] {
+        sandbox.ok(&[&["find", "lint"], &known[..]].concat());
+    }
+    for unknown in [
+        ["--directory", "/p/shops"],
+        ["--directory", "elsewhere"],
+        ["--tool", "Edits"],
+        ["--path", "ain.rs"],
+    ] {
+        let told = sandbox.tract(&[&["find", "lint"], &unknown[..]].concat());
+        assert!(told.starts_with("exit code: 2"), "{unknown:?}: {told}");
+    }
+    // What is there, and was looked through.
+    let told = sandbox.tract(&["find", "nothing", "--tool", "Edit"]);
+    assert!(
+        told.starts_with("exit code: 1") && told.contains("No message matches"),
+        "{told}"
+    );
+    let told = sandbox.tract(&["log", "--tool", "Edits"]);
+    assert!(told.starts_with("exit code: 2"), "{told}");
+    let told = sandbox.tract(&["find", "lint", "--here"]);
+    insta::assert_snapshot!(told, @r"
+    exit code: 1
+    --- stderr
+    error: no session here ran in [SANDBOX]/work or below it
+    hint: without --here, all sessions are searched
+    ");
+}
+
+#[test]
+fn what_was_done_to_a_file_of_windows_is_told_by_its_path() {
+    let sandbox = of_several();
+    for path in [
+        r"C:\Users\Mara\mill\src\main.rs",
+        r"src\main.rs",
+        "mill/src/main.rs",
+        "main.rs",
+    ] {
+        let request = serde_json::json!({"id": 1, "method": "did", "params": {"path": path}});
+        let told = sandbox.tract_with(&["api"], format!("{request}\n"));
+        assert!(told.contains("Edit"), "{path}: {told}");
+    }
+}

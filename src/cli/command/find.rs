@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use tract::Error;
 use tract::history::{
     FindProgress, Found, HiddenBy, Neighbour, Pattern, RankedQuery, Repo, SearchOptions,
 };
@@ -62,13 +63,13 @@ pub struct Args {
     /// Only what is hidden
     #[arg(long)]
     hidden: bool,
-    /// Only in this session, by its full name: TOOL/ID
+    /// Only in this session: its id or the beginning of it, or a branch of it
     #[arg(long, value_name = "NAME", conflicts_with = "rev")]
     session: Option<String>,
     /// Only in sessions that ran in this directory or below it
     #[arg(long, conflicts_with_all = ["rev", "directory"])]
     here: bool,
-    /// Only in sessions that ran in DIR or below it
+    /// Only in sessions that ran in DIR or below it: a path, or the name that lists show
     #[arg(long, value_name = "DIR", conflicts_with = "rev")]
     directory: Option<PathBuf>,
     /// Only messages of this role
@@ -138,6 +139,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     bar.finish_and_clear();
     let found = found?;
     if found.is_empty() {
+        let (tool, path) = (args.tool.as_deref(), args.path.as_deref());
+        repo.refuse_unknown(&on, tool, path).map_err(unknown)?;
         app.ui.status("No message matches");
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
@@ -166,12 +169,28 @@ fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOpt
     let calendar = app.calendar();
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
     let directory = match &args.directory {
-        Some(directory) => Some(app.cwd()?.join(directory)),
-        None => args.here.then(|| app.cwd()).transpose()?,
+        Some(named) => {
+            let named = repo.directory_named(&named.to_string_lossy(), &app.cwd()?);
+            Some(named.map_err(unknown)?)
+        }
+        None if args.here => {
+            let here = app.cwd()?;
+            let named = repo.directory_named("", &here);
+            Some(named.map_err(|error| {
+                if !matches!(error, Error::InvalidInput { .. }) {
+                    return Failure::from(error);
+                }
+                let what = format!("no session here ran in {} or below it", here.display());
+                Failure::refused(what).with_hint("without --here, all sessions are searched")
+            })?)
+        }
+        None => None,
     };
+    let session = args.session.as_deref();
+    let session = session.map(|name| repo.session_named(&on, name).map_err(unknown));
     Ok(SearchOptions {
         within: within.transpose()?,
-        session: args.session.as_deref().map(session_named).transpose()?,
+        session: session.transpose()?,
         directory,
         role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
         operations: args.op.clone(),
@@ -186,12 +205,15 @@ fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOpt
     })
 }
 
-/// The session of this name, with or without what all of them begin with.
-fn session_named(name: &str) -> Result<RefName> {
-    let own = name
-        .trim_start_matches("refs/")
-        .trim_start_matches("sessions/");
-    Ok(format!("{}{own}", RefName::SESSIONS).parse()?)
+/// A name that nothing here goes by, with where names stand.
+fn unknown(error: Error) -> Failure {
+    let is_name = matches!(error, Error::InvalidInput { .. });
+    let failure = Failure::from(error);
+    if is_name {
+        failure.with_hint("tract branch lists the sessions, tract cost --by tool the tools")
+    } else {
+        failure
+    }
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {

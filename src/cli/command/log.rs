@@ -209,6 +209,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let (listed, before) = drawing.draw(pages, app)?;
     if listed == 0 {
+        repo.refuse_unknown(&on, args.tool.as_deref(), None)?;
         app.ui.status("No such commits");
     }
     // A list that nobody limited is not the whole: a program could not tell either.

@@ -1,6 +1,7 @@
 //! The six tools, the resources and the prompt: what each takes, and what it does.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -172,13 +173,17 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
         };
         let (mut groups, mut known) = (Vec::new(), HashSet::new());
         for place in places {
+            let directory = asking.directory.clone();
+            let directory = directory.filter(|_| *place == Place::Project);
+            let is_known = |it: &String| at.repo.directory_named(it, Path::new("")).is_ok();
+            // Where no session ran there is nothing to look through.
+            if directory.as_ref().is_some_and(|it| !is_known(it)) {
+                continue;
+            }
             let params = FindParams {
                 query: Some(asked.query.clone()),
                 rev: asking.tip.clone().filter(|_| *place == Place::Here),
-                directory: asking
-                    .directory
-                    .clone()
-                    .filter(|_| *place == Place::Project),
+                directory,
                 since_ms: since.map(|time| time.0),
                 limit: Some(telling::FOUND),
                 ..FindParams::default()

@@ -6,6 +6,7 @@
 
 mod looked;
 mod merge;
+mod named;
 mod options;
 mod own;
 mod pattern;
@@ -274,9 +275,8 @@ fn narrowed(
             },
         };
         let is_in = |directory| {
-            row.cwd
-                .as_deref()
-                .is_some_and(|cwd| Path::new(cwd).starts_with(directory))
+            let cwd = row.cwd.as_deref();
+            cwd.is_some_and(|cwd| named::is_below(cwd, directory))
         };
         if session.is_none_or(|session| from == *session) && directory.is_none_or(is_in) {
             left.push((name, commit));

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::model::{Message, Part, ToolUse};
+use crate::model::{Message, Part, ToolUse, call};
 
 /// Commands that show what is in a repository.
 const SHOWING: [&str; 5] = ["find", "log", "show", "view", "diff"];
@@ -71,8 +71,10 @@ impl Own {
 
     /// Whether a call names a path: all of it, or one that ends in it.
     pub(super) fn names(&self, path: &str) -> bool {
+        let path = &*call::plain_path(path);
         let ends = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         self.arguments.iter().any(|text| {
+            let text = call::plain_path(text);
             text.match_indices(path).any(|(at, _)| {
                 let (before, after) = (&text[..at], &text[at + path.len()..]);
                 !before.ends_with(ends) && !after.starts_with(|c| ends(c) && c != '.')
@@ -140,6 +142,12 @@ mod tests {
         };
         assert!(own.names("src/lib.rs") && own.names("/home/me/src/lib.rs") && own.names("lib.rs"));
         assert!(own.names("src"));
+        let windows = Own {
+            arguments: vec![r#"{"file_path":"C:\\Users\\me\\lib.rs"}"#.to_owned()],
+            ..Own::default()
+        };
+        assert!(windows.names(r"me\lib.rs") && windows.names("Users/me/lib.rs"));
+        assert!(windows.names(r"C:\Users\me\lib.rs") && !windows.names(r"e\lib.rs"));
         assert!(!own.names("b.rs") && !own.names("src/li") && !own.names("x/src/lib.rs"));
     }
 }

@@ -1,5 +1,7 @@
 //! Paths as people read them: from the directory at work on, and with the file's name whole.
 
+use std::borrow::Cow;
+
 /// A path from `directory` on, where it lies there; else as it is.
 pub fn relative<'a>(path: &'a str, directory: Option<&str>) -> &'a str {
     let Some(directory) = directory.map(|directory| directory.trim_end_matches(['/', '\\'])) else {
@@ -12,6 +14,15 @@ pub fn relative<'a>(path: &'a str, directory: Option<&str>) -> &'a str {
         Some("" | "/" | "\\") => ".",
         Some(rest) => rest.strip_prefix(['/', '\\']).unwrap_or(path),
         None => path,
+    }
+}
+
+/// A text with each path in it as if only `/` stood between names: Windows writes `\\`, and JSON two of them.
+pub fn plain_path(text: &str) -> Cow<'_, str> {
+    if text.contains('\\') {
+        Cow::Owned(text.replace("\\\\", "/").replace('\\', "/"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
