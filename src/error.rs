@@ -3,6 +3,7 @@
 mod server;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,43 @@ pub use server::ServerTrouble;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Of what a name is by which a search is narrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameOf {
+    /// A session.
+    Session,
+    /// A directory that sessions ran in.
+    Directory,
+    /// A tool that was called.
+    Tool,
+    /// A file that calls name.
+    File,
+    /// An author of commits.
+    Author,
+}
+
+impl NameOf {
+    /// Nothing here has the name.
+    pub fn unknown(self, name: impl Into<String>) -> Error {
+        Error::UnknownName {
+            what: self,
+            name: name.into(),
+        }
+    }
+}
+
+impl fmt::Display for NameOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Session => "no session",
+            Self::Directory => "no session ran in",
+            Self::Tool => "no message calls the tool",
+            Self::File => "no tool call names the file",
+            Self::Author => "no commit is by",
+        })
+    }
+}
 
 /// Everything that can go wrong.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +107,14 @@ pub enum Error {
         text: String,
         /// The closest name or hash, and a preview of what it is where there is one.
         nearest: Option<String>,
+    },
+    /// Nothing here has a name by which a search was narrowed.
+    #[error("{what} '{name}'")]
+    UnknownName {
+        /// What has no such name.
+        what: NameOf,
+        /// What was typed.
+        name: String,
     },
     /// Several commits begin with `text`.
     #[error("'{text}' is the beginning of several commits")]

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Interrupted, PeerTrouble, Refusal, ServerTrouble};
+use crate::error::{Error, Interrupted, NameOf, PeerTrouble, Refusal, ServerTrouble};
 use crate::hash::HashPrefix;
 use crate::interop::FORMATS;
 use crate::model::{Role, nearest};
@@ -79,7 +79,8 @@ pub fn exit(error: &Error) -> Exit {
         | Error::SeveralMessages { .. }
         | Error::TooDeep { .. }
         | Error::InvalidHash { .. }
-        | Error::InvalidRefName { .. } => Exit::Usage,
+        | Error::InvalidRefName { .. }
+        | Error::UnknownName { .. } => Exit::Usage,
         _ => Exit::NotAllowed,
     }
 }
@@ -233,6 +234,13 @@ fn hint_on_history(error: &Error) -> Option<&'static str> {
         Error::Leaks { .. } => {
             "--redact replaces them in what is written, --allow-secrets writes them too"
         }
+        Error::UnknownName { what, .. } => match what {
+            NameOf::Session => "tract branch lists the sessions",
+            NameOf::Directory => "tract import --list lists the sessions of this directory",
+            NameOf::Tool => "tract cost --by tool lists the tools that were called",
+            NameOf::File => "tract log --files lists the files that were edited",
+            NameOf::Author => "tract log -v names the authors",
+        },
         Error::UnknownRevision { text, .. } if text.starts_with(":/") => {
             "tract find TEXT searches all branches and sessions"
         }

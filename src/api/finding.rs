@@ -25,7 +25,7 @@ pub struct FindParams {
     pub regex: Option<String>,
     /// Only in the history of this commit; in that of every branch, tag and session unless given.
     pub rev: Option<String>,
-    /// Only in this session, and on branches that came from it.
+    /// Only in this session and its sub-agents, and on branches that came from them: any name that lists show.
     pub session: Option<String>,
     /// Only where the session ran in this directory or below it.
     pub directory: Option<String>,
@@ -123,7 +123,6 @@ impl Method for FindParams {
         let session = session.map(|name| at.repo.session_named(&at.on, name));
         let directory = self.directory.as_deref();
         let directory = directory.map(|it| at.repo.directory_named(it, Path::new("")));
-        let (tool, path) = (self.tool.clone(), self.path.clone());
         let places = SearchOptions {
             within: within.transpose()?,
             session: session.transpose()?,
@@ -154,17 +153,16 @@ impl Method for FindParams {
                     ..RankedQuery::new(Query::parse(words)?)
                 };
                 at.repo
-                    .find_ranked(&at.on, &places.asking(asked), &mut told)?
+                    .find_ranked(&at.on, &places.clone().asking(asked), &mut told)?
             }
             (None, Some(pattern)) => {
                 at.repo
-                    .find_messages(&at.on, &places.asking(pattern), &mut told)?
+                    .find_messages(&at.on, &places.clone().asking(pattern), &mut told)?
             }
             _ => return Err(ApiError::params("one of 'query', 'text', 'regex'")),
         };
         if found.is_empty() {
-            let (tool, path) = (tool.as_deref(), path.as_deref());
-            at.repo.refuse_unknown(&at.on, tool, path)?;
+            at.repo.check_names(&at.on, &places)?;
         }
         Ok(FindAnswer {
             found: found.iter().map(FoundMessage::of).collect(),

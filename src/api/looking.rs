@@ -204,6 +204,9 @@ impl Method for LogParams {
             numbers: true,
         };
         let rows = at.repo.log(&tip, &options)?;
+        if rows.is_empty() {
+            at.repo.check_names_of_log(&at.on, &tip, &options)?;
+        }
         let before = rows.last().and_then(|oldest| oldest.commit.parent);
         let more = options.limit > 0
             && rows.len() == options.limit

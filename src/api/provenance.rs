@@ -379,7 +379,7 @@ pub fn file_edits(
     tip: &CommitHash,
     options: &FileEditOptions,
 ) -> crate::Result<(Vec<FileEditRow>, bool)> {
-    repo.file_edits(tip, options, &|tool, arguments| {
+    let found = repo.file_edits(tip, options, &|tool, arguments| {
         let edits = Edits::of_call(tool, arguments).into_iter();
         let files = edits.flat_map(|edits| edits.files).filter_map(|file| {
             let (lines_added, lines_removed) = file.tally();
@@ -396,7 +396,13 @@ pub fn file_edits(
             })
         });
         files.collect()
-    })
+    })?;
+    if found.0.is_empty()
+        && let Some(path) = &options.path
+    {
+        repo.check_file(&crate::history::On::Head, path)?;
+    }
+    Ok(found)
 }
 
 /// How many edits are told unless somebody says.

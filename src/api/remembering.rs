@@ -436,8 +436,7 @@ impl DidParams {
         let mut paths = changed_files(name, arguments)
             .into_iter()
             .chain(call::path(arguments));
-        let wanted = call::plain_path(text);
-        paths.any(|path| call::plain_path(&path).ends_with(&*wanted))
+        paths.any(|path| call::ends_in(&path, text))
             || call::command(arguments).is_some_and(|it| holds(&it, text))
     }
 }

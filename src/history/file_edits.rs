@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
 use crate::history::{load, prompts};
+use crate::model::call::ends_in;
 use crate::model::{Encoding, EntryId, Message, Millis, Part, Role};
 use crate::store::{ContentRow, ListedCommit, View};
 
@@ -359,13 +360,6 @@ impl Search<'_> {
             EditOutcome::Done
         })
     }
-}
-
-/// Whether a path is another one, or ends in it by whole names.
-fn ends_in(path: &str, end: &str) -> bool {
-    let (path, end) = (path.trim_start_matches("./"), end.trim_start_matches("./"));
-    let before = path.strip_suffix(end);
-    before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
 }
 
 /// The last of the texts that say anything.

@@ -107,6 +107,78 @@ fn no_match_is_exit_code_1_and_nothing_on_standard_output() {
     ");
 }
 
+/// "Nothing found" is an answer only of what exists; each name that a list shows is taken.
+#[test]
+fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
+    let sandbox = with_demo();
+    let name = &sandbox.texts("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'")[0];
+    let (tool, id) = name["refs/sessions/".len()..]
+        .split_once('/')
+        .expect("TOOL/ID");
+    let find =
+        |option: &str, name: &str| sandbox.tract(&["find", "decimal", "-n", "0", option, name]);
+    let all = find("--session", name);
+    assert!(all.lines().count() > 4, "{all}");
+    for name in [
+        &format!("{tool}/{id}"),
+        id,
+        &id[..8],
+        &format!("{tool}/{}…", &id[..8]),
+        "main",
+    ] {
+        assert_eq!(find("--session", name), all, "{name}");
+    }
+    insta::assert_snapshot!(find("--session", "61139999"), @r"
+    exit code: 2
+    --- stderr
+    error: no session '61139999'
+    hint: tract branch lists the sessions
+    ");
+    insta::assert_snapshot!(find("--directory", "/home/nobody"), @r"
+    exit code: 2
+    --- stderr
+    error: no session ran in '/home/nobody'
+    hint: tract import --list lists the sessions of this directory
+    ");
+    insta::assert_snapshot!(find("--tool", "Bsh"), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'Bsh'
+    hint: tract cost --by tool lists the tools that were called
+    ");
+    insta::assert_snapshot!(find("--path", "src/prase.rs"), @r"
+    exit code: 2
+    --- stderr
+    error: no tool call names the file 'src/prase.rs'
+    hint: tract log --files lists the files that were edited
+    ");
+    // What exists, and has no such message.
+    for (option, name) in [
+        ("--session", id),
+        ("--directory", "/home/mara"),
+        ("--tool", "Bash"),
+        ("--path", "src/parse.rs"),
+    ] {
+        let nothing = sandbox.tract(&["find", "-F", "no such words", option, name]);
+        assert_eq!(
+            nothing, "exit code: 1\n--- stderr\nNo message matches\n",
+            "{option}"
+        );
+    }
+    insta::assert_snapshot!(sandbox.tract(&["log", "--tool", "Bsh"]), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'Bsh'
+    hint: tract cost --by tool lists the tools that were called
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["prune", "--tool", "Bsh"]), @r"
+    exit code: 2
+    --- stderr
+    error: no message calls the tool 'Bsh'
+    hint: tract cost --by tool lists the tools that were called
+    ");
+}
+
 #[test]
 fn a_regular_expression_finds_with_its_neighbours() {
     let sandbox = with_demo();
@@ -483,8 +555,8 @@ fn a_session_goes_by_every_name_that_is_shown_and_an_unknown_one_is_an_error() {
     insta::assert_snapshot!(sandbox.tract(&["find", "lint", "--session", "nobody"]), @r"
     exit code: 2
     --- stderr
-    error: 'nobody': no session here is called so
-    hint: tract branch lists the sessions, tract cost --by tool the tools
+    error: no session 'nobody'
+    hint: tract branch lists the sessions
     ");
 }
 

@@ -42,10 +42,12 @@ fn who_commits_is_in_the_commit_and_in_the_log() {
     hide
     append
     ");
-    assert_eq!(
-        sandbox.tract(&["log", "--author", "zoe"]),
-        "--- stderr\nNo such commits\n"
-    );
+    insta::assert_snapshot!(sandbox.tract(&["log", "--author", "zoe"]), @r"
+    exit code: 2
+    --- stderr
+    error: no commit is by 'zoe'
+    hint: tract log -v names the authors
+    ");
     // Whoever is alone is not told so; whoever is not is told who did what.
     insta::assert_snapshot!(told(&sandbox, "Mara", &["reflog", "main"]), @r"
     main@{0}  6fe4037  2026-03-14 12:05:00  Mara  #4 truncate --keep 1

@@ -121,7 +121,7 @@ fn options_narrow_what_is_found_and_never_add() {
         all
     );
     let none = sandbox.tract(&["find", "decimal", "--session", "claude-code/none"]);
-    assert!(none.starts_with("exit code: 1\n"), "{none}");
+    assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub struct Args {
     /// Only what is hidden
     #[arg(long)]
     hidden: bool,
-    /// Only in this session: its id or the beginning of it, or a branch of it
+    /// Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
     #[arg(long, value_name = "NAME", conflicts_with = "rev")]
     session: Option<String>,
     /// Only in sessions that ran in this directory or below it
@@ -124,7 +124,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         } else {
             Pattern::text(&args.text)?
         };
-        repo.find_messages(&on, &places.asking(pattern), &mut progress)
+        repo.find_messages(&on, &places.clone().asking(pattern), &mut progress)
     } else {
         let query = Query::parse(&args.text).map_err(|error| {
             let hint = "tract find -F TEXT finds any text as it is";
@@ -134,13 +134,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             lines: LINES,
             ..RankedQuery::new(query)
         };
-        repo.find_ranked(&on, &places.asking(asked), &mut progress)
+        repo.find_ranked(&on, &places.clone().asking(asked), &mut progress)
     };
     bar.finish_and_clear();
     let found = found?;
     if found.is_empty() {
-        let (tool, path) = (args.tool.as_deref(), args.path.as_deref());
-        repo.refuse_unknown(&on, tool, path).map_err(unknown)?;
+        repo.check_names(&on, &places)?;
         app.ui.status("No message matches");
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
@@ -169,15 +168,12 @@ fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOpt
     let calendar = app.calendar();
     let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
     let directory = match &args.directory {
-        Some(named) => {
-            let named = repo.directory_named(&named.to_string_lossy(), &app.cwd()?);
-            Some(named.map_err(unknown)?)
-        }
+        Some(named) => Some(repo.directory_named(&named.to_string_lossy(), &app.cwd()?)?),
         None if args.here => {
             let here = app.cwd()?;
             let named = repo.directory_named("", &here);
             Some(named.map_err(|error| {
-                if !matches!(error, Error::InvalidInput { .. }) {
+                if !matches!(error, Error::UnknownName { .. }) {
                     return Failure::from(error);
                 }
                 let what = format!("no session here ran in {} or below it", here.display());
@@ -187,7 +183,7 @@ fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOpt
         None => None,
     };
     let session = args.session.as_deref();
-    let session = session.map(|name| repo.session_named(&on, name).map_err(unknown));
+    let session = session.map(|name| repo.session_named(&on, name));
     Ok(SearchOptions {
         within: within.transpose()?,
         session: session.transpose()?,
@@ -203,17 +199,6 @@ fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOpt
         neighbours: args.neighbours,
         ..SearchOptions::of(())
     })
-}
-
-/// A name that nothing here goes by, with where names stand.
-fn unknown(error: Error) -> Failure {
-    let is_name = matches!(error, Error::InvalidInput { .. });
-    let failure = Failure::from(error);
-    if is_name {
-        failure.with_hint("tract branch lists the sessions, tract cost --by tool the tools")
-    } else {
-        failure
-    }
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {

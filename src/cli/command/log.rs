@@ -209,7 +209,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     let (listed, before) = drawing.draw(pages, app)?;
     if listed == 0 {
-        repo.refuse_unknown(&on, args.tool.as_deref(), None)?;
+        repo.check_names_of_log(&on, &tip, &options)?;
         app.ui.status("No such commits");
     }
     // A list that nobody limited is not the whole: a program could not tell either.

@@ -278,7 +278,11 @@ fn narrowed(
             let cwd = row.cwd.as_deref();
             cwd.is_some_and(|cwd| named::is_below(cwd, directory))
         };
-        if session.is_none_or(|session| from == *session) && directory.is_none_or(is_in) {
+        let is_of = |session: &RefName| {
+            let rest = from.as_str().strip_prefix(session.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if session.is_none_or(is_of) && directory.is_none_or(is_in) {
             left.push((name, commit));
         }
     }

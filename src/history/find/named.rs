@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{FindOptions, On, Pattern};
-use crate::error::{Error, Result};
+use super::{FindOptions, On, Pattern, SearchOptions};
+use crate::error::{Error, NameOf, Result};
+use crate::hash::CommitHash;
+use crate::history::log::LogOptions;
 use crate::history::repo::Repo;
 use crate::history::{load, path, revision};
 use crate::model::RefName;
@@ -18,7 +20,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] where nothing is called so, or no session is behind it;
+    /// [`Error::UnknownName`] where nothing is called so, or no session is behind it;
     /// [`Error::AmbiguousRevision`] where several ids begin so.
     pub fn session_named(&self, on: &On, text: &str) -> Result<RefName> {
         let view = self.store.read()?;
@@ -51,10 +53,7 @@ impl Repo {
         {
             return Ok(session);
         }
-        Err(Error::input(
-            format!("'{text}'"),
-            "no session here is called so",
-        ))
+        Err(NameOf::Session.unknown(text))
     }
 
     /// The directory that `text` names, seen from `cwd`, in which or below which a session ran: by its path, as its
@@ -62,7 +61,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`] where no session ran there, or in several of that name.
+    /// [`Error::UnknownName`] where no session ran there; [`Error::InvalidInput`] where they ran in several of that name.
     pub fn directory_named(&self, text: &str, cwd: &Path) -> Result<PathBuf> {
         let sessions = self.store.read()?.sessions()?.into_iter();
         let known: BTreeSet<String> = sessions.filter_map(|(_, row)| row.cwd).collect();
@@ -76,42 +75,88 @@ impl Repo {
         }
         let is_called = |cwd: &&String| last_name(cwd) == text;
         let called: Vec<&String> = known.iter().filter(is_called).collect();
-        let why = match called[..] {
-            [one] => return Ok(PathBuf::from(one)),
-            [] => "no session here ran in it or below it".to_owned(),
-            [one, other, ..] => format!("{one} and {other} are called so"),
-        };
-        Err(Error::input(format!("'{text}'"), why))
+        match called[..] {
+            [one] => Ok(PathBuf::from(one)),
+            [] => Err(NameOf::Directory.unknown(text)),
+            [one, other, ..] => {
+                let why = format!("{one} and {other} are called so");
+                Err(Error::input(format!("'{text}'"), why))
+            }
+        }
     }
 
-    /// Refuses a tool that no call here is of, and a file that none names: asked where a search for them has found
-    /// nothing.
+    /// Fails if no message here calls this tool. Asked where nothing was found: it takes a search.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`], and as [`Repo::find_messages`].
-    pub fn refuse_unknown(&self, on: &On, tool: Option<&str>, file: Option<&str>) -> Result<()> {
-        let asked = [
-            (tool, true, "no call here is of a tool of that name"),
-            (file, false, "no call here names such a file"),
-        ];
-        for (name, is_tool, why) in asked {
-            let Some(name) = name else { continue };
-            let named = |wanted: bool| (wanted == is_tool).then(|| name.to_owned());
-            let options = FindOptions {
-                tool: named(true),
-                path: named(false),
+    /// [`Error::UnknownName`], and as [`Repo::find_messages`].
+    pub fn check_tool(&self, on: &On, tool: &str) -> Result<()> {
+        let calls = FindOptions {
+            tool: Some(tool.to_owned()),
+            ..FindOptions::new(Pattern::text(tool)?)
+        };
+        self.finds(on, calls, || NameOf::Tool.unknown(tool))
+    }
+
+    /// Fails if no call here names this file. Asked where nothing was found: it takes a search.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`], and as [`Repo::find_messages`].
+    pub fn check_file(&self, on: &On, file: &str) -> Result<()> {
+        let calls = FindOptions {
+            path: Some(file.to_owned()),
+            ..FindOptions::new(Pattern::text(last_name(file))?)
+        };
+        self.finds(on, calls, || NameOf::File.unknown(file))
+    }
+
+    /// The same of each name that narrowed a search.
+    ///
+    /// # Errors
+    ///
+    /// As of each.
+    pub fn check_names<T>(&self, on: &On, places: &SearchOptions<T>) -> Result<()> {
+        if let Some(tool) = &places.tool {
+            self.check_tool(on, tool)?;
+        }
+        match &places.path {
+            Some(file) => self.check_file(on, file),
+            None => Ok(()),
+        }
+    }
+
+    /// The same of each name that narrowed a log.
+    ///
+    /// # Errors
+    ///
+    /// As of each; [`Error::UnknownName`] for an author of no commit on the path.
+    pub fn check_names_of_log(&self, on: &On, tip: &CommitHash, log: &LogOptions) -> Result<()> {
+        if let Some(tool) = &log.tool {
+            self.check_tool(on, tool)?;
+        }
+        if let Some(author) = &log.author {
+            let by = LogOptions {
                 limit: 1,
-                ..FindOptions::new(Pattern::regex(".")?)
+                author: Some(author.clone()),
+                ..LogOptions::default()
             };
-            if self
-                .find_messages(on, &options, &mut |_| Ok(()))?
-                .is_empty()
-            {
-                return Err(Error::input(format!("'{name}'"), why));
+            if self.log(tip, &by)?.is_empty() {
+                return Err(NameOf::Author.unknown(author));
             }
         }
         Ok(())
+    }
+
+    fn finds(&self, on: &On, options: FindOptions, or: impl FnOnce() -> Error) -> Result<()> {
+        let options = FindOptions {
+            limit: 1,
+            ..options
+        };
+        match self.find_messages(on, &options, &mut |_| Ok(()))?[..] {
+            [] => Err(or()),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub struct SearchOptions<T> {
     pub asked: T,
     /// Only in the history of this commit; none: in that of every branch, tag and session.
     pub within: Option<CommitHash>,
-    /// Only in this session, and on branches that came from it.
+    /// Only in this session and its sub-agents, and on branches that came from them.
     pub session: Option<RefName>,
     /// Only on branches, tags and sessions whose session ran in this directory or below it.
     pub directory: Option<PathBuf>,

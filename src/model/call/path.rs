@@ -26,6 +26,23 @@ pub fn plain_path(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a path is another one, or ends in it by whole names. A path of Windows has either separator, and no case.
+pub fn ends_in(path: &str, end: &str) -> bool {
+    let is_windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
+    let plain = |text: &str| {
+        let text = plain_path(text);
+        let text = text.trim_start_matches("./");
+        if is_windows {
+            text.to_lowercase()
+        } else {
+            text.to_owned()
+        }
+    };
+    let (path, end) = (plain(path), plain(end));
+    let before = path.strip_suffix(&end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
 /// A path in at most so many characters: what is cut stands in the middle, and the file's name is
 /// never cut.
 ///
@@ -73,6 +90,25 @@ pub fn within(path: &str, chars: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_ends_in_whole_names() {
+        assert!(ends_in("/home/me/src/lib.rs", "src/lib.rs"));
+        assert!(ends_in("/home/me/src/lib.rs", "./lib.rs"));
+        assert!(!ends_in("/home/me/src/lib.rs", "b.rs"));
+        assert!(!ends_in("/home/me/src/lib.rs", "Lib.rs"));
+        let windows = r"C:\Users\mara\shop\a.rs";
+        for end in [
+            r"shop\a.rs",
+            "shop/a.rs",
+            windows,
+            r"c:\users\mara\shop\a.rs",
+            "a.rs",
+        ] {
+            assert!(ends_in(windows, end), "{end}");
+        }
+        assert!(!ends_in(windows, r"hop\a.rs"));
+    }
 
     #[test]
     fn a_path_begins_at_the_directory_at_work() {
