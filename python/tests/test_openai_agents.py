@@ -113,6 +113,24 @@ def test_items_come_back_as_they_were_given(tmp_path):
     assert model.sent[0][:4] == items
 
 
+def test_a_request_has_the_items_and_nothing_of_tracts(tmp_path):
+    from openai.types.responses import ResponseInputItemParam
+    from pydantic import TypeAdapter
+
+    session = TractSession("s", tract.init(tmp_path))
+    run(session, "How deep is the Rhine?", calls("depth", '{"river": "Rhine"}'), says("16 m."))
+    shell = {"type": "shell_call", "call_id": "c2", "id": "s1", "status": "completed", "action": {"commands": ["ls"]}}
+    asyncio.run(session.add_items([shell]))
+    request = session.repo.compile("responses")
+    kinds = [item["type"] for item in request["input"]]
+    assert kinds == ["message", "function_call", "function_call_output", "message", "shell_call"]
+    # The types want ids and annotations of a reply's message, which the API and its clients do without.
+    others = [item for item in request["input"] if item.get("role") != "assistant"]
+    TypeAdapter(list[ResponseInputItemParam]).validate_python(others)
+    for format in ("responses", "openai", "anthropic", "text"):
+        assert "agents_item" not in str(session.repo.compile(format))
+
+
 def test_undo_redo_fork_and_diff(tmp_path):
     session = TractSession("s", tract.init(tmp_path))
     for turn in ("one", "two", "three"):

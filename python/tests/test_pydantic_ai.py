@@ -8,8 +8,16 @@ import pytest
 import tract
 
 pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
-from pydantic_ai import Agent  # noqa: E402
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart  # noqa: E402
+from pydantic_ai import Agent, BinaryContent, ImageUrl, VideoUrl  # noqa: E402
+from pydantic_ai.models.test import TestModel  # noqa: E402
+from pydantic_ai.messages import (  # noqa: E402
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import FunctionModel  # noqa: E402
 from pydantic_ai.usage import RequestUsage  # noqa: E402
 
@@ -111,6 +119,35 @@ def test_what_tract_does_holds_for_the_agent(tmp_path):
     kinds = [[part.part_kind for part in message.parts] for message in history.messages()]
     # One of two parallel calls went, with its result.
     assert kinds[:3] == [["system-prompt", "user-prompt"], ["tool-call"], ["tool-return"]]
+
+
+def test_a_provider_is_sent_the_pictures_and_the_newest_instructions(tmp_path):
+    history = History("s", tract.init(tmp_path))
+    picture = BinaryContent(b"\xfb\xff\x89PNG", media_type="image/png")
+    page = BinaryContent(b"%PDF", media_type="application/pdf")
+    for instructions, said in (("In French.", ["What is it?", picture, ImageUrl("https://x.org/y.png"), page]), ("In Welsh.", "And now?")):
+        agent = Agent(TestModel(custom_output_text="A cat."), instructions=instructions)
+        result = agent.run_sync(said, message_history=history.messages())
+        history.add(result)
+        # JSON does not tell a picture from bytes of its type.
+        assert ModelMessagesTypeAdapter.dump_json(history.messages()) == ModelMessagesTypeAdapter.dump_json(result.all_messages())
+    request = history.repo.compile("openai", strict=True)
+    assert [message["role"] for message in request["messages"]] == ["system", "user", "assistant", "user", "assistant"]
+    assert request["messages"][0]["content"] == "In Welsh."
+    text, one, other, file = request["messages"][1]["content"]
+    assert text == {"type": "text", "text": "What is it?"}
+    assert one["image_url"]["url"] == "data:image/png;base64,+/+JUE5H" and other["image_url"]["url"] == "https://x.org/y.png"
+    assert file["file"]["file_data"] == "data:application/pdf;base64,JVBERg=="
+    anthropic = history.repo.compile("anthropic", strict=True)
+    assert anthropic["system"] == [{"type": "text", "text": "In Welsh."}]
+    assert [part["type"] for part in anthropic["messages"][0]["content"]] == ["text", "image", "image", "document"]
+    responses = history.repo.compile("responses")
+    assert responses["instructions"] == "In Welsh."
+    assert {item["type"] for item in responses["input"]} == {"message"}
+    assert history.undo(2) == 0 and history.redo() == 4
+    # What has no form there is said to be missing.
+    history.add([ModelRequest([UserPromptPart(["Listen.", VideoUrl("https://x.org/z.mp4")])])])
+    assert history.repo.compile("openai").notices
 
 
 def test_asyncio(tmp_path):

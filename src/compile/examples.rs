@@ -697,6 +697,58 @@ fn own_block(data: &str) -> Part {
 }
 
 #[test]
+fn what_a_bridge_keeps_beside_a_message_is_sent_to_nobody_and_not_missed() {
+    let block = |data: &str| Part::opaque("openai", data);
+    let agents = r#"{"type":"agents_item","item":{"type":"message","id":"m"}}"#;
+    let history = r#"{"type":"pydantic_ai_message","of":1,"at":0,"message":{}}"#;
+    let call = Part::ToolCall {
+        id: "c1".into(),
+        name: "depth".into(),
+        arguments: "{}".into(),
+        kind: None,
+    };
+    let result = |content| Part::ToolResult {
+        call: "c1".into(),
+        content,
+        is_error: false,
+    };
+    let text = || Part::text("16 m");
+    let kept = [
+        of(Role::User, vec![Part::text("How deep?"), block(history)]),
+        of(Role::Assistant, vec![block(agents), call.clone()]),
+        of(Role::Tool, vec![result(vec![text(), block(agents)])]),
+        of(Role::Assistant, vec![text(), block(agents)]),
+    ];
+    let plain = [
+        of(Role::User, vec![Part::text("How deep?")]),
+        of(Role::Assistant, vec![call]),
+        of(Role::Tool, vec![result(vec![text()])]),
+        of(Role::Assistant, vec![text()]),
+    ];
+    for provider in [
+        Provider::OpenAi,
+        Provider::Anthropic,
+        Provider::Responses,
+        Provider::Text,
+    ] {
+        assert_eq!(made(&kept, provider), made(&plain, provider));
+    }
+    // One that is nothing else says its item, where that is the provider's; without an item it is left out.
+    let shell = r#"{"type":"shell_call","call_id":"c2","action":{"commands":["ls"]}}"#;
+    let item = format!(r#"{{"type":"agents_item","item":{shell}}}"#);
+    let only = [
+        say(Role::User, "go"),
+        of(Role::Assistant, vec![block(&item)]),
+        of(Role::Assistant, vec![block(history)]),
+    ];
+    let made = made(&only, Provider::Responses);
+    let sent: serde_json::Value = serde_json::from_str(&made.payload).expect("JSON");
+    assert_eq!(sent["input"][1]["type"], "shell_call");
+    assert_eq!(sent["input"].as_array().map(Vec::len), Some(2));
+    assert_eq!(made.notices.len(), 1);
+}
+
+#[test]
 fn a_paused_reply_is_sent_whole_and_goes_on() {
     let search = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"q": 1.0}}"#;
     let found = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;

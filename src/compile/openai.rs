@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::model::Message;
 use crate::wire::json::quoted;
 use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
-use crate::wire::{INTERRUPTED, Repairs, attached};
+use crate::wire::{INTERRUPTED, Repairs, attached, bridged};
 
 /// A request in the making. What is settled is written at once: a message after which every call so far is
 /// answered cannot be changed by any later one, so what is held is at most one call with its results.
@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
         self.take_back_call();
-        self.hold(message);
+        self.hold(bridged::without(message));
         if self.open.is_empty() {
             self.settle(repairs);
         }

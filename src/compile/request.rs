@@ -7,7 +7,7 @@ use crate::compile::wire_form::Contents;
 use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
-use crate::wire::{Repairs, attached};
+use crate::wire::{Repairs, attached, bridged};
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,8 +160,11 @@ impl<'a> Compiling<'a> {
         let body = match (self.messages, self.options.provider) {
             (Messages::Written(writer), _) => writer.finish(&mut repairs),
             (Messages::InTurns(writer), _) => writer.finish(&mut repairs),
-            (Messages::Whole(messages), Provider::Text) => text::write(&messages, head),
+            (Messages::Whole(messages), Provider::Text) => {
+                text::write(&bridged::all_without(&messages), head)
+            }
             (Messages::Whole(messages), _) => {
+                let messages = bridged::all_without(&messages);
                 let plain = attached::all_plain(&messages);
                 responses::write(&plain, self.contents, head, &mut repairs)
             }

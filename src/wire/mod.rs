@@ -10,6 +10,7 @@
 
 pub mod anthropic;
 pub mod attached;
+pub mod bridged;
 pub mod gemini;
 pub mod html;
 pub mod javascript;

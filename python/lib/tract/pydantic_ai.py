@@ -31,7 +31,7 @@ from pydantic_ai.messages import (
 
 from . import types
 from ._blocks import block_of, branch_end, calls_of, results_of, text_of, turn_of
-from ._deeds import Conversation, settled
+from ._deeds import Conversation, anew, settled
 from ._repo import Repo
 
 __all__ = ["History"]
@@ -49,6 +49,26 @@ def _text(content: Any) -> str:
         if all(isinstance(text, (str, type(None))) for text in texts):
             return "\n".join(text for text in texts if text)
     return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _parts(content: Any) -> List[Dict[str, Any]]:
+    """What a user has said, in pieces that OpenAI's chat takes. What it has no piece for stays what it is."""
+    parts = []
+    for one in content if isinstance(content, list) else [content]:
+        kind, media = (one.get("kind"), str(one.get("media_type"))) if isinstance(one, dict) else (None, "")
+        url = one.get("url") if kind == "image-url" else None
+        if kind == "binary":
+            # Its letters are those of URLs; a data URL has others.
+            url = f"data:{media};base64,{one['data'].translate(str.maketrans('-_', '+/'))}"
+        if url is not None and media.startswith("image/"):
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+        elif url is not None and media == "application/pdf":
+            parts.append({"type": "file", "file": {"filename": "document.pdf", "file_data": url}})
+        elif kind is not None and not isinstance(one.get("content"), str):
+            parts.append({"type": kind, **one})
+        elif _text(one):
+            parts.append({"type": "text", "text": _text(one)})
+    return parts
 
 
 def _said(message: Dict[str, Any]) -> List[Dict[str, Any]]:
@@ -81,7 +101,7 @@ def _said(message: Dict[str, Any]) -> List[Dict[str, Any]]:
             elif kind in ("system-prompt", "instruction"):
                 made.append({"role": "system", "content": parts})
             else:
-                made.append({"role": "user", "content": parts})
+                made.append({"role": "user", "content": _parts(part.get("content"))})
         made = made or [{"role": "user", "content": []}]
     for at, one in enumerate(made):
         block: Dict[str, Any] = {"type": _BLOCK, "of": len(made), "at": at}
@@ -89,6 +109,20 @@ def _said(message: Dict[str, Any]) -> List[Dict[str, Any]]:
             block["message"] = message
         one["content"] = [*one["content"], block]
     return made
+
+
+def _system(instructions: str) -> Dict[str, Any]:
+    """Instructions as a message of their own: of all requests' only the newest ones are sent."""
+    block = {"type": _BLOCK, "instructions": instructions}
+    return {"role": "system", "content": [{"type": "text", "text": instructions}, block]}
+
+
+def _instructions(message: types.ContextMessage) -> Optional[str]:
+    """The instructions that a message is; none: it is another one, or tract has made it say something else."""
+    parts = message["message"].get("parts", [])
+    blocks = [json.loads(part["data"]) for part in parts if part["type"] == "opaque"]
+    of = [block.get("instructions") for block in blocks if block.get("type") == _BLOCK]
+    return of[0] if of and of[0] == text_of(message) else None
 
 
 def _counted(response: ModelResponse, said: Dict[str, Any]) -> Dict[str, Any]:
@@ -126,6 +160,7 @@ def _read(messages: Sequence[types.ContextMessage]) -> List[ModelMessage]:
     made: List[ModelMessage] = []
     names: Dict[str, str] = {}
     at, grows = 0, False
+    messages = [message for message in messages if _instructions(message) is None]
     while at < len(messages):
         blocks = [block_of(messages[at], _BLOCK)]
         first = blocks[0]
@@ -170,12 +205,28 @@ class History:
         """Adds what a run has brought: its result, or messages. Gives the commits; all are made, or none."""
         new = run.new_messages() if hasattr(run, "new_messages") else list(run)
         told = ModelMessagesTypeAdapter.dump_python(new, mode="json")
-        messages = []
+        messages: List[Dict[str, Any]] = []
         for message, one in zip(new, told):
             said = _said(one)
             messages += [_counted(message, said[0])] if isinstance(message, ModelResponse) else said
-        made = self.repo.commit(messages=messages)["commits"] if messages else []
-        return [commit["hash"] for commit in made]
+        given = [message["instructions"] for message in told if message.get("instructions")]
+
+        def deed() -> List[str]:
+            context = self.repo.context() if given else None
+            there = [one for one in context["messages"] if _instructions(one) is not None] if context else []
+            if not messages:
+                return []
+            if context is None or there:
+                if there and _instructions(there[-1]) != given[-1]:
+                    # Only the newest ones are sent.
+                    self.repo.edit(there[-1]["id"], message=_system(given[-1]))
+                made = self.repo.commit(messages=messages)["commits"]
+                return [commit["hash"] for commit in made]
+            expect = context.get("commit", "none")
+            made = self.repo.commit(messages=[_system(given[-1]), *messages], expect=expect)["commits"]
+            return [commit["hash"] for commit in made[1:]]
+
+        return anew(deed)
 
     async def amessages(self) -> List[ModelMessage]:
         """As `messages`, for asyncio."""
