@@ -235,7 +235,7 @@ class TractSaver(BaseCheckpointSaver[int]):
     def _core(self, kept: Kept) -> Dict[str, Any]:
         return self.serde.loads_typed(kept.core)
 
-    def _meta(self, kept: Kept) -> Dict[str, Any]:
+    def _meta(self, kept: Kept) -> Any:
         return self.serde.loads_typed(kept.meta)
 
     def _messages(self, thread: "_Thread", parent: Optional[str], value: Any) -> Any:
@@ -307,7 +307,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         """Stores what a task has written, whether the checkpoint is there yet or not."""
         place = config["configurable"]
         ns, id = place.get("checkpoint_ns", ""), str(place["checkpoint_id"])
-        made = []
+        made: List[List[Any]] = []
         for index, (channel, value) in enumerate(writes):
             kind, data = self.serde.dumps_typed(value)
             made.append([WRITES_IDX_MAP.get(channel, index), channel, kind, packed(data)])
@@ -744,7 +744,7 @@ def _spoken(message: Any) -> Tuple[str, Optional[Dict[str, Any]]]:
     known = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:24]
     usage = message.usage_metadata if isinstance(message, AIMessage) else None
     if usage:
-        counted = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
+        counted: Dict[str, Any] = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
         cached = (usage.get("input_token_details") or {}).get("cache_read")
         if cached:
             counted["prompt_tokens_details"] = {"cached_tokens": cached}
