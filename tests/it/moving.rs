@@ -891,3 +891,52 @@ fn a_part_of_a_message_is_no_commit_to_go_to() {
     }
     assert_eq!(sandbox.ok(&["reflog"]), before);
 }
+
+#[test]
+fn branches_move_at_once_or_not_at_all_in_both_engines() {
+    let sandbox = Sandbox::with_messages(&FOUR);
+    let at = |rev: &str| sandbox.ok(&["rev-parse", rev]).trim().to_owned();
+    let (first, last) = (at("HEAD~3"), at("HEAD"));
+    let moves = |expect: &str| {
+        format!(
+            r#"{{"what": "both", "moves": [{{"branch": "idea", "to": "{last}", "expect": "none"}}, {{"branch": "main", "to": "{first}", "expect": "{expect}"}}]}}"#
+        )
+    };
+    let refused = sandbox.tract(&["api", "move", &moves(&first)]);
+    assert!(
+        refused.starts_with("exit code: 4") && refused.contains("ref_moved"),
+        "{refused}"
+    );
+    assert_eq!(sandbox.ok(&["branch"]).lines().count(), 1);
+    sandbox.ok(&["api", "move", &moves(&last)]);
+    assert_eq!((at("main"), at("idea")), (first.clone(), last.clone()));
+    assert!(
+        sandbox
+            .tract(&["rev-parse", "ORIG_HEAD"])
+            .starts_with("exit code: 1")
+    );
+    // A commit takes another branch along, in its own operation.
+    let commit = format!(
+        r#"{{"role": "user", "text": "And a sea?", "moves": [{{"branch": "idea", "to": "{first}", "expect": "{last}"}}]}}"#
+    );
+    sandbox.ok(&["api", "commit", &commit]);
+    assert_eq!((at("main^"), at("idea")), (first.clone(), first.clone()));
+    assert!(
+        sandbox
+            .tract(&["api", "commit", &commit])
+            .starts_with("exit code: 4")
+    );
+    sandbox.ok(&["undo"]);
+    assert_eq!((at("main"), at("idea")), (first.clone(), last.clone()));
+    sandbox.ok(&["undo"]);
+    assert_eq!(
+        (at("main"), sandbox.ok(&["branch"]).lines().count()),
+        (last, 1)
+    );
+    // People have the same condition.
+    let lost = sandbox.tract(&["reset", "HEAD^", "--expect", &first]);
+    assert!(lost.starts_with("exit code: 4"), "{lost}");
+    sandbox.ok(&["reset", "HEAD^", "--expect", "HEAD"]);
+    let left = sandbox.tract(&["reset", "--root", "--expect", "none"]);
+    assert!(left.starts_with("exit code: 4"), "{left}");
+}
