@@ -1,6 +1,6 @@
 //! Sessions that a collection lets go: which, what they take, and how to get them back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tract::history::{Heap, LetGo, Repo, Retention};
 use tract::ingest;
@@ -14,27 +14,13 @@ const NAMED: usize = 3;
 /// The columns that a title takes at most.
 const TITLE: usize = 40;
 
-/// The sessions whose files are where they came from: they would come in again.
-pub fn with_files(repo: &Repo) -> Result<HashSet<RefName>> {
-    let held = ingest::held(repo)?.into_iter();
-    Ok(held
-        .filter(|one| !one.is_gone)
-        .map(|one| one.name)
-        .collect())
-}
-
 /// What to know of what is let go and still on the disk.
 pub const LATER: &str =
     "tract undo brings it back until the log forgets it; to delete it now: tract gc --expire now";
 
 /// Lists what would go, with what only it needs. Whether anything would.
-pub fn forecast(
-    repo: &Repo,
-    retention: Retention,
-    stays: &HashSet<RefName>,
-    app: &mut App,
-) -> Result<bool> {
-    let gone = repo.let_go_forecast(retention, stays, app.now())?;
+pub fn forecast(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool> {
+    let gone = ingest::let_go_forecast(repo, retention, app.now())?;
     if gone.is_empty() {
         app.ui.status("Would let go of no session");
         return Ok(false);
@@ -78,13 +64,8 @@ pub fn forecast(
 }
 
 /// Lets go, and says of what. Whether of anything.
-pub fn let_go(
-    repo: &Repo,
-    retention: Retention,
-    stays: &HashSet<RefName>,
-    app: &mut App,
-) -> Result<bool> {
-    let gone = repo.let_go(retention, stays, app.now())?;
+pub fn let_go(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool> {
+    let gone = ingest::let_go(repo, retention, app.now())?;
     if gone.is_empty() {
         return Ok(false);
     }

@@ -128,7 +128,7 @@ pub use rebase::{Rebase, RebaseFate, RebaseStep, Rebased};
 pub use repo::Repo;
 pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
 pub use restore::PutBack;
-pub use retention::{LetGo, Retention};
+pub use retention::{LetGo, Retention, Stays};
 pub use revision::Named;
 pub use rewind::Asked;
 pub use room::{Du, Heap, NamedRoom, Needed, SessionRoom};

@@ -106,6 +106,10 @@ impl LetGo {
     }
 }
 
+/// Which of some sessions are not let go though no rule keeps them. It is asked within the transaction that lets go:
+/// whatever came in before is seen, and whatever comes in later finds what was let go gone.
+pub type Stays<'a> = dyn Fn(&dyn View, &[RefName]) -> Result<HashSet<RefName>> + 'a;
+
 /// A session as it is judged, with the refs below it.
 struct Judged {
     /// Its own first.
@@ -141,7 +145,7 @@ impl Repo {
     pub fn let_go(
         &self,
         retention: Retention,
-        stays: &HashSet<RefName>,
+        stays: &Stays<'_>,
         now: Millis,
     ) -> Result<Vec<LetGo>> {
         let tx = self.store.write()?;
@@ -160,7 +164,7 @@ impl Repo {
     pub fn let_go_forecast(
         &self,
         retention: Retention,
-        stays: &HashSet<RefName>,
+        stays: &Stays<'_>,
         now: Millis,
     ) -> Result<Vec<LetGo>> {
         expired(&*self.store.read()?, retention, stays, now)
@@ -174,7 +178,7 @@ impl Repo {
     pub fn gc_forecast_of(
         &self,
         retention: Retention,
-        stays: &HashSet<RefName>,
+        stays: &Stays<'_>,
         expire: Expire,
         now: Millis,
     ) -> Result<Collected> {
@@ -184,12 +188,7 @@ impl Repo {
 }
 
 /// Lets go within a transaction.
-fn apply(
-    tx: &dyn Tx,
-    retention: Retention,
-    stays: &HashSet<RefName>,
-    now: Millis,
-) -> Result<Vec<LetGo>> {
+fn apply(tx: &dyn Tx, retention: Retention, stays: &Stays<'_>, now: Millis) -> Result<Vec<LetGo>> {
     let gone = expired(tx, retention, stays, now)?;
     if !gone.is_empty() {
         tx.begin_operation(now, &format!("gc --keep {retention}"))?;
@@ -206,7 +205,7 @@ fn apply(
 fn expired(
     view: &dyn View,
     retention: Retention,
-    stays: &HashSet<RefName>,
+    stays: &Stays<'_>,
     now: Millis,
 ) -> Result<Vec<LetGo>> {
     // Nothing that is set keeps nothing away from anybody.
@@ -222,9 +221,13 @@ fn expired(
         let is_recent = retention
             .days
             .is_some_and(|days| is_within(session, days, now));
-        !is_newest && !is_recent && !session.has_any_of(stays)
+        !is_newest && !is_recent
     });
-    let old: Vec<Judged> = old.map(|(_, session)| session).collect();
+    let mut old: Vec<Judged> = old.map(|(_, session)| session).collect();
+    let names = old.iter().flat_map(|session| &session.refs);
+    let names: Vec<RefName> = names.map(|(name, _)| name.clone()).collect();
+    let stays = stays(view, &names)?;
+    old.retain(|session| !session.has_any_of(&stays));
     if old.is_empty() {
         return Ok(Vec::new());
     }

@@ -93,6 +93,10 @@ pub fn file_of(repo: &Repo, session: &RefName) -> Result<Option<(PathBuf, FileSt
     let Some((path, _)) = own.into_iter().next() else {
         return Ok(None);
     };
+    let row = view.session(session)?.unwrap_or_default();
+    if row.absent.iter().any(|it| it == REDACTED) {
+        return Ok(None);
+    }
     let known = view.followed(&path)?;
     Ok(known.map(|known| (PathBuf::from(path), known.stamp)))
 }

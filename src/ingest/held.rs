@@ -1,12 +1,17 @@
 //! Which sessions of the tools are here, where they ran, and which of their files are gone since.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use crate::error::Result;
-use crate::history::Repo;
-use crate::model::RefName;
+use crate::hash::CommitHash;
+use crate::history::erase::ERASED;
+use crate::history::{Collected, Expire, LetGo, Repo, Retention, Stays, load};
+use crate::model::{Millis, RefName};
 use crate::store::View;
+
+/// How many commits from its end on say which file a session came from.
+const COMMITS: usize = 16;
 
 /// A session that came in from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +63,85 @@ fn gone(view: &dyn View, of: Option<&[RefName]>) -> Result<BTreeMap<RefName, boo
         *sessions.entry(session).or_insert(true) &= is_gone;
     }
     Ok(sessions)
+}
+
+/// Lets go of the sessions that neither a rule nor any ref keeps, as [`Repo::let_go`] does, but for those whose files
+/// are still there: they would only come in again.
+///
+/// # Errors
+///
+/// The store's.
+pub fn let_go(repo: &Repo, retention: Retention, now: Millis) -> Result<Vec<LetGo>> {
+    repo.let_go(retention, &*with_files(repo)?, now)
+}
+
+/// What [`let_go`] would let go. Nothing changes.
+///
+/// # Errors
+///
+/// The store's.
+pub fn let_go_forecast(repo: &Repo, retention: Retention, now: Millis) -> Result<Vec<LetGo>> {
+    repo.let_go_forecast(retention, &*with_files(repo)?, now)
+}
+
+/// What [`let_go`] and then [`Repo::gc`] would take out. Nothing changes.
+///
+/// # Errors
+///
+/// As [`Repo::gc`].
+pub fn gc_forecast_of(
+    repo: &Repo,
+    retention: Retention,
+    expire: Expire,
+    now: Millis,
+) -> Result<Collected> {
+    repo.gc_forecast_of(retention, &*with_files(repo)?, expire, now)
+}
+
+/// The sessions whose files are there. Most are looked for now, while others may write. A session without a file by now
+/// is looked at again in the transaction that lets it go: its file may have come, or come back, meanwhile.
+pub(super) fn with_files(repo: &Repo) -> Result<Box<Stays<'static>>> {
+    let now = gone(&*repo.store.read()?, None)?.into_iter();
+    let there: HashSet<RefName> = now
+        .filter_map(|(name, is_gone)| (!is_gone).then_some(name))
+        .collect();
+    Ok(Box::new(move |view, of| {
+        let (stays, others): (Vec<RefName>, Vec<RefName>) =
+            of.iter().cloned().partition(|name| there.contains(name));
+        let mut stays: HashSet<RefName> = stays.into_iter().collect();
+        let known = gone(view, Some(&others))?;
+        for name in others {
+            let is_gone = match known.get(&name) {
+                Some(is_gone) => *is_gone,
+                None => !is_in_a_file(view, &name)? && !is_erased(view, &name)?,
+            };
+            if !is_gone {
+                stays.insert(name);
+            }
+        }
+        Ok(stays)
+    }))
+}
+
+/// Whether what was kept of a session's file was erased: where the file is went with it, so it may be there still.
+fn is_erased(view: &dyn View, session: &RefName) -> Result<bool> {
+    let row = view.session(session)?.unwrap_or_default();
+    Ok(row.absent.iter().any(|it| it == ERASED))
+}
+
+/// Whether a file is there that a session came in from beside others.
+fn is_in_a_file(view: &dyn View, session: &RefName) -> Result<bool> {
+    let Some(tip) = load::tip(view, session)? else {
+        return Ok(false);
+    };
+    let end = view.ancestors(&tip, None, COMMITS)?;
+    let end: Vec<CommitHash> = end.iter().map(|row| row.hash).collect();
+    let mut names: Vec<RefName> = Vec::new();
+    for source in view.sources_behind(&end)? {
+        names.extend(view.source(source)?.map(|source| source.session));
+    }
+    let known = gone(view, Some(&names))?;
+    Ok(known.values().any(|is_gone| !is_gone))
 }
 
 /// The files that came in, by path, each with the session that it feeds.

@@ -26,7 +26,7 @@ use crate::history::{On, Repo, repo};
 use crate::interop::{Action, Format, Problem, Sink};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
-use crate::model::{Head, Millis, RefName, RefValue};
+use crate::model::{Head, Millis, RefName, RefValue, Settings};
 use crate::store::{FollowedFile, Store, Tx, View};
 
 /// How much work one slice holds: commits and parts. About 200 ms.
@@ -639,14 +639,20 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Writes down how the file of the one session in it was, to go on with it.
+    /// Writes down how the file was: to go on with the one session in it, and to know whether the file is there still.
     fn remember(&self, tx: &dyn Tx, file: &SourceFile<'_>, source: u64) -> Result<()> {
-        let (Some(from), [session], None) =
-            (&self.file.file, &self.sessions[..], &self.file.redacted)
+        let Some(from) = self
+            .file
+            .file
+            .as_ref()
+            .filter(|_| !self.sessions.is_empty())
         else {
             return Ok(());
         };
-        let settings = session.found.settings.clone();
+        let settings = match &self.sessions[..] {
+            [session] => session.found.settings.clone(),
+            _ => Settings::default(),
+        };
         let remembered = file.remembered(from, source, settings, self.request.now);
         let known = tx.followed(&remembered.path)?;
         // When it was last looked at is no news.

@@ -50,7 +50,9 @@ pub use export::{ExportOptions, Exported, export, session_format, session_meant}
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};
 pub use growth::{file_of, has_changed, known_stamp, last_taken_in};
-pub use held::{HeldSession, followed_files, gone_sessions, held};
+pub use held::{
+    HeldSession, followed_files, gc_forecast_of, gone_sessions, held, let_go, let_go_forecast,
+};
 pub use import::{ImportRequest, Progress, Reading, Redaction, import, import_strict, redacts};
 pub use inspect::{Inspected, check_strict, inspect, unknown};
 pub use messages::{read_message, read_messages};

@@ -317,8 +317,8 @@ pub trait Sources: Remembered {
     }
 
     /// How much room each of them takes, by number; or each of those alone that nothing reads any more: at every
-    /// commit that has records in one, a newer one of the same session and format has them too, and it is not
-    /// the newest of a session that a ref or a move in the log names.
+    /// commit that has records in one, a newer one of the same session and format has them too, and it is neither
+    /// the newest of a session that a ref or a move in the log names, nor what the file of such a session is now.
     fn sizes_of(&self, only_older: bool) -> Result<Vec<SourceSize>>;
 
     /// How much room each source takes, by number.

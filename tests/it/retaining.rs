@@ -102,3 +102,97 @@ fn a_tag_and_a_setting_keep() {
     Would forget 3 operations: undo reaches back to #4 (7 min ago)
     ");
 }
+
+/// Whatever a session's file is, as long as it is there the session stays: one of several in a file, and one that came in
+/// without its secrets.
+#[test]
+fn every_session_whose_file_is_there_stays() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let talk = |at: usize| {
+        format!(
+            r#"{{"title":"t{at}","create_time":170000000{at},"update_time":170000000{at},"conversation_id":"c{at}","mapping":{{
+            "r":{{"id":"r","message":null,"parent":null,"children":["a"]}},
+            "a":{{"id":"a","parent":"r","children":[],"message":{{"id":"a","author":{{"role":"user"}},"create_time":170000000{at},
+                "content":{{"content_type":"text","parts":["question {at}"]}},"metadata":{{}}}}}}}},"current_node":"a"}}"#
+        )
+    };
+    let all = format!("[{},{},{}]", talk(0), talk(1), talk(2));
+    let several = sandbox.write("several.json", all);
+    let secret = concat!(
+        "sk-ant-",
+        "api03-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyz-abcdefAA"
+    );
+    let record = format!(
+        r#"{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"redacted","timestamp":"2026-01-01T09:00:00.000Z","cwd":"/work","message":{{"role":"user","content":"the key is {secret}"}}}}"#
+    );
+    let redacted = sandbox.write("redacted.jsonl", record + "\n");
+    let path = |path: &std::path::Path| path.to_str().expect("text").to_owned();
+    sandbox.ok(&["import", &path(&several)]);
+    sandbox.ok(&["import", "--redact", &path(&redacted)]);
+    let branches = sandbox.ok(&["branch"]);
+    insta::assert_snapshot!(sandbox.tract(&["gc", "--keep", "0", "--dry-run"]), @r"
+    --- stderr
+    Would let go of no session
+    Nothing to delete
+    ");
+    sandbox.ok(&["gc", "--keep", "0", "--expire", "now"]);
+    assert_eq!(sandbox.ok(&["branch"]), branches);
+    std::fs::remove_file(redacted).expect("gone");
+    std::fs::remove_file(several).expect("gone");
+    let said = sandbox.tract(&["gc", "--keep", "0"]);
+    assert!(said.contains("Let go of 3 sessions"), "{said}");
+}
+
+/// Of a session whose file a purge took, nobody knows where the file is: it stays.
+#[test]
+fn a_session_of_which_a_purge_took_something_stays() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let record = |id: &str, parent: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"one","timestamp":"2026-01-01T09:00:00.000Z","cwd":"/work","message":{{"role":"user","content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    let lines = record("a", "null", "the task") + &record("b", "\"a\"", "ZQXSECRET");
+    sandbox.write("one.jsonl", lines);
+    sandbox.ok(&["import", "one.jsonl"]);
+    sandbox.ok(&["checkout", "-b", "own"]);
+    sandbox.ok(&["reset", "--root"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "mine"]);
+    sandbox.ok(&["purge", "--match", "ZQXSECRET", "--force"]);
+    let said = sandbox.tract(&["gc", "--keep", "0"]);
+    assert!(!said.contains("Let go"), "{said}");
+    assert!(sandbox.ok(&["branch"]).contains("main"));
+}
+
+/// What an undo took back is not there as it was when it came in.
+#[test]
+fn a_file_whose_import_was_undone_is_new_again() {
+    let sandbox = Sandbox::empty();
+    sandbox.ok(&["init"]);
+    let home = sandbox.home();
+    let folder = home.join(".claude/projects/-work");
+    std::fs::create_dir_all(&folder).expect("made");
+    for name in ["one", "two"] {
+        let record = format!(
+            r#"{{"type":"user","uuid":"{name}","parentUuid":null,"sessionId":"{name}","timestamp":"2026-01-01T09:00:00.000Z","cwd":"/work","message":{{"role":"user","content":"of {name}"}}}}"#
+        );
+        std::fs::write(folder.join(format!("{name}.jsonl")), record + "\n").expect("written");
+    }
+    sandbox.ok(&["import", "--all"]);
+    let said = sandbox.tract(&["import", "--all"]);
+    assert!(
+        said.contains("2 files are as they were when they came in"),
+        "{said}"
+    );
+    let branches = sandbox.ok(&["branch"]);
+    sandbox.ok(&["undo"]);
+    let said = sandbox.tract(&["import", "--all"]);
+    assert!(said.contains("Imported claude-code"), "{said}");
+    assert!(
+        said.contains("1 other file is as it was when it came in"),
+        "{said}"
+    );
+    assert_eq!(sandbox.ok(&["branch"]), branches);
+}

@@ -1,8 +1,7 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
-use std::collections::HashSet;
-
 use tract::history::{Collected, Expire, GcStep, Retention, Unfinished};
+use tract::ingest;
 use tract::render::{bytes, listed, plural};
 
 use crate::cli::{App, Result, progress, retained};
@@ -67,10 +66,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(Kept(retention)) => retention,
         None => repo.config()?.retention()?,
     };
-    let stays = match retention {
-        Some(_) => retained::with_files(&repo)?,
-        None => HashSet::new(),
-    };
     let expire = match args.expire {
         Some(expire) => expire,
         None => repo.config()?.reflog_expire()?,
@@ -78,15 +73,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.dry_run {
         let (lets_go, would) = match retention {
             Some(retention) => (
-                retained::forecast(&repo, retention, &stays, app)?,
-                repo.gc_forecast_of(retention, &stays, expire, app.now())?,
+                retained::forecast(&repo, retention, app)?,
+                ingest::gc_forecast_of(&repo, retention, expire, app.now())?,
             ),
             None => (false, repo.gc_forecast(expire, app.now())?),
         };
         return tell(&would, ["Would take out", "Would forget"], lets_go, app);
     }
     let lets_go = match retention {
-        Some(retention) => retained::let_go(&repo, retention, &stays, app)?,
+        Some(retention) => retained::let_go(&repo, retention, app)?,
         None => false,
     };
     let bar = progress::bar(app, "{spinner} {msg}");

@@ -1,5 +1,6 @@
 //! What holds of imports as a whole.
 
+mod at_once;
 #[cfg(feature = "postgres")]
 mod beside;
 mod collecting;

@@ -110,7 +110,10 @@ impl Sources for Session<'_> {
                AND id NOT IN (
                  SELECT max(id) FROM sources
                  WHERE session IN (SELECT name FROM refs UNION SELECT name FROM reflog)
-                 GROUP BY session)"
+                 GROUP BY session)
+               AND id NOT IN (
+                 SELECT f.id FROM followed JOIN sources AS f ON f.id = followed.source
+                 WHERE f.session IN (SELECT name FROM refs UNION SELECT name FROM reflog))"
         } else {
             "SELECT sources.id, coalesce(sum(length(data)), 0) FROM sources
              LEFT JOIN source_blocks ON source = sources.id GROUP BY 1 ORDER BY 1"
