@@ -24,8 +24,20 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
         None => "for good",
         Some(_) => "from history",
     };
+    let asides = purged.asides.iter().filter(|aside| aside.messages > 0);
+    let asides: Vec<String> = asides
+        .map(|aside| {
+            let messages = plural(aside.messages, "message");
+            format!("Erased {messages} in {}", app.short_path(&aside.path))
+        })
+        .collect();
+    let held = purged.asides.iter().find(|aside| aside.failed.is_some());
+    let held = held.map(|aside| (app.short_path(&aside.path), aside.failed.clone()));
     let ui = &mut app.ui;
-    ui.status(format!("Erased {all} {whence}"));
+    if !all.is_empty() && (purged.contents > 0 || purged.sources + purged.words > 0) {
+        ui.status(format!("Erased {all} {whence}"));
+    }
+    asides.into_iter().for_each(|told| ui.status(told));
     if purged.shared > 0 {
         let shared = plural(purged.shared, "message");
         ui.notice(format!(
@@ -52,7 +64,15 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
     }
     ui.hint("session files outside of .tract are not touched");
     match &purged.unfinished {
-        None => Ok(()),
+        None => match held {
+            None => Ok(()),
+            Some((place, why)) => {
+                let what = format!("{place} may still hold it: {}", why.unwrap_or_default());
+                let failure = Failure::refused(what);
+                Err(failure
+                    .with_hint("it is from before a restore; delete it when nothing is missing"))
+            }
+        },
         Some(Unfinished::Busy) => {
             let what = "the files still hold it, because another process reads or writes them";
             let failure = Failure::Said(Exit::Lost, what.to_owned(), None);

@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Failure, Result};
 use tract::Error;
@@ -133,8 +134,13 @@ pub fn place<T>(path: &Path, force: bool, make: impl FnOnce(&Path) -> Result<T>)
     if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
         return Err(Failure::usage(format!("{} is not a file", path.display())));
     }
+    sweep(path);
     let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".new-{}", random_name::<4>()?));
+    draft.push(format!(
+        "{DRAFT}{}-{}",
+        std::process::id(),
+        random_name::<4>()?
+    ));
     let draft = PathBuf::from(draft);
     drop(create(&draft).map_err(failed)?);
     let draft = Draft(draft);
@@ -152,6 +158,54 @@ pub fn place<T>(path: &Path, force: bool, make: impl FnOnce(&Path) -> Result<T>)
         }
     }
     Ok(done)
+}
+
+/// What the name of a file is followed by that is not whole yet, before the number of the process that makes it.
+const DRAFT: &str = ".new-";
+/// Who is at work on a file writes to it more often than that.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Takes away what makers of this file have left who were killed: nothing has this number any more, and nobody has written
+/// to it lately, on whatever machine.
+fn sweep(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let begin = format!("{}{DRAFT}", name.to_string_lossy());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let maker = name
+            .strip_prefix(&begin)
+            .and_then(|rest| rest.split_once('-'));
+        let maker = maker.and_then(|(maker, _)| maker.parse().ok());
+        let is_silent = || {
+            let written = entry.metadata().and_then(|facts| facts.modified());
+            written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > SILENCE))
+        };
+        if maker.is_some_and(is_gone) && is_silent() {
+            drop(Draft(entry.path()));
+        }
+    }
+}
+
+/// Whether no process has this number.
+#[cfg(unix)]
+fn is_gone(process: u32) -> bool {
+    let process = rustix::process::Pid::from_raw(process.cast_signed());
+    process.is_some_and(|process| {
+        rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+    })
+}
+
+#[cfg(not(unix))]
+fn is_gone(_: u32) -> bool {
+    false
 }
 
 /// A file that is not whole yet, and goes if it never is.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::asides::ErasedAside;
 use crate::history::call::Call;
 use crate::history::find::Pattern;
 use crate::history::kept::KeptSource;
@@ -52,8 +53,12 @@ pub struct Erasure {
     pub names: Vec<RefName>,
     /// The operations that could be undone, and could not any more, newest first.
     pub ends: Vec<OperationEntry>,
+    /// Copies from before a restore that hold any of it.
+    pub asides: Vec<ErasedAside>,
     /// The kept files, by number.
     files: Vec<u64>,
+    /// All that is to be gone, what is gone already included.
+    contents: Vec<ContentHash>,
 }
 
 /// A message that would be erased.
@@ -76,6 +81,7 @@ impl Erasure {
             && self.sources.is_empty()
             && self.titles.is_empty()
             && self.notes.is_empty()
+            && self.asides.is_empty()
     }
 }
 
@@ -89,6 +95,7 @@ impl Repo {
     pub fn erasure(&self, what: &Erasing<'_>) -> Result<Erasure> {
         let view = self.store.read()?;
         let mut erasure = plan(&*view, what)?.0;
+        erasure.asides = self.held_aside(&erasure.contents, what.pattern);
         if !erasure.is_nothing() {
             let contents = erasure.messages.iter().map(|it| it.content).collect();
             erasure.ends = undo::ended_by(&*view, contents)?;
@@ -127,7 +134,9 @@ impl Repo {
         let dropped = tx.drop_unreached()?;
         let (erasure, sessions) = plan(&*tx, what)?;
         if erasure.is_nothing() {
+            drop(tx);
             return Ok(Purged {
+                asides: self.erase_aside(call, &erasure.contents, what.pattern),
                 names: erasure.names,
                 ..Purged::default()
             });
@@ -163,7 +172,37 @@ impl Repo {
             tx.set_tag_note(tag, None)?;
         }
         purged.unfinished = concluded(&*self.store, tx, call)?;
+        purged.asides = self.erase_aside(call, &erasure.contents, what.pattern);
         Ok(purged)
+    }
+}
+
+impl Repo {
+    /// What of these contents, and of whatever says this, the copies from before a restore hold.
+    fn held_aside(&self, contents: &[ContentHash], pattern: Option<&Pattern>) -> Vec<ErasedAside> {
+        let what = everywhere(contents, pattern);
+        self.each_aside(&|copy| Ok(copy.erasure(&what)?.messages.len() as u64))
+    }
+
+    /// Erases the same in these copies, and takes away what restores have left that were killed.
+    pub(super) fn erase_aside(
+        &self,
+        call: Call<'_>,
+        contents: &[ContentHash],
+        pattern: Option<&Pattern>,
+    ) -> Vec<ErasedAside> {
+        self.sweep_drafts();
+        let what = everywhere(contents, pattern);
+        self.each_aside(&|copy| Ok(copy.erase(call, &what)?.contents))
+    }
+}
+
+/// What is to be erased, by what it is everywhere.
+fn everywhere<'a>(contents: &[ContentHash], pattern: Option<&'a Pattern>) -> Erasing<'a> {
+    Erasing {
+        contents: contents.to_vec(),
+        pattern,
+        ..Erasing::default()
     }
 }
 
@@ -192,7 +231,10 @@ fn plan(view: &dyn View, what: &Erasing<'_>) -> Result<(Erasure, BTreeSet<RefNam
     let named: Vec<ContentHash> = gone.into_iter().collect();
     let known = view.content_rows(&named)?.into_iter();
     let already = view.purged(&named)?;
-    let mut erasure = Erasure::default();
+    let mut erasure = Erasure {
+        contents: named.clone(),
+        ..Erasure::default()
+    };
     for ((content, known), already) in named.into_iter().zip(known).zip(already) {
         if let Some(known) = known.filter(|_| !already) {
             let names = |row: &&CommitRow| row.commit.operation.contents().contains(&content);

@@ -7,6 +7,7 @@ pub mod about;
 pub(crate) mod adopted;
 mod ancestry;
 pub mod append;
+mod asides;
 mod attest;
 pub mod audit;
 mod backup;
@@ -87,6 +88,7 @@ mod weigh;
 
 pub use about::About;
 pub use append::{CommitOptions, Committed, Expect};
+pub use asides::{Aside, ErasedAside};
 pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
 pub use backup::BackupStep;
 pub use blame::derived::{DerivedLine, LineSource};

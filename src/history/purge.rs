@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
+use crate::history::asides::ErasedAside;
 use crate::history::budget;
 use crate::history::call::{Call, On};
 use crate::history::load;
@@ -33,6 +34,8 @@ pub struct Purged {
     pub names: Vec<RefName>,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
+    /// Copies from before a restore in which messages were erased, or that still hold them.
+    pub asides: Vec<ErasedAside>,
     /// Why the repository's files still hold what was erased from history; none: they don't. The
     /// next call that writes rewrites them.
     pub unfinished: Option<Unfinished>,
@@ -153,6 +156,7 @@ impl Repo {
             }
         }
         purged.unfinished = concluded(&*self.store, tx, call)?;
+        purged.asides = self.erase_aside(call, &gone, None);
         Ok(purged)
     }
 }

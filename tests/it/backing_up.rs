@@ -461,3 +461,91 @@ fn a_restore_that_is_killed_leaves_the_old_file_or_the_new_one() {
         sandbox.ok(&["fsck"]);
     }
 }
+
+/// What is erased is erased in the copy, too, that a restore keeps of what was there before; and all that look after the files
+/// know of it.
+#[test]
+fn a_purge_erases_in_what_a_restore_has_kept() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "the task"), ("user", "ZQXSECRET")]);
+    sandbox.ok(&["backup", "copy.db"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "only before: ZQXLATER"]);
+    sandbox.ok(&["backup", "--restore", "--force", "copy.db"]);
+    std::fs::remove_file(sandbox.work().join("copy.db")).expect("gone");
+    let folder = sandbox.work().join(".tract");
+    // What a restore has left that was killed.
+    std::fs::copy(folder.join("tract.db"), folder.join("tract.db.new-1-0")).expect("copied");
+    let says = |text: &str| {
+        let entries = std::fs::read_dir(&folder).expect("read").flatten();
+        let found = entries.filter(|entry| {
+            let bytes = std::fs::read(entry.path()).unwrap_or_default();
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        });
+        found.count()
+    };
+    assert!(says("ZQXSECRET") >= 2);
+    for command in ["du", "doctor", "gc"] {
+        let said = sandbox.tract(&[command]);
+        assert!(
+            said.contains("tract.db.before-restore"),
+            "{command}: {said}"
+        );
+    }
+    insta::assert_snapshot!(sandbox.tract(&["purge", "--match", "ZQX"]), @r"
+    exit code: 1
+    --- stderr
+    error: 1 message and 2 copied messages would be erased for good
+    hint: tract purge --match ZQX --force; --dry-run lists them
+    ");
+    insta::assert_snapshot!(sandbox.tract(&["purge", ":2", "--force"]), @r"
+    --- stderr
+    Erased 1 message (60 B) for good
+    Erased 1 message in .tract/tract.db.before-restore
+    hint: session files outside of .tract are not touched
+    ");
+    assert_eq!(says("ZQXSECRET"), 0);
+    insta::assert_snapshot!(sandbox.tract(&["purge", "--match", "ZQXLATER", "--force"]), @r"
+    --- stderr
+    Erased 1 message in .tract/tract.db.before-restore
+    hint: session files outside of .tract are not touched
+    ");
+    assert_eq!(says("ZQXLATER"), 0);
+    // One that nobody can read is named.
+    std::fs::write(folder.join("tract.db.before-restore-2"), "ZQXSECRET").expect("written");
+    let said = sandbox.tract(&["purge", ":1", "--force"]);
+    assert!(
+        said.contains("tract.db.before-restore-2 may still hold it"),
+        "{said}"
+    );
+}
+
+/// Who makes a backup takes away what one has left that was killed.
+#[test]
+fn a_killed_backup_leaves_nothing_for_long() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "the task")]);
+    let work = sandbox.work();
+    let left = |name: &str, seconds: u64| {
+        let path = work.join(name);
+        let file = std::fs::File::create(&path).expect("made");
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+        file.set_modified(time).expect("set");
+        path
+    };
+    // No process has such a number; the second is written to, and the third is somebody else's.
+    let gone = left("copy.db.new-2147483646-00000000", 3_600);
+    let at_work = left("copy.db.new-2147483645-00000000", 0);
+    let other = left(
+        &format!("copy.db.new-{}-00000000", std::process::id()),
+        3_600,
+    );
+    sandbox.ok(&["backup", "copy.db"]);
+    assert!(!gone.exists());
+    assert!(at_work.exists() && other.exists());
+}

@@ -139,13 +139,33 @@ impl Method for DoctorParams {
 /// The store's. What one may not see is told as unknown.
 pub fn doctor(repo: &Repo, now: Millis) -> Result<DoctorAnswer> {
     let health = repo.health(now)?;
-    let checks = checks(&health, now);
+    let mut checks = checks(&health, now);
+    checks.extend(copies(repo));
     let is_good = |check: &HealthCheck| check.verdict != HealthVerdict::Look;
     Ok(DoctorAnswer {
         is_good: checks.iter().all(is_good),
         repository: repo.place().map(|place| place.display().to_string()),
         checks,
     })
+}
+
+/// The copies that restores have kept in the repository's folder; none where there is none.
+fn copies(repo: &Repo) -> Option<HealthCheck> {
+    let asides = repo.asides();
+    let name = asides
+        .first()?
+        .path
+        .file_name()?
+        .to_string_lossy()
+        .into_owned();
+    let size_bytes: u64 = asides.iter().map(|aside| aside.size_bytes).sum();
+    let all = match asides.len() {
+        1 => name,
+        more => format!("{name} and {}", plural(more as u64 - 1, "other")),
+    };
+    let says = format!("{all}: {} from before a restore", bytes(size_bytes));
+    let check = HealthCheck::look("copies", says, "delete it when nothing is missing");
+    Some(check.with(json!({ "size_bytes": size_bytes, "files": asides.len() })))
 }
 
 /// What each fact means.

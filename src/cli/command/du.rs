@@ -30,7 +30,16 @@ const LARGEST: usize = 10;
 const ROW_COLS: usize = 54;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let du = app.repo()?.du()?;
+    let repo = app.repo()?;
+    let du = repo.du()?;
+    let asides = repo.asides().into_iter();
+    let asides = asides.map(|aside| {
+        (
+            app.short_path(&aside.path),
+            tract::render::bytes(aside.size_bytes),
+        )
+    });
+    let asides: Vec<(String, String)> = asides.collect();
     let ui = &mut app.ui;
     let limit = if args.all { usize::MAX } else { LARGEST };
     let total = du.room.size_bytes();
@@ -41,6 +50,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .collect();
     rows.push(share("all", total, total, ui));
     ui.print_all(table::lines(rows, &[1, 2]))?;
+
+    for (path, size) in asides {
+        ui.print(format!("{path}, from before a restore: {size}"))?;
+    }
 
     let rows = du.by_need.iter();
     let rows = rows.map(|(need, heap)| heaped(needed(*need).into(), heap, None, ui));

@@ -101,6 +101,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let line = format!("The files have {}, before {}", bytes(after), bytes(before));
         app.ui.status(line);
     }
+    for aside in repo.asides() {
+        let (place, size) = (app.short_path(&aside.path), bytes(aside.size_bytes));
+        app.ui.hint(format!(
+            "{place} has {size} from before a restore; delete it when nothing is missing"
+        ));
+    }
     match &done.unfinished {
         None => {}
         Some(Unfinished::Busy) => app.ui.notice(

@@ -91,8 +91,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 /// How much would go.
 fn size(erasure: &Erasure) -> String {
+    let copied: u64 = erasure.asides.iter().map(|aside| aside.messages).sum();
     let counts = [
         (erasure.messages.len(), "message"),
+        (copied as usize, "copied message"),
         (erasure.sources.len(), "kept session file"),
         (erasure.titles.len(), "title"),
         (erasure.notes.len(), "tag note"),

@@ -55,7 +55,7 @@ use crate::error::{Error, Result};
 use crate::model::weighed::weighed;
 use crate::model::{Author, Millis};
 use dictionary::Dictionary;
-pub use restore::Successor;
+pub use restore::{Successor, kept_aside};
 use session::Session;
 
 /// How long a writer waits for another one unless told otherwise.
@@ -594,6 +594,11 @@ fn journal(path: &Path, end: &str) -> PathBuf {
 /// that were stopped, and those of makers that come too late. What stays behind harms nothing.
 fn sweep(path: &Path, draft: &Path) {
     backup::take_away(draft);
+    sweep_drafts(path);
+}
+
+/// Takes away what makers have left beside a database that is there, and were stopped before it had its name.
+pub fn sweep_drafts(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return;
     };

@@ -158,6 +158,26 @@ impl Drop for Successor {
     }
 }
 
+/// The files that restores have kept of what was at `path` before, by name.
+pub fn kept_aside(path: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Vec::new();
+    };
+    let begin = format!("{}{ASIDE}", name.to_string_lossy());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_one = |name: &str| {
+        let number = name.strip_prefix(&begin);
+        number.is_some_and(|number| {
+            let digits = number.strip_prefix('-').unwrap_or("1");
+            (number.is_empty() || number.starts_with('-')) && digits.parse::<u32>().is_ok()
+        })
+    };
+    let found = entries.filter(|entry| is_one(&entry.file_name().to_string_lossy()));
+    let mut found: Vec<PathBuf> = found.map(|entry| entry.path()).collect();
+    found.sort_unstable();
+    found
+}
+
 fn is_unreadable(error: &Error) -> bool {
     matches!(
         error,
