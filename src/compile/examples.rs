@@ -320,6 +320,33 @@ fn pictures_and_files_take_each_providers_form() {
 }
 
 #[test]
+fn sound_is_sent_as_such_where_a_provider_takes_it() {
+    let sound = |media_type: &str| {
+        let media = Media::new(Some(media_type.into()), MediaSource::Base64("AA==".into()));
+        [of(Role::User, vec![Part::File(media)])]
+    };
+    let named =
+        "1 image or file that the provider does not take there named in its place (message 1)";
+    for (media_type, format) in [("audio/wav", "wav"), ("audio/mpeg", "mp3")] {
+        let (payload, notices) = openai(&sound(media_type));
+        let part = format!(
+            r#"{{"type":"input_audio","input_audio":{{"data":"AA==","format":"{format}"}}}}"#
+        );
+        assert!(payload.contains(&part), "{payload}");
+        assert_eq!(notices, NONE);
+        let (payload, notices) = anthropic(&sound(media_type));
+        assert!(
+            payload.contains("[file]") && !payload.contains("AA=="),
+            "{payload}"
+        );
+        assert_eq!(notices, [named]);
+    }
+    let (payload, notices) = openai(&sound("audio/flac"));
+    assert!(payload.contains("[file]"), "{payload}");
+    assert_eq!(notices, [named]);
+}
+
+#[test]
 fn a_custom_call_stays_one() {
     let mut custom = call("1", "*** Begin");
     if let Part::ToolCall { kind, .. } = &mut custom {

@@ -234,15 +234,23 @@ fn image(media: &Media) -> Option<String> {
     Some(image.finish())
 }
 
-/// The part for a file, where the provider takes it.
+/// The part for a file, where the provider takes it: sound has one of its own, in two forms.
 fn file(media: &Media) -> Option<String> {
+    let media_type = media.media_type.as_deref().unwrap_or(PDF);
     let inner = match &media.source {
-        MediaSource::Base64(data) => {
-            let media_type = media.media_type.as_deref().unwrap_or(PDF);
-            Object::new()
-                .string("filename", media.name.as_deref().unwrap_or("file"))
-                .string("file_data", &format!("data:{media_type};base64,{data}"))
+        MediaSource::Base64(data) if media_type.starts_with("audio/") => {
+            let format = match media_type {
+                "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
+                "audio/mpeg" | "audio/mp3" => "mp3",
+                _ => return None,
+            };
+            let audio = Object::new().string("data", data).string("format", format);
+            let part = Object::typed("input_audio").raw("input_audio", &audio.finish());
+            return Some(part.finish());
         }
+        MediaSource::Base64(data) => Object::new()
+            .string("filename", media.name.as_deref().unwrap_or("file"))
+            .string("file_data", &format!("data:{media_type};base64,{data}")),
         MediaSource::FileId(id) if !is_anthropic_file(id) => Object::new().string("file_id", id),
         _ => return None,
     };
