@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::history::Repo;
 use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
-use crate::interop::{Descent, FORMATS, Format};
+use crate::interop::{Agents, Descent, FORMATS, Format};
 
 /// How long a first line may be.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -85,7 +85,7 @@ pub(super) fn placed(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         !(home.everywhere.is_session)(&name)
     };
-    let mut found = Vec::new();
+    let (mut found, mut own_folders) = (Vec::new(), Vec::new());
     for place in home.agents_in {
         match *place {
             "." => {
@@ -99,11 +99,19 @@ pub(super) fn placed(
             place if place.contains("{}") => {
                 let folders = ids.iter().filter(is_name);
                 let folders = folders.map(|id| below(own, &place.replace("{}", id)));
-                found.extend(folders.flat_map(|folder| walk_directory(&folder)));
+                own_folders.extend(folders);
             }
-            place => found.extend(walk_directory(&below(own, place))),
+            place => {
+                // One that was copied elsewhere has no others around it.
+                let folder = below(own, place);
+                let is_of = |agents: &Agents| folder.ends_with(agents.folder);
+                if report.format.agents.as_ref().is_none_or(is_of) {
+                    found.extend(walk_directory(&folder));
+                }
+            }
         }
     }
+    found.extend(own_folders.iter().flat_map(|it| walk_directory(it)));
     found.retain(|path| *path != absolute && is_new(path));
     found.sort();
     found.dedup();
@@ -113,7 +121,7 @@ pub(super) fn placed(
             parent.is_some_and(|parent| ids.contains(&parent))
         }
         // Of a file in the session's own folder the name says it where its first line is broken.
-        None => path.parent() != Some(own) && is_agents_name(path),
+        None => is_agents_name(path) && own_folders.iter().any(|it| path.starts_with(it)),
     };
     found.retain(is_agents);
     found

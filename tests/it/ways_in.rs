@@ -417,6 +417,43 @@ fn what_is_wrong_in_a_sub_agents_file_is_told() {
     ");
 }
 
+#[test]
+fn a_file_that_lies_elsewhere_brings_nothing_that_lies_around_it() {
+    let sandbox = Sandbox::new();
+    let (mut home, mut dice) = (Home::default(), Dice(1));
+    home.claude(&mut dice);
+    home.gemini(true, &mut dice);
+    home.qwen();
+    home.kimi();
+    home.codex();
+    // A folder for each tool, with others beside it.
+    for (number, session) in home.sessions.iter().enumerate() {
+        let (place, text) = home
+            .files
+            .iter()
+            .find(|(place, _)| *place == session.file)
+            .expect("it is there");
+        let name = place.rsplit('/').next().expect("a name");
+        sandbox.write(&format!("kept/{number}/{name}"), text);
+        sandbox.write(
+            &format!("kept/{number}/other.json"),
+            r#"[{"role":"user","content":"hi"}]"#,
+        );
+    }
+    for number in 0..home.sessions.len() {
+        let folder = fs::read_dir(sandbox.work().join(format!("kept/{number}"))).expect("read");
+        let files = folder.map(|file| file.expect("read").path());
+        let file = files
+            .filter(|path| !path.ends_with("other.json"))
+            .last()
+            .expect("one");
+        sandbox.ok(&["import", &file.display().to_string()]);
+        let names = sandbox.texts("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'");
+        let own = names.iter().filter(|name| !name.contains("leaf-"));
+        assert_eq!(own.count(), number + 1, "{names:?}");
+    }
+}
+
 /// The name of a directory's folder, as Claude Code makes it.
 fn slug(directory: &Path) -> String {
     let name = directory.to_string_lossy().into_owned();
