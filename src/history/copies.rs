@@ -41,6 +41,7 @@ struct Front {
 pub(crate) struct Copies<'v> {
     view: &'v dyn View,
     ranks: RefCell<HashMap<RefName, Rank>>,
+    parents: RefCell<HashMap<RefName, Vec<RefName>>>,
 }
 
 impl<'v> Copies<'v> {
@@ -48,6 +49,7 @@ impl<'v> Copies<'v> {
         Self {
             view,
             ranks: RefCell::default(),
+            parents: RefCell::default(),
         }
     }
 
@@ -72,17 +74,9 @@ impl<'v> Copies<'v> {
             return Ok(*known);
         }
         let front = self.front(name)?;
-        let (mut forks, mut next) = (0, front.forked_from.clone());
-        while let Some(parent) = next.filter(|parent| parent != name && forks < FORKS) {
-            let before = self.front(&parent)?;
-            if before.source == 0 {
-                break;
-            }
-            (forks, next) = (forks + 1, before.forked_from);
-        }
         let rank = Rank {
             is_written: is_written(self.view, name)?,
-            forks,
+            forks: self.parents(name)?.len(),
             began: front.began.unwrap_or(Millis(i64::MAX)),
             source: front.source,
         };
@@ -90,9 +84,41 @@ impl<'v> Copies<'v> {
         Ok(rank)
     }
 
-    /// What the first file of a session begins with.
+    /// Whether one of two sessions says that it began as a copy of the other, or of a copy of that.
+    pub(crate) fn are_kin(&self, one: &RefName, other: &RefName) -> Result<bool> {
+        let (one, other) = (root(one), root(other));
+        Ok(self.parents(&one)?.contains(&other) || self.parents(&other)?.contains(&one))
+    }
+
+    /// The sessions here of which one is a copy, each of the next.
+    fn parents(&self, name: &RefName) -> Result<Vec<RefName>> {
+        if let Some(known) = self.parents.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let mut parents: Vec<RefName> = Vec::new();
+        let mut next = self.front(name)?.forked_from;
+        while let Some(parent) = next.filter(|it| it != name && !parents.contains(it)) {
+            let front = self.front(&parent)?;
+            if front.source == 0 || parents.len() == FORKS {
+                break;
+            }
+            parents.push(parent);
+            next = front.forked_from;
+        }
+        let kept = parents.clone();
+        self.parents.borrow_mut().insert(name.clone(), kept);
+        Ok(parents)
+    }
+
+    /// What the first file of a session begins with; of what stands below one without a file of its own, that one's.
     fn front(&self, name: &RefName) -> Result<Front> {
-        let Some(row) = self.view.sources(name)?.pop() else {
+        let own = self.view.sources(name)?.pop();
+        let above = root(name);
+        let row = match own {
+            None if above != *name => self.view.sources(&above)?.pop(),
+            own => own,
+        };
+        let Some(row) = row else {
             return Ok(Front::default());
         };
         let mut front = Front {
@@ -114,8 +140,16 @@ impl<'v> Copies<'v> {
 
 /// Whether `resume` wrote a session, in this repository.
 pub(crate) fn is_written(view: &dyn View, name: &RefName) -> Result<bool> {
-    match name.as_session() {
+    match root(name).as_session() {
         Some((tool, id)) => Ok(view.resumed(tool, id)?.is_some()),
         None => Ok(false),
+    }
+}
+
+/// The session below which one stands: itself, or that of an agent, or of what was taken back.
+fn root(name: &RefName) -> RefName {
+    match name.as_session() {
+        Some((tool, id)) => RefName::session(tool, id.split('/').next().unwrap_or(id)),
+        None => name.clone(),
     }
 }

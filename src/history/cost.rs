@@ -37,8 +37,8 @@ pub struct BilledReply {
     content: Option<ContentHash>,
 }
 
-/// What tells a reply from others: a copy says the same, and was made at the same moment for the same counts.
-pub(super) type ReplyName = (ContentHash, Millis, Usage, [Option<String>; 2]);
+/// What a reply has in common with its copies: what it says, its counts, its model and tier.
+type ReplyBody = (ContentHash, Usage, [Option<String>; 2]);
 
 /// What some replies come to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -200,21 +200,19 @@ impl Repo {
 /// Replies of one path after the other, each once and with the session that made it.
 struct Billed<'v> {
     view: &'v dyn View,
-    copies: Copies<'v>,
+    known: KnownReplies<'v>,
     replies: Vec<BilledReply>,
     /// Where each is among them.
     by_commit: HashMap<CommitHash, usize>,
-    by_name: HashMap<ReplyName, usize>,
 }
 
 impl<'v> Billed<'v> {
     fn of(view: &'v dyn View) -> Self {
         Self {
             view,
-            copies: Copies::of(view),
+            known: KnownReplies::of(view),
             replies: Vec::new(),
             by_commit: HashMap::new(),
-            by_name: HashMap::new(),
         }
     }
 
@@ -228,12 +226,9 @@ impl<'v> Billed<'v> {
             }
         }
         for reply in path.replies(self.view, prices)? {
-            let name = reply.name();
-            let known = name.as_ref().and_then(|name| self.by_name.get(name));
-            let at = known.copied().unwrap_or(self.replies.len());
+            let at = self.known.place(&reply)?;
             self.by_commit.insert(reply.commit, at);
             if at == self.replies.len() {
-                self.by_name.extend(name.map(|name| (name, at)));
                 self.replies.push(reply);
             } else if self.is_made_by(path.session, at)? {
                 self.replies[at] = reply;
@@ -246,10 +241,56 @@ impl<'v> Billed<'v> {
     fn is_made_by(&self, session: Option<&RefName>, at: usize) -> Result<bool> {
         match (session, &self.replies[at].session) {
             (Some(session), Some(other)) if session != other => {
-                self.copies.is_older(session, other)
+                self.known.copies.is_older(session, other)
             }
             _ => Ok(false),
         }
+    }
+}
+
+/// The replies that were met, each known again by its copies: those made at the same moment, and, for some clients
+/// write another time into a copy, those of a session that says whose copy it is.
+pub(super) struct KnownReplies<'v> {
+    copies: Copies<'v>,
+    /// With when each was made, and the session that had it first.
+    by_body: HashMap<ReplyBody, Vec<(usize, Option<Millis>, Option<RefName>)>>,
+    count: usize,
+}
+
+impl<'v> KnownReplies<'v> {
+    pub(super) fn of(view: &'v dyn View) -> Self {
+        Self {
+            copies: Copies::of(view),
+            by_body: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    /// The number of a reply among those that differ; a new one's is the next.
+    pub(super) fn place(&mut self, reply: &BilledReply) -> Result<usize> {
+        if let Some(content) = reply.content {
+            let served = [reply.model.clone(), reply.tier.clone()];
+            let known = self.by_body.entry((content, reply.usage, served));
+            let known = known.or_default();
+            for (at, time, session) in known.iter() {
+                let is_one = match (session, &reply.session) {
+                    _ if time.is_some() && *time == reply.time => true,
+                    (Some(one), Some(other)) if one != other => self.copies.are_kin(one, other)?,
+                    _ => false,
+                };
+                if is_one {
+                    return Ok(*at);
+                }
+            }
+            known.push((self.count, reply.time, reply.session.clone()));
+        }
+        self.count += 1;
+        Ok(self.count - 1)
+    }
+
+    /// How many differ.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 }
 
@@ -291,12 +332,6 @@ fn setting(row: &CommitRow, key: &str) -> Option<String> {
 }
 
 impl BilledReply {
-    /// What tells it from others; none where nobody knows when it was made.
-    pub(super) fn name(&self) -> Option<ReplyName> {
-        let served = [self.model.clone(), self.tier.clone()];
-        Some((self.content?, self.time?, self.usage, served))
-    }
-
     /// Looks its price up.
     pub fn price(&mut self, prices: &Prices) {
         let served = self.served();

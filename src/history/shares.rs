@@ -5,12 +5,12 @@
 //! one, then the rest. A reply bears its output. The shares of a request come to what it was billed for, to the last
 //! fraction. Deliberately absent: what a request without a reply cost, for nobody counted it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use imbl::Vector;
 
 use super::called;
-use super::cost::{BilledReply, NewPath, ReplyName, each_path};
+use super::cost::{BilledReply, KnownReplies, NewPath, each_path};
 use super::counts::{Counting, Counts, key};
 use super::load::{self, Fresh};
 use super::newest_request::shape_at;
@@ -97,7 +97,7 @@ impl Repo {
             counting: Counting::new(encoding),
             counts: Counts::default(),
             places: HashMap::new(),
-            names: HashSet::new(),
+            known: KnownReplies::of(&*view),
             shares: Shares::default(),
         };
         each_path(&*view, tip, &mut |path| found.path(&path, wanted))?;
@@ -187,7 +187,7 @@ struct Found<'a> {
     counts: Counts,
     places: HashMap<EntryId, usize>,
     /// The replies that were met.
-    names: HashSet<ReplyName>,
+    known: KnownReplies<'a>,
     shares: Shares,
 }
 
@@ -250,11 +250,14 @@ impl Found<'_> {
         path: &NewPath<'_>,
         wanted: &dyn Fn(&BilledReply) -> bool,
     ) -> Result<Vec<Stand>> {
-        let replies = path.replies(self.view, self.prices)?.into_iter();
-        // A copy of a reply was paid for once.
-        let names = &mut self.names;
-        let replies = replies.filter(|reply| reply.name().is_none_or(|name| names.insert(name)));
-        let mut replies: HashMap<_, _> = replies.map(|reply| (reply.commit, reply)).collect();
+        let mut replies = HashMap::new();
+        for reply in path.replies(self.view, self.prices)? {
+            // A copy of a reply was paid for once.
+            let count = self.known.count();
+            if self.known.place(&reply)? == count {
+                replies.insert(reply.commit, reply);
+            }
+        }
         let mut stands = Vec::new();
         let (before, new) = path.rows.split_at(path.known);
         let Some(first) = new.first().filter(|_| !replies.is_empty()) else {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::codex_files::Rollout;
 use crate::sandbox::Sandbox;
 
 const REQUESTS: &str = include_str!("../data/claude-code/requests.jsonl");
@@ -185,6 +186,22 @@ fn a_fork_leaves_its_parent_its_name_and_its_cost() {
 }
 
 #[test]
+fn what_was_taken_back_before_a_fork_is_its_parents() {
+    let before = Claude::new(ORIGINAL).turns(2);
+    let mut parent = before.turns(1);
+    // The last turn is another one than that which stands before it.
+    let again = parent.lines[0]["uuid"].clone();
+    let last = parent.lines.len() - 2;
+    parent.lines[last]["parentUuid"] = again;
+    let side = parent.branched(FORK).turns(1);
+    let files = [(&parent, parent.text()), (&side, side.text())];
+    in_both_orders(files, &|sandbox| {
+        assert_eq!(replies(sandbox, "total").as_deref(), Some("4"));
+        assert_eq!(replies(sandbox, "1f2434f3").as_deref(), Some("1"));
+    });
+}
+
+#[test]
 fn of_two_sessions_that_say_nothing_of_each_other_the_older_one_made_it() {
     let parent = Claude::new(ORIGINAL).turns(2);
     let side = parent.forked(FORK).turns(1);
@@ -216,6 +233,46 @@ fn a_fork_of_a_compacted_session_pays_for_its_own_replies_alone() {
         let (all, own) = (total(&sandbox.ok(&["cost"])), total(&messages));
         assert_eq!(all, own);
     });
+}
+
+/// A fork of Codex's whose parent was compacted: it holds copies of what was kept, with times of its own.
+#[test]
+fn a_copy_with_times_of_its_own_is_paid_for_once() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const SIDE: &str = "01a1f04f-11f9-7941-9c3c-4fe4330026bb";
+    let turn = |rollout: &mut Rollout, prompt: &str, answer: &str, input: u64| {
+        rollout.record("event_msg", json!({"type": "task_started", "turn_id": "t"}));
+        let settings = json!({"turn_id": "t", "cwd": "/p", "model": "gpt-5.1-codex"});
+        rollout.record("turn_context", settings);
+        rollout.says("user", "input_text", prompt);
+        rollout.says("assistant", "output_text", answer);
+        let usage = json!({"input_tokens": input, "cached_input_tokens": 0, "output_tokens": 50,
+            "reasoning_output_tokens": 0, "total_tokens": input + 50});
+        let info = json!({"total_token_usage": usage, "last_token_usage": usage});
+        rollout.record("event_msg", json!({"type": "token_count", "info": info}));
+        let complete = json!({"type": "task_complete", "turn_id": "t"});
+        rollout.record("event_msg", complete);
+    };
+    let mut parent = Rollout::new(PARENT);
+    turn(&mut parent, "one", "first", 1_000);
+    turn(&mut parent, "two", "second", 2_000);
+    // Of the first turn it has no copy.
+    let mut side = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+    turn(&mut side, "two", "second", 2_000);
+    turn(&mut side, "else", "third", 3_000);
+    for order in [[&parent, &side], [&side, &parent]] {
+        let sandbox = Sandbox::new();
+        for (number, rollout) in order.into_iter().enumerate() {
+            let name = sandbox.write(&rollout.name(number as u32), rollout.text());
+            sandbox.ok(&["import", &name.display().to_string()]);
+        }
+        let cost = sandbox.ok(&["cost"]);
+        let counts: Vec<&str> = cost
+            .lines()
+            .filter_map(|line| line.split_whitespace().nth(1))
+            .collect();
+        assert_eq!(counts, ["2", "1", "3"], "{cost}");
+    }
 }
 
 /// The last three columns of the sum.
