@@ -628,6 +628,8 @@ fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
     let (mut replies, mut answered, mut inputs) = (BTreeSet::new(), BTreeSet::new(), 0);
     let mut owner = HashMap::new();
     let mut summaries = 0;
+    // What went into the queue, and all that stands in other records.
+    let (mut queued, mut said) = (Vec::new(), HashSet::new());
     for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
         let record: Value = serde_json::from_slice(line).expect("JSON");
         let content = &record["message"]["content"];
@@ -650,13 +652,28 @@ fn count(bytes: &[u8], agent_file: bool) -> (usize, usize) {
                 let call = content[0]["tool_use_id"].as_str().expect("a call");
                 answered.insert(owner.get(call).cloned().unwrap_or_else(|| call.to_owned()));
             }
-            "user" => inputs += 1,
-            "attachment" if record["attachment"]["type"] == "queued_command" => inputs += 1,
+            "user" => {
+                inputs += 1;
+                let blocks = content.as_array().into_iter().flatten();
+                said.extend(blocks.map(|block| block["text"].to_string()));
+                said.insert(content.to_string());
+            }
+            "attachment" if record["attachment"]["type"] == "queued_command" => {
+                inputs += 1;
+                said.insert(record["attachment"]["prompt"].to_string());
+            }
+            "queue-operation" if record["operation"] == "popAll" => queued.clear(),
+            "queue-operation" if record["operation"] == "enqueue" => {
+                let typed = record["content"].as_str();
+                let typed = typed.filter(|text| !text.starts_with(['<', '{']));
+                queued.extend(typed.map(|text| Value::from(text).to_string()));
+            }
             _ => {}
         }
     }
+    queued.retain(|text| !said.contains(text));
     (
-        replies.len() + answered.len() + inputs + summaries,
+        replies.len() + answered.len() + inputs + queued.len() + summaries,
         summaries,
     )
 }
