@@ -90,6 +90,19 @@ def varints(data):
     return values
 
 
+# In a summary, in place of a number that is not known, and before the settings.
+NOT_KNOWN = 2**64 - 1
+
+
+def varints_of(data, count):
+    """So many varints, and what is behind them."""
+    ends = [at + 1 for at, byte in enumerate(data) if not byte & 0x80][:count]
+    if len(ends) < count:
+        raise Damaged("varints that end early")
+    end = ends[-1] if ends else 0
+    return varints(data[:end]), data[end:]
+
+
 def seal(values):
     crc = 0
     for value in values:
@@ -515,7 +528,9 @@ def mask_key(parts):
 
 # The file
 
-NAME = re.compile(r"(HEAD|ORIG_HEAD|PREV_HEAD|refs/(heads|tags|sessions/[^/]+)/[^ ~^:?*\[\\#\x00-\x1f\x7f]+)\Z")
+# A directory or a person of many has positions of its own, and where refs of other repositories were seen is a ref.
+POSITION = re.compile(r"((at|by)/([^\x00-\x1f\x7f]+/)?)?(HEAD|ORIG_HEAD|PREV_HEAD)\Z")
+BELOW = re.compile(r"refs/(heads|tags|sessions/[^/]+|remotes/[^/]+)/[^ ~^:?*\[\\#\x00-\x1f\x7f]+\Z")
 
 
 class Checker:
@@ -677,9 +692,11 @@ class Checker:
         for name, target, symbolic in self.all("SELECT name, target, symbolic FROM refs ORDER BY name"):
             self.refs[name] = (target, symbolic)
         for name, (target, symbolic) in self.refs.items():
-            if not NAME.match(name):
+            position = POSITION.match(name)
+            if not position and not BELOW.match(name):
                 self.fault("%s: no ref's name" % name)
-            if symbolic is not None and (name not in ("HEAD", "PREV_HEAD") or not symbolic.startswith("refs/heads/")):
+            may_stand = position and position.group(4) != "ORIG_HEAD"
+            if symbolic is not None and not (may_stand and symbolic.startswith("refs/heads/")):
                 self.fault("%s: it stands for another ref" % name)
         numbers = [row[0] for row in self.all("SELECT id FROM operations ORDER BY id")]
         given = self.all("SELECT seq FROM sqlite_sequence WHERE name = 'operations'")
@@ -728,6 +745,26 @@ class Checker:
                 self.fault("total at %d of lineage %d: another context's" % (depth, lineage))
         self.summaries(counts, places)
 
+    def more(self, data, order):
+        """What a summary says behind the largest message: what was measured, what stands out, and the settings."""
+        if not data:
+            return True
+        _, data = varints_of(data, 2)
+        if data:
+            _, data = varints_of(data, 1)
+        while data:
+            (step,), data = varints_of(data, 1)
+            if step == NOT_KNOWN:
+                break
+        else:
+            return True
+        settings = {}
+        while data:
+            (length,), data = varints_of(data, 1)
+            settings[data[:length].decode()] = data[length : length + 32].hex()
+            data = data[length + 32 :]
+        return settings == order.settings
+
     def summaries(self, counts, places):
         """Contexts summed up: totals, hides, roles and the largest message."""
         for lineage, depth, encoding, data in self.all("SELECT lineage, depth, encoding, data FROM summaries"):
@@ -746,18 +783,23 @@ class Checker:
             wanted += [len(order.entries) - len(entries)] + [hides.count(kind) for kind in KINDS] + [len(drops)]
             roles = [self.messages[it]["role"] for it in contents]
             wanted += [sum(it[0] for it, who in zip(found, roles) if who == role) for role in ROLES]
-            tail = b""
-            if entries:
-                most = max(it[0] for it in found)
-                at = [it[0] for it in found].index(most)
-                commit, _, index = entries[at].name.partition("#")
-                wanted += [at + 1, most, found[at][1], int(index) + 1 if index else 0]
-                tail = bytes.fromhex(commit) + bytes.fromhex(contents[at])
             try:
-                kept = varints(data[: len(data) - len(tail)])
+                kept, rest = varints_of(data, len(wanted) + 1)
+                # Of what the user is said to have said, what a client put in: that takes a client's forms to know.
+                sound = kept[:-1] == wanted and kept[-1] <= wanted[-len(ROLES) + ROLES.index("user")]
+                if sound and entries:
+                    most = max(it[0] for it in found)
+                    at = [it[0] for it in found].index(most)
+                    commit, _, index = entries[at].name.partition("#")
+                    kept, rest = varints_of(rest, 4)
+                    sound = kept == [at + 1, most, found[at][1], int(index) + 1 if index else 0]
+                    tail = bytes.fromhex(commit) + bytes.fromhex(contents[at])
+                    sound = sound and rest.startswith(tail) and self.more(rest[len(tail) :], order)
+                else:
+                    sound = sound and not rest
             except Damaged:
-                kept = None
-            if kept != wanted or not data.endswith(tail):
+                sound = False
+            if not sound:
                 self.fault("summary at %d of lineage %d: another context's" % (depth, lineage))
 
     def checkpoints(self):

@@ -48,7 +48,45 @@ fn what_is_sound_is_sound_to_a_second_reader() {
     moved.ok(&["checkout", "-b", "side", "HEAD~2"]);
     moved.ok(&["checkout", "main"]);
     moved.ok(&["log", "-n", "0"]);
-    for sandbox in [repository(), Sandbox::new(), imported, moved] {
+    // A context of 64 messages is summed up, with what stands out.
+    let summed = Sandbox::empty();
+    summed.ok(&["init"]);
+    let lines: String = (0..64)
+        .map(|at| format!(r#"{{"role":"user","content":"message {at}"}}"#) + "\n")
+        .collect();
+    summed.tract_with(&["commit", "--batch", "-"], lines);
+    summed.ok(&["status"]);
+    assert_ne!(summed.query("SELECT * FROM summaries").len(), 0);
+    // Where another repository was seen to be.
+    let fetched = Sandbox::empty();
+    fetched.ok(&["init"]);
+    let there = summed.work();
+    fetched.ok(&["remote", "add", "o", there.to_str().expect("UTF-8")]);
+    fetched.ok(&["fetch", "o"]);
+    // Directories with a HEAD of their own.
+    let many = Sandbox::empty();
+    many.ok(&["init"]);
+    many.ok(&["config", "head.of", "directory"]);
+    let below = many.work().join("a");
+    fs::create_dir(&below).expect("made");
+    for arguments in [
+        &["commit", "-r", "user", "-m", "x"][..],
+        &["checkout", "-b", "y"],
+        &["undo"],
+    ] {
+        let mut command = many.command(arguments);
+        let output = command.current_dir(&below).output().expect("it runs");
+        assert!(output.status.success(), "{}", many.told(&output));
+    }
+    for sandbox in [
+        repository(),
+        Sandbox::new(),
+        imported,
+        moved,
+        summed,
+        fetched,
+        many,
+    ] {
         sandbox.ok(&["fsck"]);
         let database = sandbox.work().join(".tract/tract.db");
         if let Some((sound, _, said)) = conditions::second_reader(&database) {
