@@ -222,7 +222,7 @@ fn said(repo: &Repo, tip: &CommitHash) -> Vec<String> {
         [Part::Text { text }] => text.clone(),
         other => format!("{other:?}"),
     };
-    messages.iter().map(|message| text(message)).collect()
+    messages.iter().map(text).collect()
 }
 
 fn check(repo: &Repo, outcomes: &[Outcome]) -> std::result::Result<(), String> {
