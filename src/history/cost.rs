@@ -39,6 +39,8 @@ pub struct BilledReply {
 
 /// What a reply has in common with its copies: what it says, its counts, its model and tier.
 type ReplyBody = (ContentHash, Usage, [Option<String>; 2]);
+/// A reply that was met: its number, when it was made, and the session that had it first.
+type Met = (usize, Option<Millis>, Option<RefName>);
 
 /// What some replies come to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -252,8 +254,7 @@ impl<'v> Billed<'v> {
 /// write another time into a copy, those of a session that says whose copy it is.
 pub(super) struct KnownReplies<'v> {
     copies: Copies<'v>,
-    /// With when each was made, and the session that had it first.
-    by_body: HashMap<ReplyBody, Vec<(usize, Option<Millis>, Option<RefName>)>>,
+    by_body: HashMap<ReplyBody, Vec<Met>>,
     count: usize,
 }
 

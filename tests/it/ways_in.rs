@@ -301,7 +301,7 @@ fn asks(sandbox: &Sandbox, id: &str) {
     let answer = told
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .last();
+        .next_back();
     assert!(answer.is_some_and(|answer| answer["id"] == 2), "{told}");
 }
 
