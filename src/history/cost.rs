@@ -94,7 +94,7 @@ impl Repo {
         let view = self.store.read()?;
         let mut billed = Billed::of(&*view);
         each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
-        Ok(billed.replies)
+        Ok(billed.done())
     }
 
     /// The reply that a commit appends, without its price; none where it is no reply that was counted.
@@ -195,7 +195,7 @@ impl Repo {
         each_of(&*view, paths, &HashMap::new(), &mut |path| {
             billed.add(&path, prices)
         })?;
-        Ok(billed.replies)
+        Ok(billed.done())
     }
 }
 
@@ -206,6 +206,8 @@ struct Billed<'v> {
     replies: Vec<BilledReply>,
     /// Where each is among them.
     by_commit: HashMap<CommitHash, usize>,
+    /// Which of them have turned out to be copies of others.
+    copies: HashSet<usize>,
 }
 
 impl<'v> Billed<'v> {
@@ -215,7 +217,14 @@ impl<'v> Billed<'v> {
             known: KnownReplies::of(view),
             replies: Vec::new(),
             by_commit: HashMap::new(),
+            copies: HashSet::new(),
         }
+    }
+
+    fn done(self) -> Vec<BilledReply> {
+        let replies = self.replies.into_iter().enumerate();
+        let originals = replies.filter(|(at, _)| !self.copies.contains(at));
+        originals.map(|(_, reply)| reply).collect()
     }
 
     fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {
@@ -228,8 +237,20 @@ impl<'v> Billed<'v> {
             }
         }
         for reply in path.replies(self.view, prices)? {
-            let at = self.known.place(&reply)?;
+            let (at, copies) = self.known.place(&reply)?;
             self.by_commit.insert(reply.commit, at);
+            for copy in copies {
+                // Both are copies of this one; each was met before.
+                let other = self.replies[copy].clone();
+                if self.is_made_by(other.session.as_ref(), at)? {
+                    self.replies[at] = other;
+                }
+                self.by_commit
+                    .values_mut()
+                    .filter(|it| **it == copy)
+                    .for_each(|it| *it = at);
+                self.copies.insert(copy);
+            }
             if at == self.replies.len() {
                 self.replies.push(reply);
             } else if self.is_made_by(path.session, at)? {
@@ -267,26 +288,39 @@ impl<'v> KnownReplies<'v> {
         }
     }
 
-    /// The number of a reply among those that differ; a new one's is the next.
-    pub(super) fn place(&mut self, reply: &BilledReply) -> Result<usize> {
+    /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
+    /// its copies, too: two forks say nothing of each other, and only their parent tells that they say the same.
+    pub(super) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
+        let (mut place, mut copies) = (None, Vec::new());
         if let Some(content) = reply.content {
             let served = [reply.model.clone(), reply.tier.clone()];
             let known = self.by_body.entry((content, reply.usage, served));
             let known = known.or_default();
-            for (at, time, session) in known.iter() {
+            for (at, time, session) in known.iter_mut() {
                 let is_one = match (session, &reply.session) {
                     _ if time.is_some() && *time == reply.time => true,
                     (Some(one), Some(other)) if one != other => self.copies.are_kin(one, other)?,
                     _ => false,
                 };
                 if is_one {
-                    return Ok(*at);
+                    let first = *place.get_or_insert(*at);
+                    if *at != first {
+                        copies.push(std::mem::replace(at, first));
+                    }
                 }
             }
-            known.push((self.count, reply.time, reply.session.clone()));
+            let at = place.unwrap_or(self.count);
+            let met = (at, reply.time, reply.session.clone());
+            if !known.contains(&met) {
+                known.push(met);
+            }
         }
-        self.count += 1;
-        Ok(self.count - 1)
+        copies.sort_unstable();
+        copies.dedup();
+        if place.is_none() {
+            self.count += 1;
+        }
+        Ok((place.unwrap_or(self.count - 1), copies))
     }
 
     /// How many differ.

@@ -254,7 +254,7 @@ impl Found<'_> {
         for reply in path.replies(self.view, self.prices)? {
             // A copy of a reply was paid for once.
             let count = self.known.count();
-            if self.known.place(&reply)? == count {
+            if self.known.place(&reply)?.0 == count {
                 replies.insert(reply.commit, reply);
             }
         }

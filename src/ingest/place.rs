@@ -91,6 +91,17 @@ impl Placement {
                 return Ok(older_or_grown(name, old, is_older));
             }
         }
+        // Of a session whose kept file a purge erased, its commits alone tell: all of them are in this file.
+        for (name, old, sources) in &candidates {
+            let mut ends = session.found.paths.iter().filter_map(|path| path.tip);
+            if sources.is_empty()
+                && ends.try_fold(false, |is, end| {
+                    Ok::<_, Error>(is || view.is_ancestor(old, &end)?)
+                })?
+            {
+                return Ok(Self::at(name, *old, Outcome::Grown));
+            }
+        }
         // What the file of the session that started it mirrors is here alone.
         if let (Some((name, old, sources)), Some(_)) = (candidates.first(), tip)
             && sources.is_empty()

@@ -477,6 +477,14 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&FOLLOWED), &file.path, Some(file.cells()?))
     }
 
+    /// Forgets how the files of a session looked as they came in, so that whoever asks next reads them.
+    fn forget_followed(&self, session: &RefName) -> Result<()> {
+        let files = self.followed_files(Some(slice::from_ref(session)))?;
+        files
+            .iter()
+            .try_for_each(|(path, _)| self.remember(Memory(&FOLLOWED), path, None))
+    }
+
     /// Remembers that a file could not be read; a repeat replaces. A purge
     /// ([`RefsMut::purge_operations`](super::RefsMut::purge_operations)) forgets all of them.
     fn put_unread(&self, file: &UnreadFile) -> Result<()> {

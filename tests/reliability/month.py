@@ -13,7 +13,8 @@ end of each week and of the month:
 - every text is found;
 - every reply counts once, under the session that made it;
 - every prompt is listed once;
-- a home that reads the same files at once, in the order of their names, has the same refs.
+- a home that reads the same files at once has the same refs, but for forks and copies: what they share with others are the
+  commits of whichever came in first.
 
 Exit status: 0 nothing found, 1 something found.
 """
@@ -25,6 +26,7 @@ import copy
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -43,6 +45,7 @@ import check_repository  # noqa: E402
 BEGIN_MS = 1_772_000_000_000
 DAY_MS = 24 * 60 * 60 * 1000
 DAYS = 28
+MARK = re.compile(r"mark\d{6}")
 
 
 class Finding(Exception):
@@ -82,6 +85,8 @@ class World:
         self.root, self.chance, self.account = root, chance, Account()
         self.clock = BEGIN_MS
         self.sessions = []
+        # Forks and copies, and what they began with: their commits are those of whichever came in first.
+        self.kin = set()
         self.projects = [root / "src/mill", root / "src/mill-race", root / "src/mill/race"]
         for project in self.projects:
             project.mkdir(parents=True)
@@ -290,6 +295,7 @@ class Claude(Session):
         other.last, other.places = self.last, []
         other.turn()
         self.world.sessions.append(other)
+        self.world.kin |= {self.name, other.name}
 
     def move(self):
         """The project is somewhere else now, and the file with it."""
@@ -310,6 +316,7 @@ class Claude(Session):
         other.records = [line for line in lines if line.get("uuid")]
         other.turn()
         self.world.sessions.append(other)
+        self.world.kin |= {self.name, other.name}
 
 
 class Codex(Session):
@@ -382,6 +389,7 @@ class Codex(Session):
         other.totals = list(self.totals)
         other.turn()
         self.world.sessions.append(other)
+        self.world.kin |= {self.name, other.name}
 
     def archive(self):
         self.turn()
@@ -556,6 +564,7 @@ class Home:
     def run(self, *arguments, codes=(0,), cwd=None, input=None):
         child = self.start(*arguments, cwd=cwd, stdin=subprocess.PIPE)
         out, err = child.communicate(input or "", timeout=600)
+        self.told = err
         if child.returncode not in codes or "panicked" in err:
             raise Finding(f"tract {' '.join(map(str, arguments))}: {child.returncode}\n{out}{err}")
         return out
@@ -576,7 +585,8 @@ class Home:
     # The ways in.
 
     def import_all(self):
-        self.run("import", "--all", codes=(0, 3))
+        # The second account's folder is none that a client has by itself: there may be nothing.
+        self.run("import", "--all", codes=(0, 1))
 
     def import_file(self):
         self.run("import", self.world.chance.choice(self.world.sessions).path)
@@ -633,9 +643,9 @@ class Home:
         self.run("--on", "notes", "merge", session.name, "--allow-unrelated-histories", codes=(0, 1, 2))
 
     def purge(self):
-        """A text is erased for good wherever it came in; the clients' files have it still."""
+        """A prompt is erased for good wherever it came in; the clients' files have it still."""
         self.take_all()
-        mark = self.world.chance.choice(sorted(self.world.account.texts))
+        mark = self.world.chance.choice(sorted(self.world.account.prompts))
         if self.is_found(mark):
             self.run("purge", "--match", mark, "--force")
             self.erased.add(mark)
@@ -668,7 +678,7 @@ class Home:
 
     def take_all(self):
         """All there is comes in: what the clients have, and the second account by its folder."""
-        self.run("import", "--all", codes=(0, 3))
+        self.import_all()
         other = self.root / ".claude-work/projects"
         if other.exists():
             self.run("import", other)
@@ -679,10 +689,9 @@ class Home:
             rows = database.execute("SELECT refs.name, hex(commits.hash) FROM refs JOIN commits ON commits.id = target WHERE name LIKE 'refs/sessions/%'")
             return dict(rows.fetchall())
 
-    def faults(self):
-        """What of the account is not here."""
+    def lost(self):
+        """The texts that are not found, and erased ones that are."""
         account = self.world.account
-        # Every text is found.
         marks = sorted(set(account.texts) - self.erased)
         for mark, answer in zip(marks, self.ask(*(("find", {"text": mark, "limit": 1}) for mark in marks))):
             if not answer["found"]:
@@ -690,6 +699,11 @@ class Home:
         for mark in sorted(self.erased):
             if self.is_found(mark):
                 yield f"{mark} of {account.texts[mark]} was erased, and is found"
+
+    def faults(self):
+        """What of the account is not here."""
+        account = self.world.account
+        yield from self.lost()
         # Every reply counts once, under the session that made it.
         rows = self.ask(("cost", {"by": "session"}))[0]["rows"]
         counted = collections.defaultdict(lambda: [0, 0, 0])
@@ -709,7 +723,8 @@ class Home:
         listed = collections.defaultdict(set)
         for name, answer in zip(refs, self.ask(*(("log", {"rev": name, "prompts": True, "limit": 0}) for name in refs))):
             for entry in answer["commits"]:
-                listed[(entry.get("preview") or "").split(" ")[0]].add((entry["hash"], "/".join(name.split("/")[:4])))
+                for mark in MARK.findall(entry.get("preview") or ""):
+                    listed[mark].add((entry["hash"], "/".join(name.split("/")[:4])))
         for mark, name in account.prompts.items():
             own = {commit for commit, of in listed[mark] if of == name}
             if mark not in self.erased and len(own) != 1:
@@ -734,7 +749,7 @@ def at_once(home, options):
     anew = fresh.refs()
     shutil.rmtree(ours)
     aside.rename(ours)
-    names = sorted(set(refs) | set(anew))
+    names = [name for name in sorted(set(refs) | set(anew)) if "/".join(name.split("/")[:4]) not in home.world.kin]
     return [f"{name} is {refs.get(name)}, and {anew.get(name)} where the files come in at once" for name in names if refs.get(name) != anew.get(name)]
 
 
@@ -764,12 +779,16 @@ def two_homes(home, options):
     home.run("import", session.path)
     laptop.run("import", other.path)
     laptop.run("pull", "--merge", "--sources", "origin")
+    laptop.run("push", "--all", "--sources", "origin", codes=(0, 1))
+    for branch in re.findall(r"^  refused  \S+  (\S+)$", laptop.told, re.MULTILINE):
+        laptop.run("--on", branch, "pull", "--merge", "--sources", "origin")
     laptop.run("push", "--all", "--sources", "origin")
     laptop.run("pull", "--merge", "--sources", "origin")
     faults = []
     for where, one in (("home", home), ("the laptop", laptop)):
         one.erased = home.erased
-        faults += [f"two homes, {where}: {fault}" for fault in one.faults()]
+        # A session that parted stays beside the other's: what the other said came with the branch.
+        faults += [f"two homes, {where}: {fault}" for fault in one.lost()]
         one.run("fsck")
     return faults
 

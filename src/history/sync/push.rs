@@ -141,7 +141,9 @@ impl Repo {
             now: &|| now,
         };
         peer.compare(&mut here, &mut wants)?;
-        let paths = done.refs.iter().filter(|row| !row.landed.is_refused());
+        // What stays beside another one may not be there: its files go with the branch that has its commits.
+        let paths = done.refs.iter();
+        let paths = paths.filter(|row| !row.landed.is_refused() && row.landed != Landed::Beside);
         let paths: Vec<BundleTip> = paths
             .filter_map(|row| {
                 let commit = row.new?;
