@@ -101,7 +101,7 @@ class Methods:
         - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
         - `regex`: A regular expression, in place of the text.
         - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
-        - `session`: Only in this session, and on branches that came from it.
+        - `session`: Only in this session and its sub-agents, and on branches that came from them: any name that lists show.
         - `directory`: Only where the session ran in this directory or below it.
         - `path`: Only calls that name this file, or the end of its path, and their results.
         - `hidden`: Only what is hidden.
@@ -584,7 +584,7 @@ class AsyncMethods:
         - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
         - `regex`: A regular expression, in place of the text.
         - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
-        - `session`: Only in this session, and on branches that came from it.
+        - `session`: Only in this session and its sub-agents, and on branches that came from them: any name that lists show.
         - `directory`: Only where the session ran in this directory or below it.
         - `path`: Only calls that name this file, or the end of its path, and their results.
         - `hidden`: Only what is hidden.

@@ -92,7 +92,7 @@ class FindParams(TypedDict, total=False):
     rev: Optional[str]
     """Only in the history of this commit; in that of every branch, tag and session unless given."""
     session: Optional[str]
-    """Only in this session, and on branches that came from it."""
+    """Only in this session and its sub-agents, and on branches that came from them: any name that lists show."""
     directory: Optional[str]
     """Only where the session ran in this directory or below it."""
     path: Optional[str]
@@ -421,6 +421,8 @@ class UndoParams(TypedDict, total=False):
     """In place of one command: all back to right after this operation, which stays."""
     since_ms: Optional[int]
     """In place of one command: all from this time on, in milliseconds since 1970."""
+    captured: bool
+    """With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought."""
     dry_run: bool
     """With `to` or `since_ms`: say what would be undone, and change nothing."""
 
@@ -1490,7 +1492,7 @@ class OperationAnswer(_OperationAnswer, total=False):
     """Who did it, where that was said."""
     also: List[int]
     """The numbers of the commands that were undone, or done again, along with it, in that order."""
-    captures: int
+    captures: Optional[int]
     """How many commands stayed, for they only took something in."""
 
 
@@ -1628,8 +1630,7 @@ class _LandedFacts(TypedDict):
     name: str
     """Its name where it landed."""
     landed: str
-    """new, grown, known, further, replaced or deleted; beside: a session went on here and there, and each stays; parted
-    or unseen: it stayed, and its commits are not there;
+    """new, grown, known, further, replaced or deleted; beside: a session went on here and there, and each stays; parted or unseen: it stayed, and its commits are not there;
     merged; conflicts: a merge is under way."""
 
 
