@@ -22,9 +22,9 @@ const FORKS: usize = 16;
 /// How a session lies to others that share messages with it: an original is less than its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
+    /// How many sessions it is a copy of, one of the other: those that its records name, and the one that was resumed.
+    copies: usize,
     is_written: bool,
-    /// How many sessions that are here it is a fork of, one of the other.
-    forks: usize,
     began: Millis,
     source: u64,
 }
@@ -74,9 +74,16 @@ impl<'v> Copies<'v> {
             return Ok(*known);
         }
         let front = self.front(name)?;
+        let is_written = is_written(self.view, name)?;
+        let parents = self.parents(name)?;
+        // What was forked off a resumed session began with what that one made.
+        let mut is_resumed = is_written;
+        for parent in &parents {
+            is_resumed |= self::is_written(self.view, parent)?;
+        }
         let rank = Rank {
-            is_written: is_written(self.view, name)?,
-            forks: self.parents(name)?.len(),
+            copies: parents.len() + usize::from(is_resumed),
+            is_written,
             began: front.began.unwrap_or(Millis(i64::MAX)),
             source: front.source,
         };

@@ -319,3 +319,66 @@ fn a_copys_reply_has_its_request_in_the_session_that_it_names() {
     let copied = sandbox.ok(&["compile", "--for", "claude-code/1f2434f3:-1"]);
     assert_eq!(copied, sent);
 }
+
+/// What was said in a session that `resume` wrote is its own, though a fork of it begins with that.
+#[test]
+fn a_fork_of_a_resumed_session_leaves_it_what_it_made() {
+    let sandbox = Sandbox::new();
+    let original = Claude::new(ORIGINAL).turns(3);
+    original.put(&sandbox, &original.text());
+    sandbox.ok(&["import", "--all"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    let written = fs::read_dir(sandbox.home().join(".claude/projects")).expect("folders");
+    let files =
+        written.flat_map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("files"));
+    let path = files
+        .map(|file| file.expect("a file").path())
+        .find(|path| !path.display().to_string().contains(ORIGINAL))
+        .expect("it wrote one");
+    let text = fs::read_to_string(&path).expect("there");
+    let mut resumed = Claude::new(FORK);
+    resumed.lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .filter(|line: &Value| line["uuid"].is_string())
+        .collect();
+    let id = path
+        .file_stem()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
+    // Whoever goes on there, and the fork of that.
+    let mut fork = Claude::new(FORK);
+    fork.lines.clone_from(&resumed.lines);
+    let copied = fork.lines.len();
+    let fork = fork.turns(2);
+    let mut own = text;
+    for (at, line) in fork.lines.iter().enumerate().skip(copied).take(2) {
+        let mut line = line.clone();
+        line["sessionId"] = json!(id);
+        line["uuid"] = json!(format!("{id}-{at}"));
+        line["parentUuid"] = match at == copied {
+            true => resumed.lines[copied - 1]["uuid"].clone(),
+            false => json!(format!("{id}-{}", at - 1)),
+        };
+        own += &format!("{line}\n");
+    }
+    fs::write(&path, &own).expect("written");
+    let mut forked = Claude::new(FORK);
+    forked.lines = own
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .filter(|line: &Value| line["uuid"].is_string())
+        .map(|mut line: Value| {
+            line["forkedFrom"] = json!({"sessionId": id, "messageUuid": line["uuid"]});
+            line["sessionId"] = json!(FORK);
+            line
+        })
+        .collect();
+    forked.put(&sandbox, &forked.text());
+    sandbox.ok(&["import", "--all"]);
+    assert_eq!(replies(&sandbox, "total").as_deref(), Some("4"));
+    assert_eq!(replies(&sandbox, &ORIGINAL[..8]).as_deref(), Some("3"));
+    assert_eq!(replies(&sandbox, &id[..8]).as_deref(), Some("1"));
+    assert_eq!(replies(&sandbox, &FORK[..8]), None);
+}

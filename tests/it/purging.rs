@@ -430,3 +430,28 @@ fn a_purge_ends_only_the_undoes_that_would_show_what_is_gone() {
     hint: what was purged does not come back
     "#);
 }
+
+/// A purge erases a session's kept file. What its client writes after that is known by the commits alone, a rewind too.
+#[test]
+fn a_session_that_a_purge_met_goes_on_after_a_rewind() {
+    let sandbox = Sandbox::new();
+    let whole = include_str!("../data/claude-code/rewind.jsonl");
+    let begun: String = whole.split_inclusive('\n').take(4).collect();
+    sandbox.write("session.jsonl", begun);
+    sandbox.ok(&["import", "session.jsonl"]);
+    sandbox.ok(&["purge", "--match", "^Hello!$", "--force"]);
+    sandbox.write("session.jsonl", whole);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let sessions = "SELECT name FROM refs WHERE name LIKE 'refs/sessions/%' ORDER BY name";
+    let id = "refs/sessions/claude-code/11111111-2222-4333-8444-555555555555";
+    assert_eq!(
+        sandbox.texts(sessions),
+        [id.to_owned(), format!("{id}/leaf-1")]
+    );
+    assert!(sandbox.ok(&["find", "-F", "A cat."]).contains("A cat."));
+    assert!(
+        sandbox
+            .tract(&["find", "-F", "Hello!"])
+            .contains("No message matches")
+    );
+}

@@ -594,3 +594,41 @@ fn sessions_that_were_ended_or_put_away_are_found() {
     assert!(told.contains("4 files are as they were"), "{told}");
     assert!(told.contains("Passed over 1 file"), "{told}");
 }
+
+/// What an undo took back of a session that had grown comes in again, though its file is as it was.
+#[test]
+fn a_file_whose_import_was_undone_is_read_again() {
+    let sandbox = Sandbox::new();
+    let path = ran(
+        &sandbox,
+        "-p-shop",
+        "9e2434f3-0000-4000-8000-000000000001",
+        Path::new("/p/shop"),
+    );
+    let whole = fs::read_to_string(&path).expect("there");
+    let mut lines: Vec<Value> = whole
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect();
+    sandbox.ok(&["import", "--all"]);
+    let mut more = lines.pop().expect("a record");
+    more["parentUuid"] = more["uuid"].clone();
+    more["uuid"] = json!("more");
+    more["message"] = json!({"role": "user", "content": "And the sieve?"});
+    fs::write(&path, format!("{whole}{more}\n")).expect("written");
+    sandbox.ok(&["import", "--all"]);
+    sandbox.ok(&["undo"]);
+    assert!(
+        sandbox
+            .tract(&["find", "-F", "sieve"])
+            .contains("No message matches")
+    );
+    // Whatever the log still knows of it.
+    sandbox.ok(&["gc", "--expire", "now"]);
+    sandbox.ok(&["import", "--all"]);
+    assert!(
+        sandbox
+            .ok(&["find", "-F", "sieve"])
+            .contains("And the sieve?")
+    );
+}
