@@ -101,11 +101,6 @@ impl Method for PruneParams {
         };
         let options = at.surgery(self.dry_run)?;
         let done = at.repo.carry_out(at.call("prune"), &plan, &options)?;
-        if done.is_nothing() {
-            for tool in &plan.tools {
-                at.repo.check_tool(&at.on, tool)?;
-            }
-        }
         Ok(Changed::of(&done))
     }
 }

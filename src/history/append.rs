@@ -9,6 +9,8 @@ use crate::history::branch_moves::{self, BranchMove};
 use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
+use crate::history::expect::Expect;
+pub(crate) use crate::history::expect::retried;
 use crate::history::readied::{Readied, each_readied, preparing};
 use crate::history::repo::{self, Repo};
 use crate::history::totals::Running;
@@ -18,48 +20,6 @@ use crate::model::{
     TokenCount, Usage,
 };
 use crate::store::{Prepare, Tx, View};
-
-/// How often the same is done at most where others put the same at the same moment.
-const ATTEMPTS: u32 = 50;
-
-/// Does it once more where others have put the same at the same moment: then it is there.
-pub(crate) fn retried<T>(mut act: impl FnMut() -> Result<T>) -> Result<T> {
-    let mut attempt = 1;
-    loop {
-        match act() {
-            Err(Error::Overtaken { .. }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done,
-        }
-    }
-}
-
-/// Where the caller expects the branch to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
-    /// It has no commit yet.
-    Nothing,
-    /// At this commit.
-    At(CommitHash),
-}
-
-impl Expect {
-    /// Refuses where the branch is elsewhere.
-    pub(super) fn hold(self, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
-        let expected = match self {
-            Self::Nothing => None,
-            Self::At(commit) => Some(commit),
-        };
-        if expected == tip {
-            return Ok(());
-        }
-        let word = |tip: Option<CommitHash>| tip.map_or("none".into(), |t| t.short());
-        Err(Error::RefMoved {
-            name: branch.short().to_owned(),
-            expected: word(expected),
-            found: word(tip),
-        })
-    }
-}
 
 /// How to commit.
 #[derive(Default)]

@@ -4,8 +4,8 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::append::{Expect, retried};
 use crate::history::call::{Call, On};
+use crate::history::expect::{Expect, retried};
 use crate::history::repo::Repo;
 use crate::history::{load, revision};
 use crate::model::{RefName, RefValue};

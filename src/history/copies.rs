@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::kept::format_of;
 use crate::error::Result;
-use crate::interop::copied::Beginning;
+use crate::interop::copied::FirstRecords;
 use crate::model::{Millis, RefName, Span};
 use crate::store::View;
 
@@ -138,7 +138,7 @@ impl<'v> Copies<'v> {
         };
         let len = row.size_bytes.min(FRONT_BYTES);
         let bytes = self.view.source_bytes(row.id, Span { offset: 0, len })?;
-        let told = Beginning::of(format, &String::from_utf8_lossy(&bytes));
+        let told = FirstRecords::of(format, &String::from_utf8_lossy(&bytes));
         front.began = told.began;
         front.forked_from = told.copied_from.map(|id| RefName::session(tool, &id));
         Ok(front)

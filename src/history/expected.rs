@@ -1,7 +1,7 @@
 //! A repository of which nothing is written unless it is as whoever writes has seen it: what was looked at, and then
 //! decided on, is what is changed.
 
-use super::append::Expect;
+use super::expect::Expect;
 use super::repo::Repo;
 use super::seat::Own;
 use super::{load, undo};

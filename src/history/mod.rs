@@ -30,6 +30,7 @@ mod counts;
 pub mod diff;
 mod directory;
 pub mod erase;
+pub(crate) mod expect;
 pub mod expected;
 mod file_edits;
 pub mod find;
@@ -48,6 +49,7 @@ pub mod log;
 pub mod makeup;
 pub mod moved;
 pub mod moves;
+mod names;
 pub mod newest_request;
 pub mod open_call;
 pub mod outline;
@@ -87,7 +89,7 @@ mod visitor;
 mod weigh;
 
 pub use about::About;
-pub use append::{CommitOptions, Committed, Expect};
+pub use append::{CommitOptions, Committed};
 pub use asides::{Aside, ErasedAside};
 pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
 pub use backup::BackupStep;
@@ -104,6 +106,7 @@ pub use cold::{CacheUse, ChangedPrefix, Payback};
 pub use config::Config;
 pub use cost::{Bill, BilledReply, bills, missed};
 pub use erase::{Erased, Erasing, Erasure};
+pub use expect::Expect;
 pub use expected::Expected;
 pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,

@@ -5,8 +5,8 @@
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
-use crate::history::append::{Expect, retried};
 use crate::history::call::{Call, On};
+use crate::history::expect::{Expect, retried};
 use crate::history::load;
 use crate::history::open_call::{OpenCall, open_call};
 use crate::history::repo::{self, Repo};

@@ -481,7 +481,7 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
             });
         }
         tx.set_reference(name, new.as_ref())?;
-        if to.undone && name.as_session().is_some() {
+        if to.undone && expected.is_some() && name.as_session().is_some() {
             // Its file has more than it says now.
             tx.forget_followed(name)?;
         }

@@ -336,6 +336,9 @@ mod tests {
                 );
             }
         }
+        // A conversation that the client writes into its file once more: while it grows, the path that was taken over
+        // is left for the copy's, and what that one says else is not taken over by `--onto`.
+        found.retain(|path| !path.ends_with("copied.jsonl"));
         found.sort();
         found
     }

@@ -9,14 +9,14 @@ use crate::wire::json::string;
 
 /// What a session's first records say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beginning {
+pub struct FirstRecords {
     /// The first time that a record tells, in the order of the records.
     pub began: Option<Millis>,
     /// The session of which its first messages are copies, by its id.
     pub copied_from: Option<String>,
 }
 
-impl Beginning {
+impl FirstRecords {
     /// Of a source of `format` that begins so; its last line may be cut.
     pub fn of(format: &Format, front: &str) -> Self {
         lazy! { struct Line { timestamp } }

@@ -171,12 +171,6 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
     error: no message calls the tool 'Bsh'
     hint: tract cost --by tool lists the tools that were called
     ");
-    insta::assert_snapshot!(sandbox.tract(&["prune", "--tool", "Bsh"]), @r"
-    exit code: 2
-    --- stderr
-    error: no message calls the tool 'Bsh'
-    hint: tract cost --by tool lists the tools that were called
-    ");
 }
 
 #[test]

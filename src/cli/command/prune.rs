@@ -83,9 +83,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.carry_out(call, &prune, &options)?;
     if done.is_nothing() {
-        for tool in &prune.tools {
-            repo.check_tool(&on, tool)?;
-        }
         if let Some(budget) = budget.filter(|budget| outcome::left(&done, *budget) <= budget.tokens)
         {
             let tokens = grouped(budget.tokens);

@@ -6,7 +6,6 @@
 
 mod looked;
 mod merge;
-mod named;
 mod options;
 mod own;
 mod pattern;
@@ -24,7 +23,7 @@ use crate::history::call::On;
 use crate::history::called::Callers;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
-use crate::model::{Commit, EntryId, Operation, RefName, Role};
+use crate::model::{Commit, EntryId, Operation, RefName, Role, call};
 use crate::store::{CommitRow, SessionRow, View};
 
 use merge::Merge;
@@ -276,7 +275,7 @@ fn narrowed(
         };
         let is_in = |directory| {
             let cwd = row.cwd.as_deref();
-            cwd.is_some_and(|cwd| named::is_below(cwd, directory))
+            cwd.is_some_and(|cwd| call::is_below(cwd, directory))
         };
         let is_of = |session: &RefName| {
             let rest = from.as_str().strip_prefix(session.as_str());

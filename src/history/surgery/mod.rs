@@ -28,8 +28,9 @@ mod truncate;
 
 use crate::context::plan::PlanInput;
 use crate::error::{Error, Result};
-use crate::history::append::{CommitOptions, Expect, Making};
+use crate::history::append::{CommitOptions, Making};
 use crate::history::call::{Call, On};
+use crate::history::expect::Expect;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::model::{Draft, Encoding, RefName};

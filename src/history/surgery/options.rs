@@ -1,6 +1,6 @@
 //! How a plan is carried out.
 
-use crate::history::append::Expect;
+use crate::history::expect::Expect;
 use crate::model::Encoding;
 
 /// How to carry a plan out.

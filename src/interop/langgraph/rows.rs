@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::state::State;
-use super::thread::{Checkpoint, Thread, Write};
+use super::thread::{Checkpoint, ID, PARENT, Thread, Write};
 use super::{CHECKPOINTS, MESSAGES, THREAD};
 use crate::error::Result;
 use crate::interop::rows::{Rows, StoredSession, Tables, WithDocument, bytes, has, text};
@@ -29,8 +29,6 @@ pub(super) const TABLES: Tables = Tables {
 const OWNER: &str = "thread_id";
 /// The sub-graph that a checkpoint is of; empty: none.
 const SPACE: &str = "checkpoint_ns";
-pub(super) const ID: &str = "checkpoint_id";
-pub(super) const PARENT: &str = "parent_checkpoint_id";
 const KIND: &str = "type";
 const STATE: &str = "checkpoint";
 const METADATA: &str = "metadata";

@@ -9,10 +9,13 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::rows::{ID, PARENT};
 use super::state::{Change, HABIT, State, changes};
 use crate::interop::states::written;
 use crate::wire::json::Object;
+
+/// The columns of a checkpoint's id, and of the one before it.
+pub(super) const ID: &str = "checkpoint_id";
+pub(super) const PARENT: &str = "parent_checkpoint_id";
 
 /// A checkpoint as far as it was read.
 pub(super) struct Checkpoint {

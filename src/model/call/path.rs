@@ -1,6 +1,7 @@
 //! Paths as people read them: from the directory at work on, and with the file's name whole.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// A path from `directory` on, where it lies there; else as it is.
 pub fn relative<'a>(path: &'a str, directory: Option<&str>) -> &'a str {
@@ -41,6 +42,20 @@ pub fn ends_in(path: &str, end: &str) -> bool {
     let (path, end) = (plain(path), plain(end));
     let before = path.strip_suffix(&end);
     before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Whether a session that ran in `cwd` ran in a directory or below it. Windows knows both slashes, and no case.
+pub fn is_below(cwd: &str, directory: &Path) -> bool {
+    if Path::new(cwd).starts_with(directory) {
+        return true;
+    }
+    if !cwd.contains('\\') {
+        return false;
+    }
+    let plain = |path: &str| path.replace('\\', "/").to_lowercase();
+    let (cwd, directory) = (plain(cwd), plain(&directory.to_string_lossy()));
+    let rest = cwd.strip_prefix(directory.trim_end_matches('/'));
+    !directory.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A path in at most so many characters: what is cut stands in the middle, and the file's name is

@@ -6,13 +6,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{FindOptions, On, Pattern, SearchOptions};
 use crate::error::{Error, NameOf, Result};
 use crate::hash::CommitHash;
+use crate::history::call::On;
+use crate::history::find::{FindOptions, Pattern, SearchOptions};
 use crate::history::log::LogOptions;
 use crate::history::repo::Repo;
 use crate::history::{load, path, revision};
 use crate::model::RefName;
+use crate::model::call::is_below;
 
 impl Repo {
     /// The session that `text` names: its ref, its id or the beginning of one, with `TOOL/` before it or not, as a list
@@ -158,20 +160,6 @@ impl Repo {
             _ => Ok(()),
         }
     }
-}
-
-/// Whether a session that ran in `cwd` ran in a directory or below it. Windows knows both slashes, and no case.
-pub(super) fn is_below(cwd: &str, directory: &Path) -> bool {
-    if Path::new(cwd).starts_with(directory) {
-        return true;
-    }
-    if !cwd.contains('\\') {
-        return false;
-    }
-    let plain = |path: &str| path.replace('\\', "/").to_lowercase();
-    let (cwd, directory) = (plain(cwd), plain(&directory.to_string_lossy()));
-    let rest = cwd.strip_prefix(directory.trim_end_matches('/'));
-    !directory.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn last_name(path: &str) -> &str {
