@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
-use crate::history::append::retried;
 use crate::history::call::{Call, On};
 use crate::history::copies::is_written;
+use crate::history::expect::retried;
 use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};

@@ -206,8 +206,8 @@ struct Billed<'v> {
     replies: Vec<BilledReply>,
     /// Where each is among them.
     by_commit: HashMap<CommitHash, usize>,
-    /// Which of them have turned out to be copies of others.
-    copies: HashSet<usize>,
+    /// Those that have turned out to be copies, each with the one that it is a copy of.
+    copies: HashMap<usize, usize>,
 }
 
 impl<'v> Billed<'v> {
@@ -217,19 +217,28 @@ impl<'v> Billed<'v> {
             known: KnownReplies::of(view),
             replies: Vec::new(),
             by_commit: HashMap::new(),
-            copies: HashSet::new(),
+            copies: HashMap::new(),
         }
+    }
+
+    /// Where the reply of a commit stands, or the one that it is a copy of.
+    fn at(&self, commit: &CommitHash) -> Option<usize> {
+        let mut at = *self.by_commit.get(commit)?;
+        while let Some(original) = self.copies.get(&at) {
+            at = *original;
+        }
+        Some(at)
     }
 
     fn done(self) -> Vec<BilledReply> {
         let replies = self.replies.into_iter().enumerate();
-        let originals = replies.filter(|(at, _)| !self.copies.contains(at));
+        let originals = replies.filter(|(at, _)| !self.copies.contains_key(at));
         originals.map(|(_, reply)| reply).collect()
     }
 
     fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {
         for row in &path.rows[..path.known] {
-            if let Some(at) = self.by_commit.get(&row.hash).copied()
+            if let Some(at) = self.at(&row.hash)
                 && self.is_made_by(path.session, at)?
             {
                 self.replies[at].session = path.session.cloned();
@@ -245,11 +254,7 @@ impl<'v> Billed<'v> {
                 if self.is_made_by(other.session.as_ref(), at)? {
                     self.replies[at] = other;
                 }
-                self.by_commit
-                    .values_mut()
-                    .filter(|it| **it == copy)
-                    .for_each(|it| *it = at);
-                self.copies.insert(copy);
+                self.copies.insert(copy, at);
             }
             if at == self.replies.len() {
                 self.replies.push(reply);

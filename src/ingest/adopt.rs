@@ -10,8 +10,8 @@ use crate::context::Order;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::adopted::Adopted;
-use crate::history::append::retried;
 use crate::history::chain::Chain;
+use crate::history::expect::retried;
 use crate::history::parting::Parting;
 use crate::history::{Repo, load, path};
 use crate::model::{

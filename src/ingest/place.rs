@@ -93,13 +93,13 @@ impl Placement {
         }
         // Of a session whose kept file a purge erased, its commits alone tell: all of them are in this file.
         for (name, old, sources) in &candidates {
-            let mut ends = session.found.paths.iter().filter_map(|path| path.tip);
-            if sources.is_empty()
-                && ends.try_fold(false, |is, end| {
-                    Ok::<_, Error>(is || view.is_ancestor(old, &end)?)
-                })?
-            {
-                return Ok(Self::at(name, *old, Outcome::Grown));
+            if !sources.is_empty() {
+                continue;
+            }
+            for end in session.found.paths.iter().filter_map(|path| path.tip) {
+                if view.is_ancestor(old, &end)? {
+                    return Ok(Self::at(name, *old, Outcome::Grown));
+                }
             }
         }
         // What the file of the session that started it mirrors is here alone.

@@ -52,7 +52,7 @@ pub fn is_below(cwd: &str, directory: &Path) -> bool {
     if !cwd.contains('\\') {
         return false;
     }
-    let plain = |path: &str| path.replace('\\', "/").to_lowercase();
+    let plain = |path: &str| plain_path(path).to_lowercase();
     let (cwd, directory) = (plain(cwd), plain(&directory.to_string_lossy()));
     let rest = cwd.strip_prefix(directory.trim_end_matches('/'));
     !directory.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
