@@ -10,12 +10,10 @@ use std::collections::HashMap;
 
 use super::kept::format_of;
 use crate::error::Result;
-use crate::interop::copied::FirstRecords;
+use crate::interop::copied::{FRONT_BYTES, FirstRecords};
 use crate::model::{Millis, RefName, Span};
-use crate::store::View;
+use crate::store::{OriginRow, Tx, View};
 
-/// How much of a session's file is looked at for what its first records say.
-const FRONT_BYTES: u64 = 64 << 10;
 /// How many forks of forks are told apart.
 const FORKS: usize = 16;
 
@@ -98,7 +96,7 @@ impl<'v> Copies<'v> {
     }
 
     /// The sessions here of which one is a copy, each of the next.
-    fn parents(&self, name: &RefName) -> Result<Vec<RefName>> {
+    pub(crate) fn parents(&self, name: &RefName) -> Result<Vec<RefName>> {
         if let Some(known) = self.parents.borrow().get(name) {
             return Ok(known.clone());
         }
@@ -126,7 +124,12 @@ impl<'v> Copies<'v> {
             own => own,
         };
         let Some(row) = row else {
-            return Ok(Front::default());
+            let told = self.view.origin(&above)?;
+            return Ok(told.map_or_else(Front::default, |told| Front {
+                began: told.began,
+                forked_from: told.copied_from,
+                source: told.source.unwrap_or(u64::MAX),
+            }));
         };
         let mut front = Front {
             source: row.id,
@@ -143,6 +146,20 @@ impl<'v> Copies<'v> {
         front.forked_from = told.copied_from.map(|id| RefName::session(tool, &id));
         Ok(front)
     }
+}
+
+/// Keeps what the file of a session begins with, before what is kept of it is erased.
+pub(crate) fn keep_origin(tx: &dyn Tx, session: &RefName) -> Result<()> {
+    let front = Copies::of(tx).front(session)?;
+    if front.source == 0 || tx.origin(session)?.is_some() {
+        return Ok(());
+    }
+    let origin = OriginRow {
+        source: Some(front.source),
+        began: front.began,
+        copied_from: front.forked_from,
+    };
+    tx.put_origin(session, &origin)
 }
 
 /// Whether `resume` wrote a session, in this repository.

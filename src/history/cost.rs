@@ -421,15 +421,54 @@ pub(super) fn each_path(
         None => {
             let sessions = view.sessions()?.into_iter();
             directories.extend(sessions.filter_map(|(name, row)| Some((name, row.cwd?))));
-            let tips = load::tips(view, RefName::SESSIONS)?.into_iter();
-            paths.extend(tips.map(|(name, tip)| (Some(name), tip)));
+            let tips = load::tips(view, RefName::SESSIONS)?;
+            let copied = copied_agents(view, &tips)?;
+            let own = tips
+                .into_iter()
+                .filter(|(name, _)| !copied.contains_key(name));
+            paths.extend(own.map(|(name, tip)| (Some(name), tip)));
+            let copied: HashSet<CommitHash> = copied.into_values().collect();
             for prefix in [RefName::HEADS, RefName::TAGS] {
                 let tips = load::tips(view, prefix)?.into_iter();
+                let tips = tips.filter(|(_, tip)| !copied.contains(tip));
                 paths.extend(tips.map(|(_, tip)| (None, tip)));
             }
         }
     }
     each_of(view, paths, &directories, visit)
+}
+
+/// What the name of a sub-agent's ref begins with, below its session's.
+const AGENT: &str = "agent-";
+
+/// Where sub-agents are, of those that a copy's file mirrors and that ran in its original: whatever the mirror says, or
+/// counts, is there.
+fn copied_agents(
+    view: &dyn View,
+    tips: &[(RefName, CommitHash)],
+) -> Result<HashMap<RefName, CommitHash>> {
+    let agent = |name: &RefName| -> Option<(RefName, String)> {
+        let (tool, id) = name.as_session()?;
+        let (root, agent) = id.split_once('/')?;
+        let is_agent = agent.starts_with(AGENT);
+        is_agent.then(|| (RefName::session(tool, root), agent.to_owned()))
+    };
+    let mut roots: HashMap<String, Vec<RefName>> = HashMap::new();
+    for (root, agent) in tips.iter().filter_map(|(name, _)| agent(name)) {
+        roots.entry(agent).or_default().push(root);
+    }
+    let copies = Copies::of(view);
+    let mut copied = HashMap::new();
+    for (name, tip) in tips {
+        let Some((root, agent)) = agent(name) else {
+            continue;
+        };
+        let roots = &roots[&agent];
+        if roots.len() > 1 && copies.parents(&root)?.iter().any(|it| roots.contains(it)) {
+            copied.insert(name.clone(), *tip);
+        }
+    }
+    Ok(copied)
 }
 
 /// Tells these paths, with the sessions that they are of.

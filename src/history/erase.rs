@@ -12,6 +12,7 @@ use crate::error::{Error, Refusal, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::asides::ErasedAside;
 use crate::history::call::Call;
+use crate::history::copies;
 use crate::history::find::Pattern;
 use crate::history::kept::KeptSource;
 use crate::history::load;
@@ -155,6 +156,9 @@ impl Repo {
             purged.size_bytes += tx.purge_content(content)?;
         }
         tx.unindex(&gone)?;
+        for name in &erasure.sources {
+            copies::keep_origin(&*tx, name)?;
+        }
         for file in &erasure.files {
             tx.purge_source(*file)?;
         }

@@ -12,6 +12,7 @@ use crate::history::ancestry;
 use crate::history::asides::ErasedAside;
 use crate::history::budget;
 use crate::history::call::{Call, On};
+use crate::history::copies;
 use crate::history::load;
 use crate::history::repo::{self, Repo};
 use crate::model::{Operation, RefName};
@@ -134,6 +135,7 @@ impl Repo {
                     purged.kept_sessions.push(source.session);
                 }
             } else if is_behind || !is_used {
+                copies::keep_origin(&*tx, &source.session)?;
                 tx.purge_source(source.id)?;
                 purged.sources += 1;
             }

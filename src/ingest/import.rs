@@ -592,6 +592,9 @@ impl<'a> Intake<'a> {
             };
             if placed.is_purged {
                 session.found.end.title = None;
+                if tx.origin(&place.name)?.is_none() && tx.sources(&place.name)?.is_empty() {
+                    tx.put_origin(&place.name, &self.file.began()?)?;
+                }
             }
             if self.file.redacted.is_some() {
                 session.found.end.absent.push(REDACTED.to_owned());
@@ -764,8 +767,10 @@ impl Taker for Intake<'_> {
                 let (tool, request) = (self.file.format.name, self.request);
                 let (counter, secrets) = (request.counter, request.secrets);
                 self.is_about(RefName::session(tool, &start.id));
+                let file = self.file;
+                let originals = || file.originals();
                 let tx = self.slices.tx()?;
-                let mut session = Session::begin(tx, tool, start, counter, secrets)?;
+                let mut session = Session::begin(tx, tool, start, &originals, counter, secrets)?;
                 if let Some(growth) = self.growth {
                     session.go_on(growth.from, growth.is_told, &growth.settings);
                 }

@@ -7,14 +7,15 @@ use super::file::FileInput;
 use super::plain;
 use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
+use crate::interop::copied::{self, FirstRecords};
 use crate::interop::redacted::RedactedInput;
 use crate::interop::{
     Action, Bases, BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Source,
     Step, foreign, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
-use crate::model::{HideKind, Role, preview};
-use crate::store::FileStamp;
+use crate::model::{HideKind, RefName, Role, preview};
+use crate::store::{FileStamp, OriginRow};
 
 /// How many problems are reported one by one.
 const REPORTED_PROBLEMS: usize = 10;
@@ -34,6 +35,32 @@ pub(super) struct SessionInput<'a> {
     pub(super) redacted: Option<SecretCounts>,
     /// The file, by its absolute path, and what it was when it was opened; none: it is no file.
     pub(super) file: Option<(String, FileStamp)>,
+}
+
+impl SessionInput<'_> {
+    /// What its session begins with.
+    pub(super) fn began(&self) -> Result<OriginRow> {
+        let told = FirstRecords::of(self.format, &self.front()?);
+        let copied_from = told.copied_from;
+        Ok(OriginRow {
+            source: None,
+            began: told.began,
+            copied_from: copied_from.map(|id| RefName::session(self.format.name, &id)),
+        })
+    }
+
+    /// The sessions that it says it is a copy of.
+    pub(super) fn originals(&self) -> Result<Vec<RefName>> {
+        let ids = copied::originals(self.format, &self.front()?);
+        let name = |id: &String| RefName::session(self.format.name, id);
+        Ok(ids.iter().map(name).collect())
+    }
+
+    fn front(&self) -> Result<String> {
+        let front = self.input.front(copied::FRONT_BYTES);
+        let front = front.map_err(Error::io(&self.stem))?;
+        Ok(String::from_utf8_lossy(&front).into_owned())
+    }
 }
 
 /// What comes of a source that looks like another format's than the one that was named.

@@ -157,11 +157,12 @@ impl Made {
 }
 
 impl<'a> Session<'a> {
-    /// A session of `tool` that begins to arrive.
+    /// A session of `tool` that begins to arrive, and those that its file says it is a copy of.
     pub(super) fn begin(
         tx: &dyn Tx,
         tool: &'static str,
         start: SessionStart,
+        originals: &dyn Fn() -> Result<Vec<RefName>>,
         counter: Option<Counter>,
         secrets: Option<&'a Secrets>,
     ) -> Result<Self> {
@@ -170,7 +171,7 @@ impl<'a> Session<'a> {
                 held: Vec::new(),
                 resumed: tx.resumed(tool, &start.id)?,
             },
-            own: Own::of(tx, tool, &start.id)?,
+            own: Own::of(tx, tool, &start.id, originals)?,
             tool,
             start,
             made: Vec::new(),

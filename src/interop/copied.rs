@@ -7,6 +7,9 @@ use super::parts::time;
 use crate::model::Millis;
 use crate::wire::json::string;
 
+/// How much of a source is looked at for what its first records say.
+pub const FRONT_BYTES: u64 = 64 << 10;
+
 /// What a session's first records say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FirstRecords {
@@ -34,6 +37,18 @@ impl FirstRecords {
         }
         found
     }
+}
+
+/// The sessions that the records at the beginning of a source name as those that it is a copy of: the nearest first, for
+/// a copy of a copy has the records of both.
+pub fn originals(format: &Format, front: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for id in front.lines().filter_map(format.copied_from) {
+        if !named.contains(&id) {
+            named.push(id);
+        }
+    }
+    named
 }
 
 /// The first working directory that the records at the beginning of a source tell, where they do so by the usual key.

@@ -1333,7 +1333,13 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         messages: 12,
         digest: fingerprint(b"x"),
     };
+    let origin = OriginRow {
+        source: Some(1 << 40),
+        began: Some(Millis(-1)),
+        copied_from: Some(RefName::session("codex", "0")),
+    };
     reading(&*store, |view| {
+        assert_eq!(view.origin(&name)?, None);
         assert_eq!(view.records_of(&tip)?, vec![]);
         assert_eq!(view.usage(&[tip])?, [None]);
         assert_eq!(view.session(&name)?, None);
@@ -1351,6 +1357,10 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         tx.put_usage(&tip, usage).expect("kept");
         tx.put_session(&name, &SessionRow::default()).expect("kept");
         tx.put_session(&name, &known).expect("kept");
+        tx.put_origin(&name, &OriginRow::default()).expect("kept");
+        let read = tx.origin(&name).expect("read");
+        assert_eq!(read, Some(OriginRow::default()));
+        tx.put_origin(&name, &origin).expect("kept");
         tx.put_resumed(
             "codex",
             "1",
@@ -1371,9 +1381,14 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         assert_eq!(view.records_of(&tip)?, records);
         assert_eq!(view.usage(&[tip])?, [Some(usage)]);
         assert_eq!(view.session(&name)?, Some(known));
+        assert_eq!(view.origin(&name)?, Some(origin));
         assert_eq!(view.resumed("codex", "1")?, Some(resume));
         assert_eq!(view.resumed("claude-code", "1")?, None);
         Ok(())
+    });
+    writing(&*store, |tx| {
+        tx.forget_session(&name).expect("forgotten");
+        assert_eq!(tx.origin(&name).expect("read"), None);
     });
 }
 

@@ -46,6 +46,18 @@ impl MemoryRow {
             .ok_or_else(|| odd("a text of", &self.key))
     }
 
+    /// A column that may hold nothing, read by `read` where it holds something.
+    pub(super) fn maybe<T>(
+        &self,
+        at: usize,
+        read: impl FnOnce(&Self, usize) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self.cells.get(at) {
+            Some(Cell::Null) => Ok(None),
+            _ => read(self, at).map(Some),
+        }
+    }
+
     /// A ref's name.
     pub(super) fn reference(&self, at: usize) -> Result<RefName> {
         let name = self.text(at)?.parse();

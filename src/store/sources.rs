@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::columns::damaged;
 use super::packing::press;
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
-use super::tables::{FOLLOWED, RECORDINGS, SESSIONS, UNREAD};
+use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, UNREAD};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
 use crate::model::{Millis, RefName, Settings, Span};
@@ -102,6 +102,36 @@ impl SessionRow {
             Cell::from(self.cwd.as_deref()),
             Cell::Text(absent),
         ])
+    }
+}
+
+/// What the file of a session began with, of which a purge left nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginRow {
+    /// The number that the kept file had; none: it was not kept.
+    pub source: Option<u64>,
+    /// The first time that it told.
+    pub began: Option<Millis>,
+    /// The session of which its first messages are copies.
+    pub copied_from: Option<RefName>,
+}
+
+impl OriginRow {
+    fn of(row: &MemoryRow) -> Result<Self> {
+        Ok(Self {
+            source: row.maybe(0, MemoryRow::unsigned)?,
+            began: row.maybe(1, MemoryRow::number)?.map(Millis),
+            copied_from: row.maybe(2, MemoryRow::reference)?,
+        })
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let or_null = |value: Option<i64>| value.map_or(Cell::Null, Cell::Number);
+        vec![
+            or_null(self.source.map(number)),
+            or_null(self.began.map(|began| began.0)),
+            Cell::from(self.copied_from.as_ref().map(RefName::as_str)),
+        ]
     }
 }
 
@@ -409,6 +439,12 @@ pub trait Sources: Remembered {
         row.as_ref().map(SessionRow::of).transpose()
     }
 
+    /// What a session's file began with, where a purge has erased it.
+    fn origin(&self, name: &RefName) -> Result<Option<OriginRow>> {
+        let row = remembered::one(self, &ORIGINS, name.as_str())?;
+        row.as_ref().map(OriginRow::of).transpose()
+    }
+
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
     fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
         let row = remembered::one(self, &RECORDINGS, name.as_str())?;
@@ -464,6 +500,11 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&SESSIONS), name.as_str(), Some(session.cells()?))
     }
 
+    /// Keeps what a session's file began with; a repeat replaces.
+    fn put_origin(&self, name: &RefName, origin: &OriginRow) -> Result<()> {
+        self.remember(Memory(&ORIGINS), name.as_str(), Some(origin.cells()))
+    }
+
     /// Remembers a session that `resume` wrote.
     fn put_resumed(&self, tool: &str, id: &str, resume: &ResumeRow) -> Result<()>;
 
@@ -505,6 +546,7 @@ pub trait SourcesMut: Sources + RememberedMut {
 
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()> {
+        self.remember(Memory(&ORIGINS), name.as_str(), None)?;
         self.remember(Memory(&SESSIONS), name.as_str(), None)
     }
 

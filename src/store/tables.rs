@@ -144,6 +144,12 @@ pub(super) static SESSIONS: Table = Table::of(
     &["name", "title", "cwd", "absent"],
     RoomOf::Sources,
 );
+/// What sessions began with whose files a purge erased.
+pub(super) static ORIGINS: Table = Table::of(
+    "origins",
+    &["name", "source", "began", "copied_from"],
+    RoomOf::Sources,
+);
 /// Files as they came in.
 pub(super) static FOLLOWED: Table = Table::derived(
     "followed",
@@ -221,7 +227,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 38] = [
+pub(super) static TABLES: [&Table; 39] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -296,6 +302,7 @@ pub(super) static TABLES: [&Table; 38] = [
         RoomOf::Names,
     )
     .repair(Repair::Again),
+    &ORIGINS,
     &Table::of("purges", &["operation"], RoomOf::Names),
     &Table::of("quarantine", &["id", "origin", "statement"], RoomOf::Aside)
         .repair(Repair::Reseal)

@@ -382,3 +382,88 @@ fn a_fork_of_a_resumed_session_leaves_it_what_it_made() {
     assert_eq!(replies(&sandbox, &id[..8]).as_deref(), Some("1"));
     assert_eq!(replies(&sandbox, &FORK[..8]), None);
 }
+
+fn is_found(sandbox: &Sandbox, text: &str) -> bool {
+    // What is like it is found, too.
+    let found = sandbox.command(&["find", text]).output();
+    String::from_utf8_lossy(&found.expect("it runs").stdout).contains(text)
+}
+
+/// What was erased in a session stays so in whatever began as a copy of it, and each keeps what it has paid for, though
+/// nothing is left of the files that said whose copy it is.
+#[test]
+fn what_was_erased_stays_so_in_copies_and_leaves_each_its_cost() {
+    let parent = Claude::new(ORIGINAL).turns(2);
+    let side = parent.branched(FORK).turns(1);
+    let erased = format!("{ORIGINAL} says 2");
+    let is_found = |sandbox: &Sandbox| is_found(sandbox, &erased);
+    for is_here_before in [false, true] {
+        let sandbox = Sandbox::new();
+        parent.put(&sandbox, &parent.text());
+        sandbox.ok(&["import", "--all"]);
+        sandbox.ok(&["resume", "--in", "claude-code"]);
+        if is_here_before {
+            side.put(&sandbox, &side.text());
+            sandbox.ok(&["import", "--all"]);
+        }
+        assert!(is_found(&sandbox));
+        sandbox.ok(&["purge", "--match", &erased, "--force"]);
+        side.put(&sandbox, &side.text());
+        let longer = parent.branched(FORK).turns(2);
+        for side in [&side, &longer] {
+            side.put(&sandbox, &side.text());
+            sandbox.ok(&["import", "--all"]);
+            assert!(!is_found(&sandbox));
+        }
+        assert_eq!(replies(&sandbox, "9e2434f3").as_deref(), Some("2"));
+        assert_eq!(replies(&sandbox, "1f2434f3").as_deref(), Some("2"));
+        assert_eq!(replies(&sandbox, "total").as_deref(), Some("4"));
+        // A session of another kin says it anew.
+        let other = Claude::new("77777777-0000-4000-8000-000000000003").turns(1);
+        let text = other
+            .text()
+            .replace("77777777-0000-4000-8000-000000000003 says 0", &erased);
+        other.put(&sandbox, &text);
+        sandbox.ok(&["import", "--all"]);
+        assert!(is_found(&sandbox));
+    }
+}
+
+/// The same of Codex, which writes other times into a copy, and of a copy whose own original never came in.
+#[test]
+fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const SIDE: &str = "01a1f04f-11f9-7941-9c3c-4fe4330026bb";
+    const LAST: &str = "01a1f05f-11f9-7941-9c3c-4fe4330026bc";
+    let talk = |rollout: &mut Rollout, more: &[&str]| {
+        for prompt in ["one", "the sack of rye", "two"].iter().chain(more) {
+            rollout.says("user", "input_text", prompt);
+            rollout.says("assistant", "output_text", &format!("{prompt}, then"));
+        }
+    };
+    let mut parent = Rollout::new(PARENT);
+    talk(&mut parent, &[]);
+    let mut side = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+    talk(&mut side, &["three"]);
+    let mut last = Rollout::with(LAST, 200, json!({"forked_from_id": SIDE}));
+    // A copy of a copy has the records of both.
+    last.record(
+        "session_meta",
+        json!({"id": SIDE, "forked_from_id": PARENT}),
+    );
+    talk(&mut last, &["three", "four"]);
+    for copies in [vec![&side, &last], vec![&last]] {
+        let sandbox = Sandbox::new();
+        let bring = |number: u32, rollout: &Rollout| {
+            let name = sandbox.write(&rollout.name(number), rollout.text());
+            sandbox.ok(&["import", &name.display().to_string()])
+        };
+        bring(0, &parent);
+        sandbox.ok(&["purge", "--match", "sack of rye", "--force"]);
+        for (number, copy) in copies.into_iter().enumerate() {
+            bring(number as u32 + 1, copy);
+        }
+        assert!(!is_found(&sandbox, "sack of rye"));
+        sandbox.ok(&["find", "four"]);
+    }
+}

@@ -82,6 +82,11 @@ fn with_every_kind_of_row() -> Sandbox {
     // Enough messages for a summary that is kept, and enough text for a dictionary that is made of it.
     sandbox.write("alike.json", alike_of(72, 100, ""));
     sandbox.ok(&["import", "alike.json", "--as", "alike"]);
+    // What is left of a session's file that a purge erased.
+    let text = r#"[{"role":"user","content":"what is to be gone"},{"role":"user","content":"what stays"}]"#;
+    sandbox.write("gone.json", text);
+    sandbox.ok(&["import", "gone.json", "--as", "gone"]);
+    sandbox.ok(&["purge", "--match", "to be gone", "--force"]);
     for command in [
         // What a purge leaves behind.
         &["checkout", "-b", "erased", session][..],

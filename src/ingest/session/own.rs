@@ -2,7 +2,7 @@
 //! session has it already, and the same text anywhere else is a new message.
 //!
 //! So it goes by the session, not by the text: erased messages are followed only along the commits
-//! that the session's own refs reach. Deliberately absent: what becomes of text that people write
+//! that the session's own refs reach, and those of the sessions that it is a copy of. Deliberately absent: what becomes of text that people write
 //! ([`crate::history::again`]).
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Step;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::history::copies::Copies;
 use crate::history::{load, path, reissue};
 use crate::interop::Action;
 use crate::model::{Message, Operation, RefName, Sealed};
@@ -32,17 +33,34 @@ pub(super) enum Beside {
 }
 
 impl Own {
-    /// Of the session `id` of `tool`; none where nothing ever was purged.
-    pub(super) fn of(view: &dyn View, tool: &str, id: &str) -> Result<Option<Self>> {
+    /// Of the session `id` of `tool`, and of those that it is a copy of: its file names `originals`. None where nothing ever was
+    /// purged.
+    pub(super) fn of(
+        view: &dyn View,
+        tool: &str,
+        id: &str,
+        originals: &dyn Fn() -> Result<Vec<RefName>>,
+    ) -> Result<Option<Self>> {
         if view.last_purge()?.is_none() {
             return Ok(None);
         }
+        let mut said = refs_of(view, tool, id)?.0;
+        let copies = Copies::of(view);
+        let mut originals = originals()?;
+        if let Some(first) = originals.first() {
+            originals.extend(copies.parents(first)?);
+        }
+        for (tool, id) in originals.iter().filter_map(RefName::as_session) {
+            said.extend(refs_of(view, tool, id)?.0);
+        }
         let mut tips = Vec::new();
-        for (name, tip) in refs_of(view, tool, id)?.0 {
+        for (name, tip) in said {
             tips.push(tip);
             let below = load::tips(view, &format!("{name}/"))?;
             tips.extend(below.into_iter().map(|(_, tip)| tip));
         }
+        // What resume wrote is what stands at the commit that it was written of.
+        tips.extend(view.resumed(tool, id)?.map(|resumed| resumed.commit));
         let mut after: HashMap<_, Vec<CommitHash>> = HashMap::new();
         let mut contents: BTreeSet<ContentHash> = BTreeSet::new();
         for tip in &tips {

@@ -234,6 +234,34 @@ fn a_sub_agents_own_file_wins_over_its_mirror_whichever_comes_first() {
     }
 }
 
+/// A fork's file holds a copy of the mirror, too, under its own id.
+#[test]
+fn what_a_copy_mirrors_of_a_sub_agent_is_paid_for_where_that_ran() {
+    const FORK: &str = "99999999-2222-4333-8444-555555555555";
+    let place = Place::new();
+    let copied = format!(
+        r#""sessionId":"{FORK}","forkedFrom":{{"sessionId":"{SESSION}","messageUuid":"p1"}}"#
+    );
+    let of = format!(r#""sessionId":"{SESSION}""#);
+    let fork = place.folder.path().join(format!("{FORK}.jsonl"));
+    std::fs::write(&fork, place.parents.concat().replace(&of, &copied)).expect("written");
+    let files = [fork, place.file(false, ALL), place.file(true, ALL)];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let repo = Repo::ephemeral().expect("a repository");
+        for at in order {
+            bring_in(&repo, &files[at], Reading::Whole);
+        }
+        assert_eq!(bill(&repo), (ROUNDS + 3, 600, 3050), "{order:?}");
+    }
+}
+
 #[test]
 fn a_mirror_alone_is_the_conversation_as_before() {
     let repo = taken(&Place::new(), &[PARENTS]);

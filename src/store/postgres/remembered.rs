@@ -82,7 +82,17 @@ impl Session<'_> {
         values: impl IntoIterator<Item = Cell>,
     ) -> Result<()> {
         let values: Vec<Cell> = values.into_iter().collect();
-        let places: Vec<String> = (1..=values.len()).map(|at| format!("${at}")).collect();
+        // Nothing has no type, which a parameter must have.
+        let mut given: Vec<&dyn Parameter> = Vec::with_capacity(values.len());
+        let mut places = Vec::with_capacity(values.len());
+        for value in &values {
+            if matches!(value, Cell::Null) {
+                places.push("NULL".to_owned());
+            } else {
+                given.push(value);
+                places.push(format!("${}", given.len()));
+            }
+        }
         let others = table.columns.iter().skip(keys);
         let others = others.map(|column| format!("{column} = excluded.{column}"));
         let sql = format!(
@@ -92,8 +102,7 @@ impl Session<'_> {
             places.join(", "),
             others.collect::<Vec<_>>().join(", ")
         );
-        let values: Vec<&dyn Parameter> = values.iter().map(|value| value as _).collect();
-        self.execute(&sql, &values)
+        self.execute(&sql, &given)
     }
 }
 

@@ -19,12 +19,15 @@ use crate::error::{Error, Result};
 const TABLES: &str = include_str!("../../../migrations/0001_repository.sql");
 
 /// What each format after that has beyond the one before it.
-const ADDED: [&str; 2] = [
+const ADDED: [&str; 3] = [
     AUTHORS,
     include_str!("../../../migrations/0004_activity.sql"),
+    ORIGINS,
 ];
 
 const AUTHORS: &str = include_str!("../../../migrations/0003_authors.sql");
+
+const ORIGINS: &str = include_str!("../../../migrations/0005_origins.sql");
 
 /// The newest format that this program reads and writes: what a repository has from its first commit on that has a
 /// second parent or an origin.
@@ -205,11 +208,14 @@ pub(super) fn upgrade(connection: &Connection) -> Result<()> {
 
 /// The same for one that stays as it is: what it lacks is there for this connection, and empty.
 pub(super) fn complete(connection: &Connection) -> Result<()> {
-    if added(format(connection)?) > 0 {
-        return Ok(());
+    let added = added(format(connection)?);
+    for (at, table) in [(0, AUTHORS), (2, ORIGINS)] {
+        if added <= at {
+            let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
+            connection.execute_batch(&beside).map_err(engine)?;
+        }
     }
-    let beside = AUTHORS.replace("CREATE TABLE", "CREATE TEMP TABLE");
-    connection.execute_batch(&beside).map_err(engine)
+    Ok(())
 }
 
 /// Makes all tables in a database that is empty.
@@ -242,6 +248,11 @@ impl Session<'_> {
     /// Whether when branches were worked on last has no place here, likewise.
     pub(super) fn lacks_activity(&self) -> Result<bool> {
         Ok(added(self.format()?) < 2)
+    }
+
+    /// Whether what sessions began with has no place here, likewise.
+    pub(super) fn lacks_origins(&self) -> Result<bool> {
+        Ok(added(self.format()?) < 3)
     }
 
     fn format(&self) -> Result<u32> {

@@ -70,6 +70,9 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     if session.lacks_authors()? {
         wanted.execute("DROP TABLE authors", [])?;
     }
+    if session.lacks_origins()? {
+        wanted.execute("DROP TABLE origins", [])?;
+    }
     if session.lacks_activity()? {
         for index in ["refs_by_activity", "sessions_by_cwd"] {
             wanted.execute(&format!("DROP INDEX {index}"), [])?;
