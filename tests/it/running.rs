@@ -455,6 +455,41 @@ fn work_that_is_nowhere_else_is_not_cleaned_away_unasked() {
     sandbox.ok(&["run", "--clean", "none"]);
 }
 
+/// What an agent had done before it failed is as good as lost if nobody hears where it is.
+#[test]
+fn work_of_a_run_that_failed_is_kept_and_said() {
+    if crate::sandbox::is_left_out("a directory beside the file") {
+        return;
+    }
+    let sandbox = in_git(13, 14);
+    let works = |name: &str, exec: &str| {
+        let run = ["run", "HEAD", "--name", name, "--worktree", "--exec", exec];
+        sandbox.tract(&run)
+    };
+    let fails = "cat > /dev/null; echo work > new.txt; exit 3";
+    let said = works("w", fails);
+    assert!(
+        said.contains("note: 1 file kept in .tract/runs/w/1-failed-1\n"),
+        "{said}"
+    );
+    // Its number is free for the next one, which has work of its own.
+    let said = works("w", fails);
+    assert!(
+        said.contains("kept in .tract/runs/w/1-failed-2\n"),
+        "{said}"
+    );
+    let kept = sandbox.work().join(".tract/runs/w/1-failed-1/new.txt");
+    assert_eq!(std::fs::read_to_string(kept).expect("kept"), "work\n");
+    let said = works("w", "cat > /dev/null; exit 3");
+    assert!(!said.contains("kept in"), "{said}");
+    assert!(!sandbox.work().join(".tract/runs/w/1").exists());
+    let said = sandbox.tract(&["run", "--clean", "w"]);
+    assert!(said.contains("2 files would be lost for good"), "{said}");
+    sandbox.ok(&["run", "--clean", "w", "--force"]);
+    let trees = git(&sandbox.work(), 14, &["worktree", "list"]);
+    assert_eq!(trees.lines().count(), 1, "{trees}");
+}
+
 /// Whoever kills a run ends what it has started.
 #[cfg(target_os = "linux")]
 #[test]

@@ -12,7 +12,7 @@ use tract::history::{Bill, CommitOptions, On, Repo, RunBranch};
 use tract::ingest::checked_out;
 use tract::interop::Format;
 use tract::model::{Draft, Head, Message, Part, RefName, Role};
-use tract::render::{Label, Line, grouped, listed, plural, shell_word, table};
+use tract::render::{Label, Line, grouped, shell_word, table};
 
 use crate::cli::bisecting::resolve;
 use crate::cli::running::client::{Client, prompt_at};
@@ -104,19 +104,15 @@ fn keep_work(work: &[(PathBuf, directory::Work)], name: &str, app: &App) -> Resu
         return Ok(());
     };
     let sum = |of: fn(&directory::Work) -> usize| work.iter().map(|(_, work)| of(work)).sum();
-    let counts: [(usize, &str); 2] = [
-        (sum(|work| work.files), "file"),
-        (sum(|work| work.commits), "commit"),
-    ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts
-        .map(|(count, noun)| plural(count as u64, noun))
-        .collect();
+    let all = directory::Work {
+        files: sum(|work| work.files),
+        commits: sum(|work| work.commits),
+    };
     let place = match work.len() {
         1 => app.short_path(first),
         more => format!("{more} directories, such as {}", app.short_path(first)),
     };
-    let what = format!("{} would be lost for good, in {place}", listed(&counts));
+    let what = format!("{} would be lost for good, in {place}", all.counted());
     let hint = format!(
         "tract run --clean {} --force removes them",
         shell_word(name)

@@ -9,6 +9,7 @@ use std::process::Command;
 use tract::Error;
 use tract::history::Repo;
 use tract::model::Millis;
+use tract::render::{listed, plural};
 
 use crate::cli::{App, Failure, Result};
 
@@ -181,6 +182,16 @@ pub struct Work {
 }
 
 impl Work {
+    /// How much it is, in words.
+    pub fn counted(self) -> String {
+        let counts = [(self.files, "file"), (self.commits, "commit")];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(count, noun)| plural(count as u64, noun))
+            .collect();
+        listed(&counts)
+    }
+
     /// What there is of it in a run's directory.
     fn of(place: &Path) -> Self {
         let is_worktree = fs::metadata(place.join(".git")).is_ok_and(|facts| facts.is_file());
@@ -207,6 +218,35 @@ impl Work {
             },
         }
     }
+}
+
+/// Removes a run's directory if nothing would be lost with it. Else it moves out of the way of another run by that number;
+/// gives where it is then, and the work in it.
+pub fn retire(place: &Path) -> Result<Option<(PathBuf, Work)>> {
+    if fs::symlink_metadata(place).is_err() {
+        return Ok(None);
+    }
+    let work = Work::of(place);
+    if work == Work::default() {
+        remove(place)?;
+        return Ok(None);
+    }
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let names = (1..).map(|number| place.with_file_name(format!("{name}-failed-{number}")));
+    let free = names
+        .into_iter()
+        .find(|path| fs::symlink_metadata(path).is_err())
+        .unwrap_or_else(|| place.to_owned());
+    let is_worktree = fs::metadata(place.join(".git")).is_ok_and(|facts| facts.is_file());
+    let has_moved = match is_worktree {
+        true => {
+            let (from, to) = (place.to_string_lossy(), free.to_string_lossy());
+            git(place, &["worktree", "move", &*from, &*to]).is_some()
+        }
+        false => fs::rename(place, &free).is_ok(),
+    };
+    let kept = if has_moved { free } else { place.to_owned() };
+    Ok(Some((kept, work)))
 }
 
 /// How many files a directory has, at any depth; one that cannot be read counts as one.

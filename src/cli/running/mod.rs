@@ -204,7 +204,7 @@ impl Runs<'_> {
                         directory: Some(_), ..
                     }) = work
                     {
-                        directory::remove(&self.place(number))?;
+                        self.retire(number, app)?;
                     }
                 } else {
                     app.ui.status(format!("{}/{number}: done", self.name));
@@ -217,6 +217,15 @@ impl Runs<'_> {
 
     fn place(&self, number: usize) -> PathBuf {
         self.folder.join(number.to_string())
+    }
+
+    /// Removes the directory of a run that has no branch. Work in it that is nowhere else stays, and is said.
+    fn retire(&self, number: usize, app: &mut App) -> Result<()> {
+        if let Some((place, work)) = directory::retire(&self.place(number))? {
+            let place = app.short_path(&place);
+            app.ui.notice(format!("{} kept in {place}", work.counted()));
+        }
+        Ok(())
     }
 
     /// What a run starts.
@@ -240,7 +249,7 @@ impl Runs<'_> {
         let (mut program, begun) = match begun {
             Ok(begun) => begun,
             Err(failure) => {
-                directory::remove(&self.place(number))?;
+                self.retire(number, app)?;
                 return Err(failure);
             }
         };
