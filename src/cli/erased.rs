@@ -1,6 +1,6 @@
 //! What a purge has erased, and what not.
 
-use tract::history::{Purged, Unfinished};
+use tract::history::{Purged, Repo, Unfinished};
 use tract::model::RefName;
 use tract::render::{bytes, plural};
 
@@ -8,7 +8,7 @@ use super::peer::git;
 use super::{App, Exit, Failure, Result, Ui};
 
 /// Says what is gone and what is not.
-pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
+pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
     let messages = match (purged.contents, purged.sources + purged.words) {
         (0, 1..) => None,
         (count, _) => {
@@ -33,6 +33,9 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
         .collect();
     let held = purged.asides.iter().find(|aside| aside.failed.is_some());
     let held = held.map(|aside| (app.short_path(&aside.path), aside.failed.clone()));
+    let folders = repo.folder_entries();
+    let folders = folders.iter().filter(|entry| entry.path.is_dir());
+    let folders: Vec<String> = folders.map(|entry| app.short_path(&entry.path)).collect();
     let ui = &mut app.ui;
     if !all.is_empty() && (purged.contents > 0 || purged.sources + purged.words > 0) {
         ui.status(format!("Erased {all} {whence}"));
@@ -61,6 +64,9 @@ pub fn tell(purged: &Purged, app: &mut App) -> Result<()> {
     if kept.objects > 0 {
         ui.notice("git keeps what push git: and pull git: left here until it collects it");
         ui.hint("git gc --prune=now does it at once");
+    }
+    for place in folders {
+        ui.notice(format!("{place} was not looked through"));
     }
     ui.hint("session files outside of .tract are not touched");
     match &purged.unfinished {

@@ -196,6 +196,7 @@ impl Repo {
         pattern: Option<&Pattern>,
     ) -> Vec<ErasedAside> {
         self.sweep_drafts();
+        self.sweep_backups();
         let what = everywhere(contents, pattern);
         self.each_aside(&|copy| Ok(copy.erase(call, &what)?.contents))
     }

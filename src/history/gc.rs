@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::history::folder::FolderEntry;
 use crate::history::load;
 use crate::history::purge::{Unfinished, scrubbed};
 use crate::history::repo::Repo;
@@ -107,6 +108,8 @@ pub struct Collected {
     pub size_bytes: (u64, u64),
     /// Why the files could not be rewritten, and so are as large as they were.
     pub unfinished: Option<Unfinished>,
+    /// Copies that backups had left that were killed, which are deleted.
+    pub killed_backups: Vec<FolderEntry>,
 }
 
 impl Collected {
@@ -163,6 +166,8 @@ impl Repo {
             progress(GcStep::Rewriting);
             collected.unfinished = scrubbed(&*self.store);
         }
+        self.sweep_drafts();
+        collected.killed_backups = self.sweep_backups();
         collected.size_bytes = (before, self.store.size_bytes()?);
         Ok(collected)
     }

@@ -34,6 +34,7 @@ pub(crate) mod expect;
 pub mod expected;
 mod file_edits;
 pub mod find;
+mod folder;
 pub mod fsck;
 pub mod gc;
 mod head;
@@ -115,6 +116,7 @@ pub use find::{
     FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
     RankedOptions, RankedQuery, SearchOptions,
 };
+pub use folder::{BackupNote, FolderEntry};
 pub use fsck::Fsck;
 pub use gc::{Collected, Expire, GcStep};
 pub use identity::{AUTHOR_NAME, Identity};

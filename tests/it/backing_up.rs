@@ -523,6 +523,85 @@ fn a_purge_erases_in_what_a_restore_has_kept() {
     );
 }
 
+/// A copy that a killed backup has left is found wherever it is, by whoever looks after the repository.
+#[test]
+fn a_copy_that_a_killed_backup_has_left_is_known() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "the task"), ("user", "ZQXSECRET")]);
+    let place = sandbox.work().join("elsewhere");
+    std::fs::create_dir(&place).expect("made");
+    let copy = place.join("copy.db.new-2147483646-00000000");
+    let note = sandbox.work().join(".tract/backup-0123456789abcdef");
+    let leave = || {
+        std::fs::copy(sandbox.work().join(".tract/tract.db"), &copy).expect("copied");
+        std::fs::write(&note, copy.to_str().expect("UTF-8")).expect("written");
+    };
+    let name = "elsewhere/copy.db.new-2147483646-00000000";
+    leave();
+    for command in [&["du"][..], &["doctor"], &["gc", "--dry-run"]] {
+        let said = sandbox.tract(command);
+        assert!(said.contains(name) && copy.exists(), "{command:?}: {said}");
+    }
+    let ways: [&[&str]; 4] = [
+        &["gc"],
+        &["backup", "another.db"],
+        &["purge", "--match", "ZQXSECRET", "--force"],
+        &["clear", "--purge", "--force"],
+    ];
+    for way in ways {
+        leave();
+        sandbox.tract(way);
+        assert!(!copy.exists() && !note.exists(), "{way:?}");
+    }
+    // A backup that is at work holds its note.
+    leave();
+    let held = std::fs::File::open(&note).expect("opens");
+    held.lock().expect("locked");
+    sandbox.ok(&["gc"]);
+    assert!(copy.exists());
+    drop(held);
+    // Nor does a note have any other file deleted.
+    let diary = place.join("diary");
+    std::fs::write(&diary, "mine").expect("written");
+    std::fs::write(&note, diary.to_str().expect("UTF-8")).expect("written");
+    sandbox.ok(&["gc"]);
+    assert!(diary.exists());
+}
+
+/// Whenever a backup is killed, the next command that looks after the files takes its copy away.
+#[test]
+fn a_backup_that_is_killed_leaves_nothing_for_long() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let text = (0..400_000).map(|it| format!("{:x}", it * 2_654_435_761_u64));
+    sandbox.write("big.txt", text.collect::<String>());
+    sandbox.ok(&["commit", "-r", "user", "-F", "big.txt"]);
+    let copies = || {
+        let entries = std::fs::read_dir(sandbox.work()).expect("read").flatten();
+        let is_copy = |name: &str| name.starts_with("all.db");
+        let found = entries.filter(|entry| is_copy(&entry.file_name().to_string_lossy()));
+        found.count()
+    };
+    let mut met = 0;
+    for round in 0..40u64 {
+        let mut command = sandbox.command(&["backup", "all.db"]);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut copying = command.spawn().expect("runs");
+        std::thread::sleep(std::time::Duration::from_millis(round * 4));
+        let _ = copying.kill();
+        copying.wait().expect("ends");
+        let _ = std::fs::remove_file(sandbox.work().join("all.db"));
+        met += usize::from(copies() > 0);
+        sandbox.ok(&["gc"]);
+        assert_eq!(copies(), 0, "round {round}");
+    }
+    assert!(met > 0, "none was killed while it copied");
+}
+
 /// Who makes a backup takes away what one has left that was killed.
 #[test]
 fn a_killed_backup_leaves_nothing_for_long() {

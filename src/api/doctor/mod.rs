@@ -141,6 +141,7 @@ pub fn doctor(repo: &Repo, now: Millis) -> Result<DoctorAnswer> {
     let health = repo.health(now)?;
     let mut checks = checks(&health, now);
     checks.extend(copies(repo));
+    checks.extend(killed(repo));
     let is_good = |check: &HealthCheck| check.verdict != HealthVerdict::Look;
     Ok(DoctorAnswer {
         is_good: checks.iter().all(is_good),
@@ -166,6 +167,20 @@ fn copies(repo: &Repo) -> Option<HealthCheck> {
     let says = format!("{all}: {} from before a restore", bytes(size_bytes));
     let check = HealthCheck::look("copies", says, "delete it when nothing is missing");
     Some(check.with(json!({ "size_bytes": size_bytes, "files": asides.len() })))
+}
+
+/// The copies that backups have left that were killed; none where there is none.
+fn killed(repo: &Repo) -> Option<HealthCheck> {
+    let copies = repo.killed_backups();
+    let first = copies.first()?.path.display().to_string();
+    let size_bytes: u64 = copies.iter().map(|copy| copy.size_bytes).sum();
+    let all = match copies.len() {
+        1 => first,
+        more => format!("{first} and {}", plural(more as u64 - 1, "other")),
+    };
+    let says = format!("{all}: {} of a backup that was killed", bytes(size_bytes));
+    let check = HealthCheck::look("backups", says, "tract gc deletes it");
+    Some(check.with(json!({ "size_bytes": size_bytes, "files": copies.len() })))
 }
 
 /// What each fact means.

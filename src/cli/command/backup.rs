@@ -69,7 +69,11 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     let path = app.path(&args.file)?;
     is_no_database(&path)?;
     let bar = progress::bar(app, "{spinner} {msg}");
+    repo.sweep_backups();
+    let mut note = None;
     let found = private::place(&path, args.force, |draft| {
+        // It lasts until the copy has its name.
+        note = repo.note_backup(draft)?;
         let found = repo.backup(draft, &mut |at| {
             bar.set_message(step(at));
             bar.tick();
@@ -83,7 +87,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
         } else {
             Ok(found)
         }
-    })?;
+    });
+    drop(note);
+    let found = found?;
     let place = app.short_path(&path);
     let counted = counted(&found);
     app.ui

@@ -83,5 +83,5 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<()> {
     let purged = repo.purge(call).map_err(|error| {
         Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
     })?;
-    erased::tell(&purged, app)
+    erased::tell(&purged, &repo, app)
 }

@@ -1,8 +1,8 @@
 //! `tract du`: what takes the room.
 
-use tract::history::{Heap, NamedRoom, Needed, SessionRoom};
+use tract::history::{FolderEntry, Heap, NamedRoom, Needed, SessionRoom};
 use tract::model::RefName;
-use tract::render::{Label, Line, grouped, plural, table};
+use tract::render::{Label, Line, bytes, grouped, plural, table};
 
 use crate::cli::{App, Result, Ui, listing};
 
@@ -33,13 +33,17 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
     let du = repo.du()?;
     let asides = repo.asides().into_iter();
-    let asides = asides.map(|aside| {
-        (
-            app.short_path(&aside.path),
-            tract::render::bytes(aside.size_bytes),
-        )
-    });
+    let asides = asides.map(|aside| (app.short_path(&aside.path), bytes(aside.size_bytes)));
     let asides: Vec<(String, String)> = asides.collect();
+    let entries = |entries: Vec<FolderEntry>| -> Vec<(String, String)> {
+        let entries = entries.into_iter().filter(|entry| entry.size_bytes > 0);
+        let entries = entries.map(|entry| (app.short_path(&entry.path), bytes(entry.size_bytes)));
+        entries.collect()
+    };
+    let (killed, others) = (
+        entries(repo.killed_backups()),
+        entries(repo.folder_entries()),
+    );
     let ui = &mut app.ui;
     let limit = if args.all { usize::MAX } else { LARGEST };
     let total = du.room.size_bytes();
@@ -51,6 +55,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     rows.push(share("all", total, total, ui));
     ui.print_all(table::lines(rows, &[1, 2]))?;
 
+    for (path, size) in killed {
+        ui.print(format!("{path}, of a backup that was killed: {size}"))?;
+    }
+    for (path, size) in others {
+        ui.print(format!("{path}: {size}"))?;
+    }
     for (path, size) in asides {
         ui.print(format!("{path}, from before a restore: {size}"))?;
     }

@@ -1,6 +1,6 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
-use tract::history::{Collected, Expire, GcStep, Retention, Unfinished};
+use tract::history::{Collected, Expire, FolderEntry, GcStep, Retention, Unfinished};
 use tract::ingest;
 use tract::render::{bytes, listed, plural};
 
@@ -78,7 +78,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             ),
             None => (false, repo.gc_forecast(expire, app.now())?),
         };
-        return tell(&would, ["Would take out", "Would forget"], lets_go, app);
+        tell(&would, ["Would take out", "Would forget"], lets_go, app)?;
+        tell_killed(&repo.killed_backups(), "Would delete", app);
+        return Ok(());
     }
     let lets_go = match retention {
         Some(retention) => retained::let_go(&repo, retention, app)?,
@@ -101,6 +103,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let line = format!("The files have {}, before {}", bytes(after), bytes(before));
         app.ui.status(line);
     }
+    tell_killed(&done.killed_backups, "Deleted", app);
     for aside in repo.asides() {
         let (place, size) = (app.short_path(&aside.path), bytes(aside.size_bytes));
         app.ui.hint(format!(
@@ -117,6 +120,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Says which copies go that killed backups have left.
+fn tell_killed(copies: &[FolderEntry], does: &str, app: &mut App) {
+    for copy in copies {
+        let (place, size) = (app.short_path(&copy.path), bytes(copy.size_bytes));
+        let line = format!("{does} {place}, {size} of a backup that was killed");
+        app.ui.status(line);
+    }
 }
 
 /// What went, or would, and how far back undo reaches then; `lets_go`: beside sessions that were let go.

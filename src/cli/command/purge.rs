@@ -86,7 +86,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         erased::names(&purged.names, &mut app.ui);
         return Ok(());
     }
-    erased::tell(&purged, app)
+    erased::tell(&purged, &repo, app)
 }
 
 /// How much would go.
