@@ -18,6 +18,7 @@ const NAMESPACE: &str = "tract-attest";
 /// The name under which the one key is listed that a text is held against.
 const SIGNER: &str = "signer";
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----\n";
+const END: &str = "-----END SSH SIGNATURE-----";
 const PROGRAM: &str = "ssh-keygen";
 
 /// The text with its signature by the key in a file.
@@ -38,11 +39,34 @@ pub fn sign(text: &str, key: &Path) -> Result<String> {
     }
 }
 
-/// A text and its signature, if it has one.
-pub fn split(signed: &str) -> (&str, Option<&str>) {
-    match signed.find(BEGIN) {
-        Some(at) => (&signed[..at], Some(&signed[at..])),
-        None => (signed, None),
+/// A file that may be signed, by its pieces.
+pub struct Signed<'a> {
+    /// The text that a signature is of.
+    pub text: &'a str,
+    /// The signature's block.
+    pub signature: Option<&'a str>,
+    /// What stands behind the signature, which it does not cover.
+    pub behind: &'a str,
+}
+
+impl<'a> Signed<'a> {
+    /// Of a whole file.
+    pub fn of(file: &'a str) -> Self {
+        let Some(begin) = file.find(BEGIN) else {
+            return Self {
+                text: file,
+                signature: None,
+                behind: "",
+            };
+        };
+        let (text, block) = file.split_at(begin);
+        let end = block.find(END).map_or(block.len(), |at| at + END.len());
+        let (_, behind) = block.split_at(end);
+        Self {
+            text,
+            signature: Some(&block[..block.len() - behind.trim_start().len()]),
+            behind: behind.trim(),
+        }
     }
 }
 

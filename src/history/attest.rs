@@ -3,6 +3,10 @@
 //!
 //! The text is what is signed and compared, byte for byte. Deliberately absent: signatures, and where a text is kept.
 
+mod reading;
+
+pub use reading::ReadRun;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;

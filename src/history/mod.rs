@@ -92,7 +92,7 @@ mod weigh;
 pub use about::About;
 pub use append::{CommitOptions, Committed};
 pub use asides::{Aside, ErasedAside};
-pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest};
+pub use attest::{AttestedModel, AttestedRequest, AttestedSource, Manifest, ReadRun};
 pub use backup::BackupStep;
 pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};

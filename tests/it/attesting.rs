@@ -360,3 +360,90 @@ fn the_commit_of_the_project_that_a_session_began_at_is_attested() {
         "{manifest}"
     );
 }
+
+/// What is read again: each message, hidden ones too, and each session file.
+#[test]
+fn a_text_that_was_changed_is_not_as_attested() {
+    if on_servers() {
+        return;
+    }
+    let sandbox = run();
+    sandbox.ok(&["commit", "-r", "user", "-m", "The answer is 42."]);
+    sandbox.ok(&["drop", "--force", ":-1"]);
+    sandbox.ok(&["attest", "-o", "run.attest"]);
+    let verify = || sandbox.tract(&["attest", "--verify", "run.attest"]);
+    assert!(verify().contains("The commits are as attested"));
+    let swap = |was: &str, is: &str| {
+        sandbox.change(&format!(
+            "UPDATE bodies SET body = CAST(replace(CAST(body AS TEXT), 'is {was}.', 'is {is}.') AS BLOB)
+             WHERE CAST(body AS TEXT) LIKE '%is {was}.%'"
+        ));
+    };
+    swap("42", "43");
+    let commit = sandbox.ok(&["rev-parse", "HEAD~1"]);
+    insta::assert_snapshot!(verify().replace(&commit[..7], "[COMMIT]"), @r"
+    exit code: 3
+    --- stderr
+    Not signed
+    error: 1 message is not what was attested: that of commit [COMMIT]
+    hint: tract fsck says what is damaged and what to do
+    ");
+    swap("43", "42");
+    assert!(verify().contains("The commits are as attested"));
+    // Bytes behind what is read for the manifest itself.
+    sandbox.change(
+        "UPDATE source_blocks SET data = CAST(replace(CAST(data AS TEXT), 'x', 'y') AS BLOB)",
+    );
+    sandbox.change("UPDATE sources SET size_bytes = size_bytes");
+    let told = verify();
+    assert!(told.starts_with("exit code: 3"), "{told}");
+    assert!(!told.contains("The commits are as attested"), "{told}");
+}
+
+#[test]
+fn a_text_that_was_purged_and_a_branch_that_was_shortened_are_said() {
+    let sandbox = run();
+    sandbox.ok(&["commit", "-r", "user", "-m", "The answer is 42."]);
+    sandbox.ok(&["attest", "-o", "run.attest"]);
+    let verify = || sandbox.tract(&["attest", "--verify", "run.attest"]);
+    sandbox.ok(&["reset", "HEAD~2"]);
+    insta::assert_snapshot!(verify(), @r"
+    --- stderr
+    Not signed
+    note: main was shortened: it ends 2 commits before the attested tip
+    The commits are as attested, in all 38 lines
+    ");
+    sandbox.ok(&["commit", "-r", "user", "-m", "Another way."]);
+    let told = verify();
+    let note = "note: main does not lead to the attested tip any more\n";
+    assert!(told.contains(note) && !told.contains("exit code"), "{told}");
+    sandbox.ok(&["undo"]);
+    sandbox.ok(&["undo"]);
+    assert!(!verify().contains("note: "));
+    sandbox.ok(&["purge", "HEAD", "--force"]);
+    let told = verify();
+    let note = "note: 1 text was purged since: nobody can hold it against its hash\n";
+    assert!(told.contains(note) && !told.contains("exit code"), "{told}");
+}
+
+#[test]
+fn text_behind_a_signature_is_said() {
+    if cannot_sign() {
+        return;
+    }
+    let sandbox = run();
+    key(&sandbox, "mara");
+    sandbox.ok(&["attest", "--key", "mara", "-o", "run.attest"]);
+    let text = std::fs::read_to_string(sandbox.work().join("run.attest")).expect("read");
+    let told = |behind: &str| {
+        let text = text.clone() + behind;
+        let told = sandbox.tract_with(&["attest", "--verify", "-", "--key", "mara.pub"], &text);
+        let is_sound = !told.contains("exit code");
+        assert_eq!(is_sound, told.contains("signed them").eq(&false), "{told}");
+        assert!(told.contains("Signed with ED25519"), "{told}");
+        is_sound
+    };
+    assert!(told("") && told("\n\n"));
+    assert!(!told("Approved by Ben.\n"));
+    assert!(!told(&text));
+}

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use tract::api::{At, AttestParams, Method, Still, manifest};
 use tract::diff::{LineDiff, Tag};
 use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::render::{Label, Line, plural};
+use tract::history::{ReadRun, Repo};
+use tract::model::RefName;
+use tract::render::{Label, Line, grouped, listed, plural};
 
 use crate::cli::failure::Exit;
+use crate::cli::signature::Signed;
 use crate::cli::{App, Failure, Result, input, private, signature};
 
 /// Say what a run was, signed
@@ -17,8 +19,8 @@ use crate::cli::{App, Failure, Result, input, private, signature};
 /// Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
 /// their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
 /// follows from the commits alone, so whoever has them makes the same text again. --key signs it as git signs
-/// commits, by ssh-keygen. --verify holds the signature against the text, and the text against the commits here, and
-/// names each line that is another. docs/attest.md says how to verify one without tract.
+/// commits, by ssh-keygen. --verify holds the signature against the text, and the text against the commits here, of
+/// which it reads every message, and names each line that is another. docs/attest.md says how to verify one without tract.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -71,10 +73,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 fn verify(file: &Path, key: Option<&Path>, app: &mut App) -> Result<()> {
     let signed = input::read(app, file)?;
-    let (text, signed_by) = signature::split(&signed);
+    let Signed {
+        text,
+        signature,
+        behind,
+    } = Signed::of(&signed);
     let key = key.map(|key| input::read(app, key)).transpose()?;
-    let mut is_sound = true;
-    match signed_by {
+    let mut is_sound = behind.is_empty();
+    if !is_sound {
+        let lines = plural(behind.lines().count() as u64, "line");
+        app.ui
+            .notice(format!("{lines} behind the signature: nobody signed them"));
+    }
+    match signature {
         Some(block) => match signature::verify(text, block, key.as_deref()) {
             Ok(by) if key.is_some() => app.ui.status(format!("Signed with {by}")),
             Ok(by) => {
@@ -125,7 +136,7 @@ struct Stated {
     attest: u32,
     tip: String,
     #[serde(default)]
-    name: Option<tract::model::RefName>,
+    name: Option<RefName>,
     #[serde(default)]
     price_list: Option<String>,
 }
@@ -165,12 +176,7 @@ fn compared(repo: &Repo, stated: &Stated, text: &str, app: &mut App) -> Result<u
         failure.with_hint("tract pull, or tract unbundle, brings the run's commits here")
     })?;
     if let Some(name) = &stated.name {
-        let here = repo.resolve(&app.on()?, name.as_str());
-        if here.is_err() {
-            app.ui.notice(format!(
-                "no {name} is here: the commits are, by their hashes"
-            ));
-        }
+        tell_place(repo, name, &tip, app)?;
     }
     let here = manifest(repo, stated.name.clone(), &tip)?;
     let is_same_list = stated.price_list.is_none() || stated.price_list == here.price_list;
@@ -208,12 +214,72 @@ fn compared(repo: &Repo, stated: &Stated, text: &str, app: &mut App) -> Result<u
         app.ui
             .notice("the cost is not compared: it was worked out by another price list");
     }
-    if others.is_empty() {
+    let count = others.len();
+    app.ui.print_all(others)?;
+    let read = repo.read_run(&tip)?;
+    if read.erased > 0 {
+        app.ui.notice(match read.erased {
+            1 => "1 text was purged since: nobody can hold it against its hash".to_owned(),
+            more => format!(
+                "{} texts were purged since: nobody can hold them against their hashes",
+                grouped(more)
+            ),
+        });
+    }
+    if let Some(what) = not_as_attested(&read) {
+        let failure = Failure::Said(Exit::Damaged, what, None);
+        return Err(failure.with_hint("tract fsck says what is damaged and what to do"));
+    }
+    if count == 0 {
         let lines = plural(stated.lines().count() as u64, "line");
         app.ui
             .status(format!("The commits are as attested, in all {lines}"));
     }
-    let count = others.len();
-    app.ui.print_all(others)?;
     Ok(count)
+}
+
+/// Says where the attested branch is now, unless it still leads to the attested tip.
+fn tell_place(repo: &Repo, name: &RefName, tip: &CommitHash, app: &mut App) -> Result<()> {
+    let Ok(here) = repo.resolve(&app.on()?, name.as_str()) else {
+        app.ui.notice(format!(
+            "no {name} is here: the commits are, by their hashes"
+        ));
+        return Ok(());
+    };
+    if repo.is_on_path(tip, &here)? {
+        return Ok(());
+    }
+    let short = name.short();
+    app.ui.notice(match repo.commits_between(&here, tip)? {
+        Some(lost) => {
+            let commits = plural(lost, "commit");
+            format!("{short} was shortened: it ends {commits} before the attested tip")
+        }
+        None => format!("{short} does not lead to the attested tip any more"),
+    });
+    Ok(())
+}
+
+/// Says which texts are not those that were attested.
+fn not_as_attested(read: &ReadRun) -> Option<String> {
+    let messages = read.changed.len() as u64;
+    let files = read.files.len() as u64;
+    let counts = [(messages, "message"), (files, "session file")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, noun)| plural(count, noun)).collect();
+    let place = match (read.changed.first(), read.files.first()) {
+        (Some(commit), _) => format!("commit {}", commit.short()),
+        (None, Some(session)) => session.short().to_owned(),
+        (None, None) => return None,
+    };
+    let is = if messages + files == 1 { "is" } else { "are" };
+    let first = if messages + files == 1 {
+        "that of"
+    } else {
+        "the first of"
+    };
+    Some(format!(
+        "{} {is} not what was attested: {first} {place}",
+        listed(&counts)
+    ))
 }
