@@ -202,8 +202,20 @@ fn made_of(
         }
         _ => (None, contents),
     };
+    // Where a client said it otherwise while it ran, the messages are no longer the context's.
+    let lost = match (&messages, options.provider) {
+        (None, Provider::Anthropic) => repo.lost_thoughts(context)?,
+        _ => None,
+    };
+    let known = contents.len();
+    for at in lost.iter().cloned().flatten().filter(|at| *at < known) {
+        contents[at].clear();
+    }
     contents.splice(0..0, front.iter().map(|_| Vec::new()));
     let mut making = Compiling::new(&contents, settings, options);
+    if let Some(lost) = lost {
+        making.without_thoughts(lost.start + front.len()..lost.end + front.len());
+    }
     for text in front {
         making.add(Message::text(Role::System, text));
     }

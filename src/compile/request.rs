@@ -1,13 +1,15 @@
 //! The one entry: messages and settings in, a request's bytes and notices out.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::compile::turn::Form;
 use crate::compile::wire_form::Contents;
 use crate::compile::{Notice, Provider, anthropic, openai, responses, settings, text};
 use crate::error::{Error, Result};
 use crate::model::{Message, Settings};
-use crate::wire::{Repairs, attached, bridged};
+use crate::wire::anthropic::is_thought;
+use crate::wire::{Repair, Repairs, attached, bridged};
 
 /// How a request is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +83,10 @@ pub struct Compiling<'a> {
     remarks: Vec<Notice>,
     repairs: Repairs,
     messages: Messages<'a>,
+    /// How many messages came.
+    count: usize,
+    /// The messages, from 0, whose signed thoughts stay out.
+    thoughtless: Range<usize>,
 }
 
 /// The messages so far.
@@ -119,7 +125,15 @@ impl<'a> Compiling<'a> {
             remarks,
             repairs: Repairs::default(),
             messages,
+            count: 0,
+            thoughtless: 0..0,
         }
+    }
+
+    /// Leaves the signed thoughts of these messages out, counted from 0: the provider takes all thoughts of a tool loop that
+    /// runs or none, and one of them is gone.
+    pub fn without_thoughts(&mut self, of: Range<usize>) {
+        self.thoughtless = of;
     }
 
     /// The next message.
@@ -127,7 +141,17 @@ impl<'a> Compiling<'a> {
         self.take(Cow::Owned(message));
     }
 
-    fn take(&mut self, message: Cow<'a, Message>) {
+    fn take(&mut self, mut message: Cow<'a, Message>) {
+        self.count += 1;
+        if self.thoughtless.contains(&(self.count - 1)) && message.parts.iter().any(is_thought) {
+            message.to_mut().parts.retain(|part| {
+                let goes = is_thought(part);
+                if goes {
+                    self.repairs.add(Repair::LoopThinking, self.count);
+                }
+                !goes
+            });
+        }
         match &mut self.messages {
             Messages::Written(writer) => writer.add(message, &mut self.repairs),
             Messages::InTurns(writer) => writer.add(message, &mut self.repairs),
@@ -142,7 +166,10 @@ impl<'a> Compiling<'a> {
     /// [`Error::Malformed`] if `canonical` isn't a message's canonical form.
     pub fn add_canonical(&mut self, canonical: &str) -> Result<()> {
         match &mut self.messages {
-            Messages::Written(writer) => writer.add_canonical(canonical, &mut self.repairs),
+            Messages::Written(writer) => {
+                self.count += 1;
+                writer.add_canonical(canonical, &mut self.repairs)
+            }
             Messages::InTurns(_) | Messages::Whole(_) => {
                 self.add(Message::from_canonical(canonical)?);
                 Ok(())

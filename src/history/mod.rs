@@ -83,6 +83,7 @@ mod stretches;
 mod summing;
 pub mod surgery;
 pub mod sync;
+pub(crate) mod thoughts;
 pub(crate) mod totals;
 pub mod under_way;
 mod undo;

@@ -9,17 +9,19 @@ use std::io::Write;
 use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
-use super::outgoing::{Kept, outgoing, shape, without_unpaired};
+use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpaired};
 use crate::compile::{Provider, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::history::kept::KeptSource;
 use crate::history::kept::{spans, texts};
+use crate::history::thoughts::{lost_thoughts, take_thoughts};
 use crate::history::{On, Repo, load};
 use crate::interop::{Document, Export, Format, Outgoing, Shape};
 use crate::model::{Message, Millis, RefName, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
+use crate::wire::{Repair, Repairs};
 
 /// How often a file is written at most until it is read as what it should say.
 const REWRITES: usize = 6;
@@ -145,13 +147,16 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
             return as_request(view, &context, provider.parse()?);
         }
         let mut messages = outgoing(view, &context, &path, options.format, Kept::In(None))?;
+        let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
         let unpaired = without_unpaired(&mut messages);
         let document = document(view, commit, None, &context, options)?;
-        let remarks = unpaired.into_iter().chain(hidden(&context)).collect();
+        let remarks = thoughts.into_iter().chain(unpaired);
+        let remarks = remarks.chain(hidden(&context)).collect();
         return Ok(Found::Anew(messages, document.into(), remarks));
     };
     let kept = Kept::In(Some(&origin.source));
-    let messages = outgoing(view, &context, &path, options.format, kept)?;
+    let mut messages = outgoing(view, &context, &path, options.format, kept)?;
+    let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
     if let Some(kept) = as_it_was(view, commit, &path, &origin, &context, &messages, options)? {
         return Ok(Found::AsItWas(kept));
     }
@@ -160,7 +165,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         source: whole_document(view, &origin.source, options.format)?,
         ..document(view, commit, Some(&origin), &context, options)?
     };
-    let (text, done) = written(
+    let (text, mut done) = written(
         view,
         &path,
         &origin,
@@ -168,6 +173,7 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         (messages, document),
         options,
     )?;
+    done.remarks.extend(thoughts);
     Ok(Found::Whole(text, done))
 }
 
@@ -256,7 +262,12 @@ fn hidden(context: &Context) -> Option<String> {
 /// A history that comes from another format, as the provider's request: tools and settings in its
 /// own form, by its own rules.
 fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<Found> {
-    let messages = load::messages(view, &context.entries)?;
+    let mut messages = load::messages(view, &context.entries)?;
+    let lost = lost_thoughts(view, context)?.filter(|_| provider == Provider::Anthropic);
+    let mut taken = Repairs::default();
+    for at in lost.into_iter().flatten() {
+        (0..take_thoughts(&mut messages[at])).for_each(|_| taken.add(Repair::LoopThinking, at + 1));
+    }
     let settings = load::settings(view, context)?;
     let options = RequestOptions {
         provider,
@@ -265,7 +276,10 @@ fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<
     };
     let request = compile(&messages, &settings, &options)?;
     let mut remarks: Vec<String> = request.notices.iter().map(ToString::to_string).collect();
-    remarks.extend(hidden(context));
+    let taken = taken
+        .iter()
+        .map(|(repair, count, first)| repair.say(count, first));
+    remarks.extend(taken.chain(hidden(context)));
     let done = Exported {
         remarks,
         untouched: 0,

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::kept::{format_of, spans, texts};
+use crate::history::thoughts::{lost_thoughts, take_thoughts};
 use crate::history::{load, path};
 use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Message, Settings, Span};
@@ -89,6 +90,29 @@ pub(super) fn outgoing(
         });
     }
     Ok(outgoing)
+}
+
+/// Takes the signed thoughts out of the tool loop that a context ends in, if one of them is gone: the tool would send the
+/// others back, and its provider refuse them. Says how many they were.
+pub(super) fn without_lost_thoughts(
+    view: &dyn View,
+    context: &Context,
+    messages: &mut [Outgoing],
+) -> Result<Option<String>> {
+    let Some(running) = lost_thoughts(view, context)? else {
+        return Ok(None);
+    };
+    let (mut count, mut first) = (0, running.start);
+    for at in running {
+        let outgoing = &mut messages[at];
+        let taken = take_thoughts(&mut outgoing.message);
+        if taken > 0 {
+            outgoing.replaces.append(&mut outgoing.records);
+            first = if count == 0 { at } else { first };
+            count += taken;
+        }
+    }
+    Ok((count > 0).then(|| Repair::LoopThinking.say(count, first + 1)))
 }
 
 /// Takes out the results that answer no call, as every request leaves them out: a provider refuses them, at each further

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::export::session_format;
-use super::outgoing::{Kept, outgoing, shape, without_unpaired};
+use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpaired};
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -62,6 +62,7 @@ pub fn resume(
         let context = load::context(&*view, commit)?;
         let path = view.ancestors(commit, None, usize::MAX)?;
         let mut messages = outgoing(&*view, &context, &path, session.format, Kept::Any)?;
+        let thoughts = without_lost_thoughts(&*view, &context, &mut messages)?;
         let from = session_of(&*view, commit)?;
         let tool = from.as_ref().and_then(|(name, _)| name.as_session());
         let native = tool.is_some_and(|(tool, _)| tool == session.format.name);
@@ -117,7 +118,7 @@ pub fn resume(
         let mut bytes = Vec::new();
         let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
         bytes = guarded(&*view, commit, bytes, session.leaving)?;
-        remarks.extend(unpaired);
+        remarks.extend(thoughts.into_iter().chain(unpaired));
         match left_out {
             0 => {}
             1 => remarks.push("1 system message of the other tool left out".to_owned()),

@@ -21,6 +21,8 @@ pub enum Repair {
     MisplacedCall,
     /// Reasoning that the provider would not accept was left out.
     Thinking,
+    /// A thought of a tool loop that still runs was left out, for another one of it is gone.
+    LoopThinking,
     /// A block that the provider does not know there was left out.
     Opaque,
     /// A picture or file that the provider does not take there became a word in brackets.
@@ -88,6 +90,10 @@ impl Repair {
             Self::Thinking => (
                 "thinking part that the provider would refuse left out",
                 "thinking parts that the provider would refuse left out",
+            ),
+            Self::LoopThinking => (
+                "thinking part left out, for another one of its tool loop is gone: the provider takes all or none",
+                "thinking parts left out, for another one of their tool loop is gone: the provider takes all or none",
             ),
             Self::Opaque => (
                 "block that the provider does not take left out",

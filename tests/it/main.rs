@@ -147,6 +147,7 @@ mod standing;
 mod surgery_laws;
 mod talking;
 mod terminal;
+mod thoughts;
 mod tool_folders;
 mod travelling;
 mod truncating;

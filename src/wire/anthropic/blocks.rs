@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 
-use crate::model::Role;
+use super::PROVIDER;
+use crate::model::{Part, Role};
 use crate::wire::json::Object;
 use crate::wire::media::{PDF, image_type};
 
@@ -97,6 +98,22 @@ pub(super) fn own(data: &str, place: Place) -> Option<Block<'static>> {
         | (Place::Result, "tool_reference") => Some(Block::Other(raw())),
         (Place::Assistant, kind) => Some(Block::Server(raw(), server(kind, &block)?)),
         _ => None,
+    }
+}
+
+/// Whether a part is a thought as the provider gave it, signed or sealed: it takes that back unchanged or not at all.
+pub fn is_thought(part: &Part) -> bool {
+    match part {
+        Part::Thinking {
+            signature: Some(signature),
+            provider,
+            ..
+        } => !signature.is_empty() && provider.as_deref() == Some(PROVIDER),
+        Part::Opaque { provider, data } => {
+            let is_sealed = |block| matches!(block, Block::Thinking(_));
+            provider == PROVIDER && own(data, Place::Assistant).is_some_and(is_sealed)
+        }
+        _ => false,
     }
 }
 
