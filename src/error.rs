@@ -772,8 +772,8 @@ pub enum Refusal {
         /// The commit.
         commit: String,
     },
-    /// Words that are hashed with a commit cannot be purged.
-    #[error("{commit} has a note or a reason, which is part of its hash and cannot be purged")]
+    /// Something that cannot follow leads to a commit whose note or reason is to be purged.
+    #[error("a merge under way leads to {commit}, which a purge of a note would give another name")]
     Noted {
         /// The commit.
         commit: String,

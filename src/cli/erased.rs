@@ -9,16 +9,21 @@ use super::{App, Exit, Failure, Result, Ui};
 
 /// Says what is gone and what is not.
 pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
-    let messages = match (purged.contents, purged.sources + purged.words) {
+    let beside = purged.sources + purged.words + purged.notes;
+    let messages = match (purged.contents, beside) {
         (0, 1..) => None,
         (count, _) => {
             let size = bytes(purged.size_bytes);
             Some(format!("{} ({size})", plural(count, "message")))
         }
     };
+    let notes = (purged.notes > 0).then(|| plural(purged.notes, "commit note"));
     let files = (purged.sources > 0).then(|| plural(purged.sources, "kept session file"));
     let words = (purged.words > 0).then(|| plural(purged.words, "title or note"));
-    let all: Vec<String> = [messages, files, words].into_iter().flatten().collect();
+    let all: Vec<String> = [messages, files, notes, words]
+        .into_iter()
+        .flatten()
+        .collect();
     let all = all.join(" and ");
     let whence = match purged.unfinished {
         None => "for good",
@@ -33,11 +38,12 @@ pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
         .collect();
     let held = purged.asides.iter().find(|aside| aside.failed.is_some());
     let held = held.map(|aside| (app.short_path(&aside.path), aside.failed.clone()));
+    let is_shared = repo.remotes().is_ok_and(|remotes| !remotes.is_empty());
     let folders = repo.folder_entries();
     let folders = folders.iter().filter(|entry| entry.path.is_dir());
     let folders: Vec<String> = folders.map(|entry| app.short_path(&entry.path)).collect();
     let ui = &mut app.ui;
-    if !all.is_empty() && (purged.contents > 0 || purged.sources + purged.words > 0) {
+    if !all.is_empty() && (purged.contents + beside > 0) {
         ui.status(format!("Erased {all} {whence}"));
     }
     asides.into_iter().for_each(|told| ui.status(told));
@@ -64,6 +70,20 @@ pub fn tell(purged: &Purged, repo: &Repo, app: &mut App) -> Result<()> {
     if kept.objects > 0 {
         ui.notice("git keeps what push git: and pull git: left here until it collects it");
         ui.hint("git gc --prune=now does it at once");
+    }
+    if purged.renamed > 0 {
+        let (commits, have) = match purged.renamed {
+            1 => ("1 commit".to_owned(), "has"),
+            more => (plural(more, "commit"), "have"),
+        };
+        ui.notice(format!(
+            "{commits} {have} another name now, for a note is hashed with its commit; undo reaches back no further"
+        ));
+        if is_shared {
+            ui.hint(
+                "where the branch was pushed it is another history now: delete it there, then push",
+            );
+        }
     }
     for place in folders {
         ui.notice(format!("{place} was not looked through"));

@@ -4,7 +4,7 @@
 //! holds any of it goes whole: what is left of it would not be what was imported. Deliberately absent:
 //! what lies outside the repository, and whatever is hashed with a commit.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use crate::history::copies;
 use crate::history::find::Pattern;
 use crate::history::kept::KeptSource;
 use crate::history::load;
+use crate::history::notes::{self, noted};
 use crate::history::purge::{Purged, concluded};
 use crate::history::repo::Repo;
 use crate::history::undo::{self, OperationEntry};
@@ -56,6 +57,8 @@ pub struct Erasure {
     pub ends: Vec<OperationEntry>,
     /// Copies from before a restore that hold any of it.
     pub asides: Vec<ErasedAside>,
+    /// The commits whose note or reason says it, oldest first: these and all behind them get other names.
+    pub noted: Vec<CommitHash>,
     /// The kept files, by number.
     files: Vec<u64>,
     /// All that is to be gone, what is gone already included.
@@ -75,6 +78,17 @@ pub struct Erased {
     pub preview: String,
 }
 
+impl Erasing<'_> {
+    /// The same by the names that commits have now.
+    fn renamed(&self, renamed: &HashMap<CommitHash, CommitHash>) -> Self {
+        let mut what = self.clone();
+        for entry in &mut what.entries {
+            entry.commit = *renamed.get(&entry.commit).unwrap_or(&entry.commit);
+        }
+        what
+    }
+}
+
 impl Erasure {
     /// Whether there is nothing of it.
     pub fn is_nothing(&self) -> bool {
@@ -82,6 +96,7 @@ impl Erasure {
             && self.sources.is_empty()
             && self.titles.is_empty()
             && self.notes.is_empty()
+            && self.noted.is_empty()
             && self.asides.is_empty()
     }
 }
@@ -91,15 +106,20 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] where what is to be erased is hashed with a commit: in its note, its reason or
-    /// its settings.
+    /// [`Error::Refused`] where what is to be erased is in a commit's settings: a request needs those.
     pub fn erasure(&self, what: &Erasing<'_>) -> Result<Erasure> {
         let view = self.store.read()?;
         let mut erasure = plan(&*view, what)?.0;
         erasure.asides = self.held_aside(&erasure.contents, what.pattern);
-        if !erasure.is_nothing() {
+        if !erasure.messages.is_empty() {
             let contents = erasure.messages.iter().map(|it| it.content).collect();
             erasure.ends = undo::ended_by(&*view, contents)?;
+        }
+        drop(view);
+        if !erasure.noted.is_empty() {
+            // The log ends with the commits that it leads to.
+            erasure.ends = self.operations(0)?;
+            erasure.ends.retain(|it| !it.undone && !it.moves.is_empty());
         }
         Ok(erasure)
     }
@@ -109,11 +129,13 @@ impl Repo {
     /// called. Then every file is rewritten; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased messages read `[purged]`; a repeated import does not fill them again, nor does it keep their
-    /// session's file, and no undo shows what is gone.
+    /// session's file, and no undo shows what is gone. A note or a reason is hashed with its commit: where one goes, that commit
+    /// and all behind it are made again, under other names, all refs follow, and the log ends here.
     ///
     /// # Errors
     ///
-    /// As [`Repo::erasure`], and [`Error::Busy`]. Where it fails, nothing is erased.
+    /// As [`Repo::erasure`], [`Error::Busy`], and [`Error::Refused`] where a merge under way leads to a commit whose note is
+    /// to go. Where it fails, nothing is erased.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, Erasing, Pattern, Repo};
@@ -133,7 +155,18 @@ impl Repo {
     pub fn erase(&self, call: Call<'_>, what: &Erasing<'_>) -> Result<Purged> {
         let tx = self.store.write()?;
         let dropped = tx.drop_unreached()?;
-        let (erasure, sessions) = plan(&*tx, what)?;
+        let says = |row: &CommitRow| {
+            let pattern = what.pattern.iter();
+            pattern
+                .copied()
+                .any(|it| noted(&row.commit).any(|text| holds(text, it, QUOTED)))
+        };
+        let unnoted = notes::erase_notes(&*tx, call, &says)?;
+        // Messages are named by their commits.
+        let renamed = what.renamed(&unnoted.renamed);
+        let what = &renamed;
+        let (mut erasure, sessions) = plan(&*tx, what)?;
+        erasure.noted = unnoted.renamed.keys().copied().collect();
         if erasure.is_nothing() {
             drop(tx);
             return Ok(Purged {
@@ -147,6 +180,8 @@ impl Repo {
             size_bytes: dropped.size_bytes,
             sources: erasure.files.len() as u64,
             words: (erasure.titles.len() + erasure.notes.len()) as u64,
+            notes: unnoted.notes,
+            renamed: unnoted.renamed.len() as u64,
             names: erasure.names.clone(),
             ..Purged::default()
         };
@@ -185,7 +220,10 @@ impl Repo {
     /// What of these contents, and of whatever says this, the copies from before a restore hold.
     fn held_aside(&self, contents: &[ContentHash], pattern: Option<&Pattern>) -> Vec<ErasedAside> {
         let what = everywhere(contents, pattern);
-        self.each_aside(&|copy| Ok(copy.erasure(&what)?.messages.len() as u64))
+        self.each_aside(&|copy| {
+            let erasure = copy.erasure(&what)?;
+            Ok((erasure.messages.len() + erasure.noted.len()) as u64)
+        })
     }
 
     /// Erases the same in these copies, and takes away what restores have left that were killed.
@@ -198,7 +236,10 @@ impl Repo {
         self.sweep_drafts();
         self.sweep_backups();
         let what = everywhere(contents, pattern);
-        self.each_aside(&|copy| Ok(copy.erase(call, &what)?.contents))
+        self.each_aside(&|copy| {
+            let purged = copy.erase(call, &what)?;
+            Ok(purged.contents + purged.notes)
+        })
     }
 }
 
@@ -233,11 +274,17 @@ fn plan(view: &dyn View, what: &Erasing<'_>) -> Result<(Erasure, BTreeSet<RefNam
             Ok(())
         })?;
     }
+    let pattern = what.pattern;
+    let is_noted = |row: &&CommitRow| {
+        pattern.is_some_and(|it| noted(&row.commit).any(|text| holds(text, it, QUOTED)))
+    };
+    let noted = rows.iter().filter(is_noted).map(|row| row.hash).collect();
     let named: Vec<ContentHash> = gone.into_iter().collect();
     let known = view.content_rows(&named)?.into_iter();
     let already = view.purged(&named)?;
     let mut erasure = Erasure {
         contents: named.clone(),
+        noted,
         ..Erasure::default()
     };
     for ((content, known), already) in named.into_iter().zip(known).zip(already) {
@@ -324,14 +371,7 @@ fn beside(
 fn refuse_hashed(rows: &[CommitRow], pattern: &Pattern) -> Result<()> {
     let says = |text: &String| holds(text, pattern, QUOTED);
     for row in rows {
-        let reason = match &row.commit.operation {
-            Operation::Annotate { reason, .. } => reason.iter(),
-            _ => None.iter(),
-        };
         let commit = row.hash.short();
-        if row.commit.note.iter().chain(reason).any(says) {
-            return Err(Error::Refused(Refusal::Noted { commit }));
-        }
         if row.commit.settings.values().any(says) {
             return Err(Error::Refused(Refusal::InSettings { commit }));
         }

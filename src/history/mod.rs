@@ -52,6 +52,7 @@ pub mod moved;
 pub mod moves;
 mod names;
 pub mod newest_request;
+mod notes;
 pub mod open_call;
 pub mod outline;
 mod overview;

@@ -6,16 +6,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
 use crate::history::asides::ErasedAside;
 use crate::history::budget;
-use crate::history::call::{Call, On};
+use crate::history::call::Call;
 use crate::history::copies;
 use crate::history::load;
+use crate::history::notes::{self, noted};
 use crate::history::repo::{self, Repo};
-use crate::model::{Operation, RefName};
+use crate::model::{PURGED, RefName};
 use crate::store::{CommitRow, Store, Tx, View};
 
 /// What a purge erased.
@@ -35,6 +36,10 @@ pub struct Purged {
     pub names: Vec<RefName>,
     /// Sessions whose kept file stays, because it has history of its own.
     pub kept_sessions: Vec<RefName>,
+    /// Notes and reasons of commits that said it.
+    pub notes: u64,
+    /// Commits that have other names now, for a note or a reason of one before them was erased.
+    pub renamed: u64,
     /// Copies from before a restore in which messages were erased, or that still hold them.
     pub asides: Vec<ErasedAside>,
     /// Why the repository's files still hold what was erased from history; none: they don't. The
@@ -52,21 +57,6 @@ pub enum Unfinished {
 }
 
 impl Repo {
-    /// Whether [`Repo::purge`] could erase what is before the tip of `on`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] where a note or a reason stands on a commit there: those are hashed with
-    /// the commit and cannot be erased.
-    pub fn purgeable(&self, on: &On) -> Result<()> {
-        let view = self.store.read()?;
-        let Some(tip) = repo::head(&*view, on)?.commit() else {
-            return Ok(());
-        };
-        erasable(&*view, &tip)?;
-        Ok(())
-    }
-
     /// Erases what nothing needs beside the commits before the tip that the call is on: bodies,
     /// previews, search terms, kept session files and titles, tags' notes, and what operations were
     /// called. What the context at the tip holds stays, and what the path of any branch, tag or
@@ -76,12 +66,13 @@ impl Repo {
     /// or the journal; [`Purged::unfinished`] says where that was not possible yet.
     ///
     /// Erased contents read `[purged]`; a repeated import does not fill them again, and no undo
-    /// shows what is gone.
+    /// shows what is gone. Where a note or a reason stands on a commit there, it is erased as well: each is
+    /// hashed with its commit, so that one and all behind it get other names, and the log ends here.
     ///
     /// # Errors
     ///
-    /// As [`Repo::purgeable`], [`Error::EmptyBranch`], [`Error::Busy`]. Where it fails, nothing is
-    /// erased.
+    /// [`Error::EmptyBranch`], [`Error::Busy`], and [`Error::Refused`] where a merge under way leads to a commit with a
+    /// note. Where it fails, nothing is erased.
     ///
     /// ```
     /// use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
@@ -100,11 +91,18 @@ impl Repo {
     /// ```
     pub fn purge(&self, call: Call<'_>) -> Result<Purged> {
         let tx = self.store.write()?;
-        let head = repo::head(&*tx, call.on)?;
-        let Some(tip) = head.commit() else {
-            let branch = call.on.to_string();
-            return Err(Error::EmptyBranch { branch });
+        let tip = |tx: &dyn View| {
+            let tip = repo::head(tx, call.on)?.commit();
+            let branch = || call.on.to_string();
+            tip.ok_or_else(|| Error::EmptyBranch { branch: branch() })
         };
+        let named: HashSet<CommitHash> = erasable(&*tx, &tip(&*tx)?)?
+            .iter()
+            .filter(|row| noted(&row.commit).any(|note| note != budget::NOTE && note != PURGED))
+            .map(|row| row.hash)
+            .collect();
+        let unnoted = notes::erase_notes(&*tx, call, &|row| named.contains(&row.hash))?;
+        let tip = tip(&*tx)?;
         let mut path = erasable(&*tx, &tip)?;
         path.retain(|row| row.hash != tip);
         let live = Live::beside(&*tx, &tip)?;
@@ -115,6 +113,8 @@ impl Repo {
         let mut purged = Purged {
             contents: dropped.contents,
             size_bytes: dropped.size_bytes,
+            notes: unnoted.notes,
+            renamed: unnoted.renamed.len() as u64,
             shared: contents_of(&path).intersection(&live.contents).count() as u64,
             ..Purged::default()
         };
@@ -245,10 +245,6 @@ impl Live {
 
 /// The commits up to `tip`, and those that no branch, tag or session reaches: what was reset away
 /// or undone would otherwise keep what is to be erased, and so would an import that was killed.
-///
-/// # Errors
-///
-/// [`Error::Refused`] for what a purge cannot erase.
 fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
     let mut rows = ancestry::beyond(view, tip, &[])?;
     let tips = load::tips(view, "refs/")?.into_iter();
@@ -256,24 +252,7 @@ fn erasable(view: &dyn View, tip: &CommitHash) -> Result<Vec<CommitRow>> {
     tips.push(*tip);
     tips.extend(repo::detached(view)?);
     rows.extend(view.by_reach(&tips)?.unreached);
-    let noted = |row: &&CommitRow| {
-        let reasoned = matches!(
-            row.commit.operation,
-            Operation::Annotate {
-                reason: Some(_),
-                ..
-            }
-        );
-        let note = row.commit.note.as_deref();
-        reasoned || note.is_some_and(|note| note != budget::NOTE)
-    };
-    match rows.iter().find(noted) {
-        None => Ok(rows),
-        Some(row) => {
-            let commit = row.hash.short();
-            Err(Error::Refused(Refusal::Noted { commit }))
-        }
-    }
+    Ok(rows)
 }
 
 /// Whether a session has commits that the path to `tip` has not.

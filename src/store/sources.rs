@@ -453,6 +453,9 @@ pub trait Sources: Remembered {
 
     /// What `resume` remembered about the session `id` of `tool`.
     fn resumed(&self, tool: &str, id: &str) -> Result<Option<ResumeRow>>;
+
+    /// All that `resume` remembers, by tool and session.
+    fn all_resumed(&self) -> Result<Vec<(String, String, ResumeRow)>>;
 }
 
 /// Writing what imports keep.

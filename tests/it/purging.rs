@@ -192,17 +192,78 @@ fn what_other_history_needs_stays_and_is_reported() {
 }
 
 #[test]
-fn notes_cannot_be_purged_and_nothing_is_changed() {
+fn notes_and_reasons_go_with_what_was_purged() {
     let sandbox = sandbox();
-    sandbox.ok(&["commit", "-r", "user", "-m", "x", "--note", "remember"]);
-    sandbox.ok(&["status"]);
-    let before = dump(&sandbox);
-    insta::assert_snapshot!(sandbox.tract(&["clear", "--purge", "--force"]), @r"
-    exit code: 1
+    let note = format!("remember {}", SECRETS[0]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "x", "--note", &note]);
+    sandbox.ok(&["pin", ":1", "--reason", &long(SECRETS[1])]);
+    let said = sandbox.tract(&["clear", "--purge", "--force"]);
+    assert!(said.contains("2 commit notes"), "{said}");
+    assert!(
+        said.contains("have another name now, for a note is hashed with its commit"),
+        "{said}"
+    );
+    assert_eq!(places(&sandbox), Vec::<String>::new());
+    sandbox.ok(&["fsck"]);
+}
+
+/// What a purge must keep of a history in which a note goes: each message, in its place, whatever leads to it.
+#[test]
+fn a_reason_is_erased_and_everything_else_is_as_it_was() {
+    let sandbox = sandbox();
+    let reason = long("ZQXREASON").repeat(2);
+    sandbox.ok(&["tag", "early"]);
+    sandbox.ok(&["pin", ":1", "--reason", &reason]);
+    let pin = sandbox.ok(&["rev-parse", "HEAD"]);
+    sandbox.ok(&["tag", "late", "-m", "of the pin"]);
+    sandbox.ok(&["commit", "-r", "assistant", "-m", "And on."]);
+    sandbox.ok(&["drop", ":-1"]);
+    sandbox.ok(&["checkout", "-b", "side"]);
+    sandbox.ok(&["restore", "HEAD"]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "Aside."]);
+    sandbox.ok(&["checkout", "main"]);
+    sandbox.ok(&["merge", "side", "--messages"]);
+    sandbox.ok(&["resume", "--in", "claude-code"]);
+    sandbox.ok(&["checkout", "late"]);
+    sandbox.ok(&["checkout", "main"]);
+    let early = sandbox.ok(&["rev-parse", "early"]);
+    let what = |rev: &str| {
+        let listed = ["log", rev, "-n", "0", "--format", "%t %r %s"];
+        (
+            sandbox.ok(&["compile", rev]),
+            sandbox.ok(&listed).lines().count(),
+        )
+    };
+    let all = || ["main", "side", "late", "early"].map(what);
+    let before = all();
+    let said = sandbox.tract(&["purge", "--match", "ZQXREASON", "--dry-run"]);
+    assert!(said.contains("Would erase 1 commit note\n"), "{said}");
+    assert!(
+        said.contains(&format!("the note of {}", &pin[..7])),
+        "{said}"
+    );
+    assert_eq!(all(), before);
+    insta::assert_snapshot!(sandbox.tract(&["purge", "--match", "ZQXREASON", "--force"]), @r"
     --- stderr
-    error: ca5a272 has a note or a reason, which is part of its hash and cannot be purged
+    Erased 1 commit note for good
+    note: 5 commits have another name now, for a note is hashed with its commit; undo reaches back no further
+    hint: session files outside of .tract are not touched
     ");
-    assert_eq!(dump(&sandbox), before);
+    assert_eq!(all(), before);
+    assert_eq!(places_of(&sandbox, &["ZQXREASON"]), Vec::<String>::new());
+    assert_eq!(sandbox.ok(&["rev-parse", "early"]), early);
+    assert!(sandbox.tract(&["show", pin.trim()]).contains("no commit"));
+    assert!(sandbox.ok(&["log", "late", "-n", "1"]).contains("[purged]"));
+    assert!(sandbox.ok(&["tag"]).contains("of the pin"));
+    sandbox.ok(&["fsck"]);
+    // What comes in and goes on finds the commits that there are.
+    sandbox.ok(&["import", "session.json"]);
+    sandbox.ok(&["gc", "--expire", "now"]);
+    assert_eq!(all(), before);
+    sandbox.ok(&["commit", "-r", "user", "-m", "It goes on."]);
+    sandbox.ok(&["undo"]);
+    let again = sandbox.tract(&["purge", "--match", "ZQXREASON", "--force"]);
+    assert!(again.contains("Nothing to erase"), "{again}");
 }
 
 /// A session that was taken back once, whose title, directory and texts bear secrets.

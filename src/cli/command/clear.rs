@@ -15,8 +15,8 @@ use crate::cli::{App, Failure, Result, Typed, erased, outcome};
 /// from then on. No undo brings it back. Importing the session again does not bring it back either,
 /// unless that import was undone before; a message that is written again is a new message. What other
 /// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
-/// are part of a commit's hash and cannot be erased: if there are any, nothing is done. Request
-/// settings (model, tools) stay for the same reason.
+/// are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
+/// reaches back no further. Request settings (model, tools) stay.
 ///
 /// See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
 /// summary).
@@ -49,7 +49,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
             let failure = Failure::usage("a purge erases for good: no command brings it back");
             return Err(failure.with_hint("tract clear --purge --force"));
         }
-        repo.purgeable(&on)?;
     }
     let what = Typed::new("clear").flag("--all", args.all);
     let what = what.flag("--purge", args.purge).line();

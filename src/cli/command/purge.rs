@@ -8,11 +8,12 @@ use crate::cli::{App, Failure, Result, Typed, erased};
 /// Erase messages from history, for good
 ///
 /// Erases the messages that you name, or those that --match finds, on every branch, hidden or not. They
-/// read [purged] from then on. Commits keep their hashes. No undo brings the messages back, and neither
+/// read [purged] from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
 /// does importing the session again; an undo that would show them is refused from then on, all others
 /// still work, and --dry-run lists those that end. Kept files of sessions that hold any of it are erased too, and so
-/// are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. What is hashed with a commit (its note, its reason, its
-/// request settings) cannot be erased: if the text is there, nothing is done.
+/// are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
+/// reason of a pin, are hashed with it: where one matches, that commit and all behind it get other names, branches and tags
+/// follow, and undo reaches back no further. Request settings cannot be erased: if the text is there, nothing is done.
 ///
 /// The expression is read as tract find -E reads it: case does not matter, unless it begins with (?-i).
 /// It is matched against the text itself, however JSON spells it. tract redact is the gentler command:
@@ -97,6 +98,7 @@ fn size(erasure: &Erasure) -> String {
         (copied as usize, "copied message"),
         (erasure.sources.len(), "kept session file"),
         (erasure.titles.len(), "title"),
+        (erasure.noted.len(), "commit note"),
         (erasure.notes.len(), "tag note"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -122,6 +124,11 @@ fn list(erasure: &Erasure, app: &mut App) -> Result<()> {
     for session in &erasure.titles {
         app.ui
             .print(format!("  the title of {}", session.short()))?;
+    }
+    for commit in &erasure.noted {
+        let line = Line::from("  the note of ") + Label::Hash.of(commit.short());
+        app.ui
+            .print(line + ", which gets another name, and so do all commits behind it")?;
     }
     for tag in &erasure.notes {
         app.ui.print(format!("  the note of {}", tag.short()))?;

@@ -194,6 +194,14 @@ impl Sources for Session<'_> {
              JOIN commits ON commits.id = commit_id WHERE tool = $1 AND session = $2";
         self.first(sql, &[&tool, &id], rows::resumed)
     }
+
+    fn all_resumed(&self) -> Result<Vec<(String, String, ResumeRow)>> {
+        let sql = "SELECT hash, messages, digest, tool, session FROM resumes
+             JOIN commits ON commits.id = commit_id ORDER BY tool, session";
+        self.all(sql, &[], |row| {
+            Ok((get(row, 3)?, get(row, 4)?, rows::resumed(row)?))
+        })
+    }
 }
 
 impl SourcesMut for Session<'_> {

@@ -162,6 +162,16 @@ impl Sources for Session<'_> {
             |row| rows::resumed(row),
         )
     }
+
+    fn all_resumed(&self) -> Result<Vec<(String, String, ResumeRow)>> {
+        self.all(
+            "SELECT commits.hash, messages, digest, tool, session FROM resumes
+             JOIN commits ON commits.id = commit_id AND intact!(commits)
+             WHERE intact!(resumes) ORDER BY tool, session",
+            [],
+            |row| Ok((row.get(3)?, row.get(4)?, rows::resumed(row)?)),
+        )
+    }
 }
 
 impl SourcesMut for Session<'_> {
