@@ -10,7 +10,7 @@ use crate::history::surgery::Prune;
 use crate::history::sync::Peer;
 use crate::history::{Call, Expect, On, Repo, SurgeryOptions, TokenBudget};
 use crate::ingest::tool_dirs::ToolDirs;
-use crate::model::secret::Secrets;
+use crate::model::secret::{People, Secrets};
 use crate::model::{Encoding, Millis};
 use crate::render::Share;
 
@@ -32,6 +32,15 @@ pub trait Host {
     ///
     /// In the door's words.
     fn secrets(&self) -> Result<Secrets, ApiError>;
+
+    /// Whoever is at work, by all names that are known, and the machine. Nobody unless a door says.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn people(&self) -> Result<People, ApiError> {
+        Ok(People::default())
+    }
 
     /// So many bytes that nobody can guess, for a new session's ids.
     ///

@@ -44,6 +44,8 @@ pub struct ExportParams {
     pub format: Option<String>,
     /// What is done about secrets.
     pub secrets: SecretsLeave,
+    /// Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
+    pub anonymous: bool,
 }
 
 /// A session's file.
@@ -83,11 +85,22 @@ impl Method for ExportParams {
             now: at.host.now(),
             session: session_meant(at.repo, &at.on, self.rev.as_deref().unwrap_or("HEAD"))?,
         };
-        let secrets = at.host.secrets()?;
+        let mut secrets = at.host.secrets()?;
+        if self.anonymous {
+            if self.secrets == SecretsLeave::Allow {
+                return Err(ApiError::params("'anonymous' replaces secrets, too"));
+            }
+            let mut people = at.host.people()?;
+            at.repo.meet_people(&[commit], &mut people)?;
+            secrets = secrets.anonymous(&people);
+        }
         let mut bytes = Vec::new();
         let mut make =
             |out: &mut dyn std::io::Write| ingest::export(at.repo, &commit, &options, out);
-        let leaving = self.secrets.leaving(&secrets);
+        let leaving = match self.anonymous {
+            true => Leaving::Redacted(&secrets),
+            false => self.secrets.leaving(&secrets),
+        };
         let (done, _) = guard((at.repo, &commit), leaving, &mut make, &mut bytes)?;
         let content = String::from_utf8(bytes);
         Ok(ExportAnswer {

@@ -1,6 +1,7 @@
 //! Saying to a repository who is at work in it.
 
 use tract::history::{AUTHOR_NAME, Identity, Repo};
+use tract::model::secret::People;
 
 use super::{App, Result};
 
@@ -9,6 +10,24 @@ impl App {
     pub fn sign_on(&self, repo: &mut Repo) -> Result<()> {
         repo.sign_on(&self.identity()?);
         Ok(())
+    }
+
+    /// Who is at work, by all names that are known here, and where.
+    pub fn people(&self) -> Result<People> {
+        let identity = self.identity()?;
+        let mut people = People::default();
+        // Where nobody says what the user is called, the machine still has a name.
+        let account = identity.account;
+        let host = account
+            .as_deref()
+            .and_then(|it| Some(it.split_once('@')?.1));
+        host.into_iter().for_each(|host| people.meet_host(host));
+        let account = account.filter(|it| !it.starts_with("uid-"));
+        let home = self.env.home.as_ref().and_then(|home| home.to_str());
+        let names = [&account, &identity.author, &identity.own];
+        let names = names.into_iter().flatten().map(String::as_str);
+        people.meet_one(names.chain(home));
+        Ok(people)
     }
 
     /// What the surroundings and one's own settings say of who is at work.

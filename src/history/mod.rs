@@ -58,6 +58,7 @@ pub mod outline;
 mod overview;
 pub(crate) mod parting;
 pub(crate) mod path;
+mod people;
 pub(crate) mod prompts;
 pub mod provider;
 pub mod purge;

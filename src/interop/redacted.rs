@@ -143,10 +143,8 @@ fn differing(line: &[u8], secrets: &Secrets, counts: &mut SecretCounts) -> Diffe
     let mut places = Vec::with_capacity(found.len());
     for secret in found {
         *counts.entry(secret.kind).or_default() += 1;
-        places.push((
-            secret.place,
-            format!("[redacted:{}]", secret.kind).into_bytes(),
-        ));
+        let stand_in = secret.stand_in().into_bytes();
+        places.push((secret.place, stand_in));
     }
     if memmem::find(line, b"\"thinking\"").is_some()
         && let Some(text) = unsigned(line, &secrets.redact(line, &mut SecretCounts::new()))

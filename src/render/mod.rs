@@ -37,5 +37,5 @@ pub use number::{
     Share, amount, bytes, grouped, listed, plural, read_tokens, rounded, signed, tokens,
 };
 pub use plot::plot;
-pub use secrets::counted_secrets;
+pub use secrets::{counted_kinds, counted_secrets};
 pub use shell::{shell_word, shell_words};

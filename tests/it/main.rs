@@ -2,6 +2,7 @@
 
 mod all_doors;
 mod annotating;
+mod anonymous;
 mod arguments;
 mod attesting;
 mod auditing;

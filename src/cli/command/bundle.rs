@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tract::Error;
+use tract::hash::CommitHash;
 use tract::history::{BundleTip, On, Repo};
 use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, plural, shell_word};
@@ -17,7 +18,7 @@ use crate::cli::{App, Failure, Result, leaks, private};
 ///
 /// If there are secrets, in hidden messages too, nothing is written unless --redact or --allow-secrets
 /// is given. --redact makes another history from the first secret on: it cannot continue a history that
-/// still has the secrets.
+/// still has the secrets. So does --anonymous, which also gives each person and host another name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -40,7 +41,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    secrets: leaks::Flags,
+    secrets: leaks::SharedFlags,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
@@ -52,7 +53,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         tips.collect::<Result<_, _>>()?
     };
     let path = app.path(&args.file)?;
-    let secrets = app.secrets()?;
+    let commits: Vec<CommitHash> = tips.iter().map(|tip| tip.commit).collect();
+    let secrets = args.secrets.finder(&repo, &commits, app)?;
     let leaving = args.secrets.leaving(&secrets);
     let (bytes, done) = repo.bundle_leaving(&tips, args.sources, leaving)?;
     private::write(&path, args.force, |out| {

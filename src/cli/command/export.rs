@@ -22,14 +22,17 @@ use crate::cli::{App, Failure, Result, leaks, position, private};
 /// --format html writes one self-contained page for a browser: the whole conversation, with hidden
 /// messages folded under their marker. --format markdown writes the same as text.
 ///
-/// Where secrets are found, nothing is written unless --redact or --allow-secrets is given.
+/// Where secrets are found, nothing is written unless --redact or --allow-secrets is given. --anonymous is for what is
+/// shared with others: one person has one other name in all that is written, whatever the spelling. First names alone, and
+/// what a reader can infer, stay.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   tract export -o session.jsonl                 in the format that it came in
   tract export HEAD~3 --format openai           to standard output
   tract export --format html -o session.html    to read, to keep, to share
-  tract export --redact -o session.jsonl        without the secrets in it")]
+  tract export --redact -o session.jsonl        without the secrets in it
+  tract export --anonymous -o session.jsonl     without who and where, too")]
 pub struct Args {
     /// The commit whose context is written
     #[arg(value_name = "REV", default_value = "HEAD")]
@@ -47,7 +50,7 @@ pub struct Args {
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
-    secrets: leaks::Flags,
+    secrets: leaks::SharedFlags,
 }
 
 /// What is written.
@@ -85,7 +88,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         now,
         session,
     };
-    let secrets = app.secrets()?;
+    let secrets = args.secrets.finder(&repo, &[commit], app)?;
     let guarded = |out: &mut dyn Write| {
         let leaving = args.secrets.leaving(&secrets);
         let mut make = |out: &mut dyn Write| export(&repo, &commit, &options, out);
@@ -124,7 +127,7 @@ fn to_read(
     args: &Args,
     app: &mut App,
 ) -> Result<()> {
-    let secrets = app.secrets()?;
+    let secrets = args.secrets.finder(repo, &[*commit], app)?;
     let leaving = args.secrets.leaving(&secrets);
     let Some(path) = &args.output else {
         return page::to_output((repo, commit), Scope::All, kind, leaving, app);

@@ -14,7 +14,8 @@ use crate::cli::{App, Failure, Result, leaks};
 /// home's is served, or else what tools have left. Nothing is sent anywhere. Ctrl-C ends it.
 ///
 /// --out DIR writes the pages of all imported sessions as files, with a search that needs no server. Where secrets are
-/// found, nothing is written unless --redact or --allow-secrets is given.
+/// found, nothing is written unless --redact or --allow-secrets is given. --anonymous also gives each person and host
+/// another name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -40,7 +41,7 @@ pub struct Args {
     #[arg(long, requires = "out")]
     force: bool,
     #[command(flatten)]
-    secrets: leaks::Flags,
+    secrets: leaks::SharedFlags,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {

@@ -10,7 +10,7 @@ use tract::api::{ApiError, At, Host, WorkProgress};
 use tract::history::sync::Peer;
 use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::ToolDirs;
-use tract::model::secret::Secrets;
+use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};
 use tract::render::Calendar;
 
@@ -190,6 +190,10 @@ impl Host for Worker {
 
     fn secrets(&self) -> Result<Secrets, ApiError> {
         self.app.borrow().secrets().map_err(fault)
+    }
+
+    fn people(&self) -> Result<People, ApiError> {
+        self.app.borrow().people().map_err(fault)
     }
 
     fn seed(&self) -> Result<[u8; 32], ApiError> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use tract::api::check_page;
+use tract::hash::CommitHash;
 use tract::history::{ConversationTip, Repo};
 use tract::ingest::Scope;
 use tract::model::secret::{Leaving, SecretCounts};
@@ -43,7 +44,7 @@ struct Search {
 }
 
 /// Writes all conversations of the repository into a folder.
-pub fn write(folder: &Path, force: bool, flags: &leaks::Flags, app: &mut App) -> Result<()> {
+pub fn write(folder: &Path, force: bool, flags: &leaks::SharedFlags, app: &mut App) -> Result<()> {
     let site = Site::of(app, false)?;
     let quiet = site.app();
     let repo = site.repo(&quiet)?.ok_or_else(|| {
@@ -52,9 +53,10 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::Flags, app: &mut App) ->
         failure.with_hint("tract import takes sessions in")
     })?;
     let mut folder = Folder::of(folder, force)?;
-    let secrets = app.secrets()?;
-    let leaving = flags.leaving(&secrets);
     let tips = repo.conversations()?;
+    let commits: Vec<CommitHash> = tips.iter().map(|tip| tip.tip).collect();
+    let secrets = flags.finder(&repo, &commits, app)?;
+    let leaving = flags.leaving(&secrets);
     if tips.is_empty() {
         return Err(
             Failure::refused("the repository holds no conversation yet").with_hint("tract import")
@@ -74,6 +76,7 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::Flags, app: &mut App) ->
     };
     for tip in &tips {
         let id = id_of(&tip.name);
+        let shown = leaving.renamed(&id).unwrap_or_else(|| id.clone());
         let row = listed.iter_mut().find(|row| row.id == id);
         if let (Some(row), Leaving::Redacted(secrets)) = (row, leaving) {
             for text in [
@@ -89,15 +92,16 @@ pub fn write(folder: &Path, force: bool, flags: &leaks::Flags, app: &mut App) ->
                     *text = clean;
                 }
             }
+            row.id.clone_from(&shown);
         }
-        let title = listed.iter().find(|row| row.id == id);
+        let title = listed.iter().find(|row| row.id == shown);
         let title = title
             .and_then(|row| row.title.clone())
-            .unwrap_or_else(|| id.clone());
+            .unwrap_or_else(|| shown.clone());
         let counts = page(
             &repo,
             tip,
-            (&id, title),
+            (&shown, title),
             leaving,
             &quiet,
             &mut folder,

@@ -483,18 +483,27 @@ impl Writing<'_> {
         Ok(sessions)
     }
 
+    /// A ref's name without whom it names, where such a name can be a ref's.
+    fn name(&self, name: &RefName) -> RefName {
+        let renamed = self.leaving.renamed(name.as_str());
+        let renamed = renamed.and_then(|renamed| renamed.parse().ok());
+        renamed.unwrap_or_else(|| name.clone())
+    }
+
     /// The refs, and the notes of those that are tags.
     fn names(&mut self, tips: &[BundleTip]) -> Result<()> {
         for tip in tips {
             let commit = self.renamed(&tip.commit);
-            self.line("ref", &format!("{} {commit}", tip.name))?;
+            let name = self.name(&tip.name);
+            self.line("ref", &format!("{name} {commit}"))?;
         }
         let names: Vec<RefName> = tips.iter().map(|tip| tip.name.clone()).collect();
         let notes = self.view.tag_notes(&names)?;
         for (tip, note) in tips.iter().zip(notes) {
             if let Some(note) = note.filter(|note| note.commit == tip.commit) {
                 let text = serde_json::Value::from(self.text(note.text));
-                self.line("note", &format!("{} {} {text}", tip.name, note.time.0))?;
+                let name = self.name(&tip.name);
+                self.line("note", &format!("{name} {} {text}", note.time.0))?;
             }
         }
         Ok(())

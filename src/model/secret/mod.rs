@@ -8,6 +8,9 @@
 mod forms;
 mod named;
 mod needles;
+mod people;
+
+pub use people::{PERSONAL, People};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,6 +30,18 @@ pub struct Secret {
     pub kind: &'static str,
     /// Where it stands, in bytes. It begins and ends between ASCII characters.
     pub place: Range<usize>,
+    /// What stands in its place, where that is another name.
+    name: Option<String>,
+}
+
+impl Secret {
+    /// What stands in its place: `[redacted:KIND]`, or another name of whoever it is.
+    pub fn stand_in(&self) -> String {
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("[redacted:{}]", self.kind),
+        }
+    }
 }
 
 /// How many secrets of each kind.
@@ -47,11 +62,19 @@ pub enum Leaving<'a> {
     Allowed,
     /// Nothing leaves while there are any.
     Refused(&'a Secrets),
-    /// `[redacted:KIND]` leaves in their place.
+    /// `[redacted:KIND]` leaves in their place, or another name of whoever it is.
     Redacted(&'a Secrets),
 }
 
 impl<'a> Leaving<'a> {
+    /// A name of a ref or a file as it leaves: [`Secrets::renamed`].
+    pub fn renamed(&self, name: &str) -> Option<String> {
+        match self {
+            Self::Redacted(secrets) => secrets.renamed(name),
+            Self::Allowed | Self::Refused(_) => None,
+        }
+    }
+
     /// What finds them, unless nobody asks.
     pub fn secrets(&self) -> Option<&'a Secrets> {
         match self {
@@ -71,6 +94,8 @@ pub struct Secrets {
     allowed: Vec<Regex>,
     /// What may follow where a private key has no end.
     key_body: Regex,
+    /// Who and where, if that is to go as well.
+    people: Option<people::Known>,
 }
 
 /// How a secret of one kind is known.
@@ -181,7 +206,16 @@ impl Secrets {
             rules,
             allowed: Vec::new(),
             key_body: compile(r"^(?:[A-Za-z0-9+/=\s]|\\+[nrt])*"),
+            people: None,
         }
+    }
+
+    /// The same, which also finds who and where: logins, homes, hosts, mail addresses and the names beside these. Each
+    /// person has one other name, whatever the spelling; who was not met is `someone`.
+    #[must_use]
+    pub fn anonymous(mut self, people: &People) -> Self {
+        self.people = Some(people::Known::of(people));
+        self
     }
 
     /// All that is known but for what one of these regular expressions is found in: each is held against
@@ -207,6 +241,7 @@ impl Secrets {
     /// The secrets of a text, in its order; none lies in another.
     pub fn find(&self, text: &[u8]) -> Vec<Secret> {
         let mut found = Vec::new();
+        let mut met = self.met(text);
         if self.look(text, &mut found) {
             let (plain, places) = plain(text);
             let mut hidden = Vec::new();
@@ -216,18 +251,49 @@ impl Secrets {
                     .into_iter()
                     .map(|(rule, place)| (rule, places[place.start]..places[place.end])),
             );
+            met.extend(self.met(&plain).into_iter().map(|it| people::Met {
+                place: places[it.place.start]..places[it.place.end],
+                ..it
+            }));
         }
         // Where two overlap, the earlier rule is the one that knows more.
         found.sort_by_key(|(rule, place)| (*rule, place.start, place.end));
+        met.sort_by_key(|it| (it.rank, it.place.start, it.place.end));
+        let secrets = found.into_iter().map(|(rule, place)| Secret {
+            kind: self.rules[rule].kind,
+            place,
+            name: None,
+        });
+        let met = met.into_iter().map(|it| Secret {
+            kind: it.kind,
+            place: it.place,
+            name: Some(it.name),
+        });
         let mut kept: BTreeMap<usize, Secret> = BTreeMap::new();
-        for (rule, place) in found {
+        for secret in secrets.chain(met) {
+            let place = &secret.place;
             let before = kept.range(..place.end).next_back();
             if before.is_none_or(|(_, other)| other.place.end <= place.start) {
-                let kind = self.rules[rule].kind;
-                kept.insert(place.start, Secret { kind, place });
+                kept.insert(place.start, secret);
             }
         }
         kept.into_values().collect()
+    }
+
+    /// Who and where, if that is looked for.
+    fn met(&self, text: &[u8]) -> Vec<people::Met> {
+        let Some(known) = &self.people else {
+            return Vec::new();
+        };
+        let mut met = known.find(text);
+        met.retain(|it| !self.is_allowed(text, &it.place) && !is_marked(text, &it.place));
+        met
+    }
+
+    /// Whether the user says that this is no secret.
+    fn is_allowed(&self, text: &[u8], place: &Range<usize>) -> bool {
+        let mut allowed = self.allowed.iter();
+        allowed.any(|it| it.is_match(&text[place.clone()]))
     }
 
     /// Adds how many secrets of each kind a text holds.
@@ -248,12 +314,24 @@ impl Secrets {
         let mut from = 0;
         for secret in found {
             out.extend_from_slice(&text[from..secret.place.start]);
-            out.extend_from_slice(format!("[redacted:{}]", secret.kind).as_bytes());
+            out.extend_from_slice(secret.stand_in().as_bytes());
             from = secret.place.end;
             *counts.entry(secret.kind).or_default() += 1;
         }
         out.extend_from_slice(&text[from..]);
         Cow::Owned(out)
+    }
+
+    /// A name of a ref or a file with other names for whom it names; none where it names nobody. Secrets stay: no mark of
+    /// one can stand there.
+    pub fn renamed(&self, name: &str) -> Option<String> {
+        let mut out = name.to_owned();
+        let met = self.find(name.as_bytes()).into_iter();
+        let met: Vec<Secret> = met.filter(|it| it.name.is_some()).collect();
+        for secret in met.iter().rev() {
+            out.replace_range(secret.place.clone(), &secret.stand_in());
+        }
+        (!met.is_empty()).then_some(out)
     }
 
     /// The same of a text that is one.
@@ -270,7 +348,9 @@ impl Secrets {
     /// it signed any more, and so has no signature.
     pub fn redact_message(&self, message: &Message, counts: &mut SecretCounts) -> Option<Message> {
         let canonical = self.redact_text(&message.canonical(), counts)?;
-        let mut redacted = Message::from_canonical(&canonical).ok()?;
+        // Rather nothing of it than what somebody wanted out.
+        let nothing = |_| Message::text(message.role, "[redacted]");
+        let mut redacted = Message::from_canonical(&canonical).unwrap_or_else(nothing);
         for (part, before) in redacted.parts.iter_mut().zip(&message.parts) {
             if part != before
                 && let Part::Thinking { signature, .. } = part
@@ -299,12 +379,8 @@ impl Secrets {
                 How::Before(look) => look(text, at),
             };
             done[rule] = place.as_ref().map_or(at + 1, |it| it.end);
-            let is_allowed = |place: &Range<usize>| {
-                self.allowed
-                    .iter()
-                    .any(|it| it.is_match(&text[place.clone()]))
-            };
-            let is_none = |place: &Range<usize>| is_allowed(place) || is_marked(text, place);
+            let is_none =
+                |place: &Range<usize>| self.is_allowed(text, place) || is_marked(text, place);
             found.extend(place.filter(|it| !is_none(it)).map(|it| (rule, it)));
         });
         hides
