@@ -34,3 +34,4 @@ pub use turn::takes_system_messages;
 pub use wire_form::Contents;
 
 pub use crate::wire::Repair;
+pub use crate::wire::anthropic::is_thought;

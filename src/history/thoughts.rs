@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::compile::is_thought;
 use crate::context::{Context, Entry};
 use crate::error::Result;
 use crate::hash::ContentHash;
@@ -13,7 +14,6 @@ use crate::history::load;
 use crate::history::repo::Repo;
 use crate::model::{Message, Part, Role};
 use crate::store::View;
-use crate::wire::anthropic::is_thought;
 
 /// How many entries are looked at together, from the end on.
 const TOGETHER: usize = 64;

@@ -10,7 +10,7 @@ use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
 use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpaired};
-use crate::compile::{Provider, RequestOptions, compile};
+use crate::compile::{Provider, Repair, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -21,7 +21,6 @@ use crate::history::{On, Repo, load};
 use crate::interop::{Document, Export, Format, Outgoing, Shape};
 use crate::model::{Message, Millis, RefName, Span};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
-use crate::wire::{Repair, Repairs};
 
 /// How often a file is written at most until it is read as what it should say.
 const REWRITES: usize = 6;
@@ -264,10 +263,11 @@ fn hidden(context: &Context) -> Option<String> {
 fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<Found> {
     let mut messages = load::messages(view, &context.entries)?;
     let lost = lost_thoughts(view, context)?.filter(|_| provider == Provider::Anthropic);
-    let mut taken = Repairs::default();
-    for at in lost.into_iter().flatten() {
-        (0..take_thoughts(&mut messages[at])).for_each(|_| taken.add(Repair::LoopThinking, at + 1));
-    }
+    let taken = lost
+        .into_iter()
+        .flatten()
+        .map(|at| (at, take_thoughts(&mut messages[at])));
+    let taken: Vec<(usize, usize)> = taken.filter(|(_, count)| *count > 0).collect();
     let settings = load::settings(view, context)?;
     let options = RequestOptions {
         provider,
@@ -276,10 +276,11 @@ fn as_request(view: &dyn View, context: &Context, provider: Provider) -> Result<
     };
     let request = compile(&messages, &settings, &options)?;
     let mut remarks: Vec<String> = request.notices.iter().map(ToString::to_string).collect();
-    let taken = taken
-        .iter()
-        .map(|(repair, count, first)| repair.say(count, first));
-    remarks.extend(taken.chain(hidden(context)));
+    let taken = taken.first().map(|(first, _)| {
+        let count = taken.iter().map(|(_, count)| count).sum();
+        Repair::LoopThinking.say(count, first + 1)
+    });
+    remarks.extend(taken.into_iter().chain(hidden(context)));
     let done = Exported {
         remarks,
         untouched: 0,
