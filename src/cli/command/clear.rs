@@ -44,11 +44,9 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    if args.purge {
-        if !args.force {
-            let failure = Failure::usage("a purge erases for good: no command brings it back");
-            return Err(failure.with_hint("tract clear --purge --force"));
-        }
+    if args.purge && !args.force {
+        let failure = Failure::usage("a purge erases for good: no command brings it back");
+        return Err(failure.with_hint("tract clear --purge --force"));
     }
     let what = Typed::new("clear").flag("--all", args.all);
     let what = what.flag("--purge", args.purge).line();
@@ -82,5 +80,5 @@ fn purge(repo: &Repo, call: Call<'_>, app: &mut App) -> Result<()> {
     let purged = repo.purge(call).map_err(|error| {
         Failure::from(error).with_hint("nothing is erased yet: tract clear --purge --force")
     })?;
-    erased::tell(&purged, &repo, app)
+    erased::tell(&purged, repo, app)
 }

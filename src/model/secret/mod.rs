@@ -95,7 +95,7 @@ pub struct Secrets {
     /// What may follow where a private key has no end.
     key_body: Regex,
     /// Who and where, if that is to go as well.
-    people: Option<people::Known>,
+    people: Option<Box<people::Known>>,
 }
 
 /// How a secret of one kind is known.
@@ -214,7 +214,7 @@ impl Secrets {
     /// person has one other name, whatever the spelling; who was not met is `someone`.
     #[must_use]
     pub fn anonymous(mut self, people: &People) -> Self {
-        self.people = Some(people::Known::of(people));
+        self.people = Some(Box::new(people::Known::of(people)));
         self
     }
 
