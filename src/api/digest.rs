@@ -5,6 +5,7 @@
 
 use crate::history::audit::{FactClass, FoundFact, Keep, Pin, Said};
 use crate::model::EntryId;
+use crate::model::quote::{folded, headed, unframed};
 use crate::render::escape;
 
 /// How long a line is at most; the message behind a longer one is named.
@@ -29,7 +30,8 @@ const HEADS: [(FactClass, &str); 8] = [
 /// What must survive, or as much of it as has room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// The text, without a line feed at its end. Control characters in it are shown, not left as they are.
+    /// The text, without a line feed at its end. Control characters in what is quoted are shown, each of its lines but the
+    /// first of a pin is behind a margin, and a tag that frames a prompt is none ([`crate::model::quote`]).
     pub text: String,
     /// How many pins and facts it says.
     pub given: usize,
@@ -106,20 +108,20 @@ impl Sheet {
         } else {
             0
         };
-        let text = escape::block(&pin.text);
-        let whole = text.chars().count() + 3;
+        let text = headed("-", &unframed(&escape::block(&pin.text)));
+        let whole = text.chars().count() + 1;
         if self.fits(head + whole) {
             self.said.add(&pin.text);
-            self.pins.push(format!("- {text}"));
+            self.pins.push(text);
             return;
         }
         let rest = rest_at(&pin.entry);
-        let room = self.room.saturating_sub(head + rest.chars().count() + 3);
+        let room = self.room.saturating_sub(head + rest.chars().count() + 1);
         self.left += 1;
         if room >= PIN_CHARS && whole > room {
             let cut: String = text.chars().take(room).collect();
             self.room = 0;
-            self.pins.push(format!("- {cut}{rest}"));
+            self.pins.push(cut + &rest);
         }
     }
 
@@ -171,15 +173,14 @@ impl Sheet {
 
 /// A fact on one line, with what came of it.
 fn line_of(found: &FoundFact) -> String {
-    let words: Vec<&str> = found.fact.text.split_whitespace().collect();
-    let text = words.join(" ");
-    let mut line = escape::line(&text).into_owned();
+    let quoted = |text: &str| unframed(&escape::line(&folded(text))).into_owned();
+    let mut line = quoted(&found.fact.text);
     if let Some((at, _)) = line.char_indices().nth(LINE_CHARS) {
         line.truncate(at);
         line += &rest_at(&found.fact.entry);
     }
     match &found.fact.outcome {
-        Some(outcome) => line += &format!(" ({})", escape::line(outcome)),
+        Some(outcome) => line += &format!(" ({})", quoted(outcome)),
         None if found.is_changed => line += " (changed)",
         None => {}
     }

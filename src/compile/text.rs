@@ -1,10 +1,12 @@
-//! A context for people: numbered messages, nothing repaired, nothing escaped.
+//! A context for people and for whoever sums it up: numbered messages, nothing repaired, nothing escaped.
 //!
-//! Control characters are the terminal's concern, and so the program's.
+//! Heads, and what a part is, begin in the first column; what was said stands behind a margin ([`crate::model::quote`]), so no message
+//! can look like another. Control characters are the terminal's concern, and so the program's.
 
 use std::collections::HashMap;
 
 use crate::compile::body::Body;
+use crate::model::quote::{MARGIN, folded, headed, quoted};
 use crate::model::{Media, MediaSource, Message, Part};
 use crate::wire::json::type_of;
 
@@ -20,10 +22,10 @@ pub(super) fn write(messages: &[Message], head: &str) -> Body {
         if let Some(name) = &message.name {
             let to = message.recipient.as_ref();
             let to = to.map_or(String::new(), |to| format!(" → {to}"));
-            out.push_str(&format!(" ({name}{to})"));
+            out.push_str(&folded_in(" (", &format!("{name}{to}"), ")"));
         }
         if let Some(kind) = &message.attached {
-            out.push_str(&format!(" (attached: {kind})"));
+            out.push_str(&folded_in(" (attached: ", kind, ")"));
         }
         for part in &message.parts {
             if let Part::ToolCall { id, name, .. } = part {
@@ -39,15 +41,19 @@ pub(super) fn write(messages: &[Message], head: &str) -> Body {
     }
 }
 
+/// A text of others between words of our own, on one line.
+fn folded_in(before: &str, text: &str, after: &str) -> String {
+    format!("{before}{}{after}", folded(text))
+}
+
 fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
     match part {
         Part::Text { text } if text.is_empty() => {}
-        Part::Text { text } => push_line(out, text),
-        Part::Thinking { text, .. } if text.is_empty() => push_line(out, "(thinking)"),
-        Part::Thinking { text, .. } => push_line(out, &format!("(thinking) {text}")),
+        Part::Text { text } => push_line(out, &quoted(text, MARGIN)),
+        Part::Thinking { text, .. } => push_line(out, &headed("(thinking)", text)),
         Part::ToolCall {
             name, arguments, ..
-        } => push_line(out, format!("→ {name} {arguments}").trim_end()),
+        } => push_line(out, &headed(&folded_in("→ ", name, ""), arguments)),
         Part::ToolResult {
             call,
             content,
@@ -55,7 +61,7 @@ fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
         } => {
             let tool = tools.get(call.as_str()).copied().unwrap_or(call);
             let failed = if *is_error { " (failed)" } else { "" };
-            push_line(out, &format!("← {tool}{failed}"));
+            push_line(out, &folded_in("← ", tool, failed));
             for part in content {
                 push_part(out, part, tools);
             }
@@ -64,7 +70,7 @@ fn push_part(out: &mut String, part: &Part, tools: &HashMap<&str, &str>) {
         Part::File(media) => push_line(out, &describe("file", media)),
         Part::Opaque { provider, data } => {
             let kind = type_of(data).unwrap_or_else(|| "block".to_owned());
-            push_line(out, &format!("[{provider} {kind}]"));
+            push_line(out, &folded_in("[", &format!("{provider} {kind}"), "]"));
         }
     }
 }
@@ -87,5 +93,5 @@ fn describe(word: &str, media: &Media) -> String {
         .flatten()
         .chain([place.as_str()])
         .collect();
-    format!("[{word} {}]", facts.join(", "))
+    folded_in(&format!("[{word} "), &facts.join(", "), "]")
 }

@@ -1,7 +1,7 @@
 //! What a conversation is made of: messages, commits, names, priorities, token counts, times; and
 //! the rules about messages alone: which calls and results belong together, what tells a message
 //! from others in one line, what of it is searched, how deep it
-//! may be nested, what stands where it was erased, what in it is secret.
+//! may be nested, how it is quoted, what stands where it was erased, what in it is secret.
 //!
 //! Plain data with its canonical form. Deliberately absent: storage, and any meaning of one commit
 //! beside another (that is [`crate::context`]).
@@ -20,6 +20,7 @@ pub mod price;
 pub mod priority;
 pub mod provider_count;
 pub mod query;
+pub mod quote;
 pub mod refs;
 mod reissue;
 mod sealed;

@@ -16,29 +16,29 @@ fn what_is_pinned_outlives_a_truncation() {
     sandbox.ok(&["truncate", "--keep", "1"]);
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"a"}
     → read_file {"path":"b"}
 
     [3] tool
     ← read_file
-    the text of a the text of a the text of a the text of a the 
+      the text of a the text of a the text of a the text of a th
 
     [4] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the 
+      the text of b the text of b the text of b the text of b th
 
     [5] assistant
-    They differ.
+      They differ.
 
     [6] user
-    [Sliding window truncation: 2 messages hidden to reduce cont
+      [Sliding window truncation: 2 messages hidden to reduce co
 
     [7] user
-    Thanks. And c?
+      Thanks. And c?
     "#);
 }
 

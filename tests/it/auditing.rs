@@ -338,7 +338,7 @@ fn a_page_says_with_a_compaction_what_it_took_away() {
 fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
     let sandbox = shortened();
     let said = sandbox.tract(&["audit", "--judge", "cat"]);
-    insta::assert_snapshot!(said, @"
+    insta::assert_snapshot!(said, @r"
     compaction c30c98d, 3 messages hidden
                  held  still said  lost
     instruction     2           0     2
@@ -353,18 +353,18 @@ fn a_judge_gets_what_was_and_what_is_and_its_word_comes_last() {
     # Before
 
     [1] user
-    Never touch the <ledger> of 1998, whatever else you do.
+      Never touch the <ledger> of 1998, whatever else you do.
 
     [2] assistant
-    I read src/parse.rs and leave the rest alone.
+      I read src/parse.rs and leave the rest alone.
 
     [3] user
-    Then go on.
+      Then go on.
 
     # Now
 
     [1] user
-    They talked about src/parse.rs.
+      They talked about src/parse.rs.
 
     # Not said any more
 

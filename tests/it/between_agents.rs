@@ -50,28 +50,28 @@ fn what_one_agent_sends_to_another_is_kept_and_sent_as_that() {
     "#);
     insta::assert_snapshot!(sandbox.tract(&["compile", "--for", "HEAD~2", "--format", "text"]), @r#"
     [1] system
-    Be brief.
+      Be brief.
 
     [2] user
-    Have the loaves counted.
+      Have the loaves counted.
 
     [3] assistant
     → spawn_agent {"task_name":"count"}
 
     [4] tool
     ← spawn_agent
-    /root/count
+      /root/count
 
     [5] assistant
-    Somebody counts.
+      Somebody counts.
 
     [6] user (/root/count → /root)
-    Sender: /root/count
-    Payload:
-    12 loaves.
+      Sender: /root/count
+      Payload:
+      12 loaves.
 
     [7] user (/root/count → /root)
-    Payload:
+      Payload:
 
     [openai encrypted_content]
     --- stderr

@@ -97,16 +97,16 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     let short = brief(&sandbox);
     insta::assert_snapshot!(short, @r"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] user
-    [Sliding window truncation: 5 messages hidden to reduce cont
+      [Sliding window truncation: 5 messages hidden to reduce co
 
     [3] assistant
-    In one letter.
+      In one letter.
 
     [4] user
-    Thanks. And c?
+      Thanks. And c?
     ");
     // The two calls come with their results, right before the last message.
     insta::assert_snapshot!(sandbox.tract(&["restore", "HEAD^:4", "--before", ":-1", "--dry-run"]), @r"
@@ -127,29 +127,29 @@ fn what_was_hidden_is_moved_to_before_a_message_and_is_there_once() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] user
-    [Sliding window truncation: 5 messages hidden to reduce cont
+      [Sliding window truncation: 5 messages hidden to reduce co
 
     [3] assistant
-    In one letter.
+      In one letter.
 
     [4] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"a"}
     → read_file {"path":"b"}
 
     [5] tool
     ← read_file
-    the text of a the text of a the text of a the text of a the 
+      the text of a the text of a the text of a the text of a th
 
     [6] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the 
+      the text of b the text of b the text of b the text of b th
 
     [7] user
-    Thanks. And c?
+      Thanks. And c?
     "#);
     insta::assert_snapshot!(sandbox.tract(&["log", "-n", "2"]), @r"
     7a23c18  :4  2026-03-14 12:07:00  move      +3 messages     +351 tokens  398  (HEAD -> main)  Reading both.
@@ -283,23 +283,23 @@ fn messages_are_picked_from_anywhere_with_their_tool_partners() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    A new task.
+      A new task.
 
     [2] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"a"}
     → read_file {"path":"b"}
 
     [3] tool
     ← read_file
-    the text of a the text of a the text of a the text of a the 
+      the text of a the text of a the text of a the text of a th
 
     [4] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the 
+      the text of b the text of b the text of b the text of b th
 
     [5] user
-    How?
+      How?
     "#);
     insta::assert_snapshot!(sandbox.tract(&["pick", "nowhere"]), @r"
     exit code: 1
@@ -380,24 +380,20 @@ fn one_part_is_picked_and_a_call_with_its_result() {
     sandbox.ok(&["pick", ":2#0"]);
     let text = brief(&sandbox);
     insta::assert_snapshot!(text[before.len()..], @r"
-
-
     [9] assistant
-    Reading both.
+      Reading both.
     ");
     sandbox.ok(&["undo"]);
     // The second call, without the first; and the same by its result.
     sandbox.ok(&["pick", ":2#2"]);
     let by_call = brief(&sandbox);
     insta::assert_snapshot!(by_call[before.len()..], @r#"
-
-
     [9] assistant
     → read_file {"path":"b"}
 
     [10] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the
+      the text of b the text of b the text of b the text of b th
     "#);
     sandbox.ok(&["undo"]);
     sandbox.ok(&["pick", ":4#0"]);

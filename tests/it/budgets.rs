@@ -103,19 +103,19 @@ fn the_oldest_exchanges_make_room_for_a_new_message() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] system
-    You are helpful.
+      You are helpful.
 
     [2] user
-    Sort this list of names.
+      Sort this list of names.
 
     [3] user
-    [Sliding window truncation: 3 messages hidden to reduce context]
+      [Sliding window truncation: 3 messages hidden to reduce context]
 
     [4] user
-    Thanks. And the rivers?
+      Thanks. And the rivers?
 
     [5] assistant
-    The rivers are sorted by their length, the longest first.
+      The rivers are sorted by their length, the longest first.
     ");
     commit(
         &sandbox,
@@ -126,22 +126,22 @@ fn the_oldest_exchanges_make_room_for_a_new_message() {
     insta::assert_snapshot!(commit(&sandbox, "user", "Good. Then print all of it, please."), @"a298f18 user 14 tokens");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] system
-    You are helpful.
+      You are helpful.
 
     [2] user
-    Sort this list of names.
+      Sort this list of names.
 
     [3] user
-    [Sliding window truncation: 5 messages hidden to reduce context]
+      [Sliding window truncation: 5 messages hidden to reduce context]
 
     [4] user
-    What about the lakes, the seas and the oceans?
+      What about the lakes, the seas and the oceans?
 
     [5] assistant
-    They are sorted by their surface.
+      They are sorted by their surface.
 
     [6] user
-    Good. Then print all of it, please.
+      Good. Then print all of it, please.
     ");
 }
 
@@ -224,16 +224,16 @@ fn a_summary_is_made_once_the_commit_is() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] system
-    You are helpful.
+      You are helpful.
 
     [2] user
-    39
+      39
 
     [3] user
-    Thanks. And the rivers?
+      Thanks. And the rivers?
 
     [4] assistant
-    The rivers are sorted by their length, the longest first.
+      The rivers are sorted by their length, the longest first.
     ");
 }
 

@@ -64,10 +64,10 @@ fn a_conversation_is_written_looked_at_and_compiled() {
     "#);
     insta::assert_snapshot!(sandbox.tract(&["compile", "--for", "HEAD", "--format", "text"]), @r"
     [1] system
-    You are helpful.
+      You are helpful.
 
     [2] user
-    What is 6 × 7?
+      What is 6 × 7?
     ");
 }
 
@@ -162,10 +162,10 @@ fn an_edit_keeps_its_place_and_role() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["compile", "--format", "text"]), @r"
     [1] user
-    better prompt
+      better prompt
 
     [2] assistant
-    an answer
+      an answer
     ");
     insta::assert_snapshot!(sandbox.tract(&["show"]), @r"
     edit 246e60615ba395dca22ec5867aac24206dad9bbe4112ef6fa6347d6f0838e6b4

@@ -34,22 +34,22 @@ fn a_span_is_replaced_and_what_follows_stays() {
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
     [1] system
-    Be brief.
+      Be brief.
 
     [2] user
-    Two questions were answered.
+      Two questions were answered.
 
     [3] user
-    Question number 3, in some words?
+      Question number 3, in some words?
 
     [4] assistant
-    Answer number 3, in some words.
+      Answer number 3, in some words.
 
     [5] user
-    Question number 4, in some words?
+      Question number 4, in some words?
 
     [6] assistant
-    Answer number 4, in some words.
+      Answer number 4, in some words.
     ");
     insta::assert_snapshot!(sandbox.tract(&["compact", "--keep", "2", "--exec", "wc -l", "--dry-run"]), @r"
     Would hide 3 messages
@@ -200,13 +200,13 @@ fn what_is_said_while_the_summary_is_made_stays_after_it() {
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
     [1] system
-    Be brief.
+      Be brief.
 
     [2] user
-    All so far: Question number 1, in some words? Question number 2, in some words?
+      All so far: Question number 1, in some words? Question number 2, in some words?
 
     [3] user
-    Meanwhile.
+      Meanwhile.
     ");
 }
 
@@ -307,10 +307,10 @@ fn a_clear_keeps_the_system_messages_and_what_is_pinned() {
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
     [1] system
-    Be brief.
+      Be brief.
 
     [2] user
-    Question number 2, in some words?
+      Question number 2, in some words?
     ");
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r#"
     --- stderr
@@ -341,31 +341,31 @@ fn a_summary_is_made_of_what_was_said_and_not_of_an_earlier_summary() {
     // The last request for a summary: what was said, then what the first one lacks.
     insta::assert_snapshot!(given, @r"
     [1] user
-    Question number 1, in some words?
+      Question number 1, in some words?
 
     [2] assistant
-    Answer number 2, in some words.
+      Answer number 2, in some words.
 
     [3] user
-    Question number 3, in some words?
+      Question number 3, in some words?
 
     [4] assistant
-    Answer number 3, in some words.
+      Answer number 3, in some words.
 
     [5] assistant
-    More of it, 4.
+      More of it, 4.
 
     [6] assistant
-    More of it, 5.
+      More of it, 5.
 
     [7] assistant
-    In short.
+      In short.
 
     [8] user
-    This summary lacks what follows. Write it again, all of it, so that it holds this as well, in these words:
-    The user said:
-    - Question number 3, in some words?
-    - Question number 1, in some words?
+      This summary lacks what follows. Write it again, all of it, so that it holds this as well, in these words:
+      The user said:
+      - Question number 3, in some words?
+      - Question number 1, in some words?
     ");
 }
 
@@ -433,8 +433,8 @@ fn a_summary_that_lacks_something_is_asked_for_once_more_and_may_be_refused() {
     sandbox.ok(&["undo"]);
     insta::assert_snapshot!(sandbox.tract(&["compact", "--strict", "--exec", obeys]), @r"
     --- stderr
-    Replaced 6 messages by a summary: 76 tokens became 170 (+94 tokens); HEAD is now c60a26a
-    note: the summary is not smaller than what it replaces: 170 tokens for 76
+    Replaced 6 messages by a summary: 76 tokens became 187 (+111 tokens); HEAD is now 500368b
+    note: the summary is not smaller than what it replaces: 187 tokens for 76
     ");
     sandbox.ok(&["undo"]);
     let all = "Question number 1, in some words? Question number 2, in some words? Never push before Friday. write a note";

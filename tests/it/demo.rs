@@ -17,7 +17,7 @@ fn the_demo_reads_well_in_a_pipe() {
             .join(".tract/tract.db")
             .exists()
     );
-    insta::assert_snapshot!(told.replace(&place, "[DEMO]"), @r###"
+    insta::assert_snapshot!(told.replace(&place, "[DEMO]"), @r#"
     # A session of Claude Code: a bug in a bank's CSV files, and one compaction.
     $ tract init
     Made an empty repository in .tract
@@ -83,12 +83,12 @@ fn the_demo_reads_well_in_a_pipe() {
     # The request as it would be sent now: it begins with the summary.
     $ tract compile --format text | head -n 8
     [1] user
-    This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
+      This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
 
-    1. Request: `tally fixtures/march.csv` printed 0.00 without any problem. Find out why and fix it. Then: exports of the old bank (fixtures/old-bank.csv, `1,204.50`, line breaks inside quoted payees) must work as well, without a flag.
-    2. Done in src/parse.rs: separator from the header line, quotes respected; unreadable amounts become `Problem::BadAmount` (it was `unwrap_or_default`); `1.204,50` is read; the loop goes over `records(text)`, which end at a line feed outside quotes. March: 12 entries, total 1,539.43.
-    3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_old_bank`, 7 of 8 pass).
-    4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
+      1. Request: `tally fixtures/march.csv` printed 0.00 without any problem. Find out why and fix it. Then: exports of the old bank (fixtures/old-bank.csv, `1,204.50`, line breaks inside quoted payees) must work as well, without a flag.
+      2. Done in src/parse.rs: separator from the header line, quotes respected; unreadable amounts become `Problem::BadAmount` (it was `unwrap_or_default`); `1.204,50` is read; the loop goes over `records(text)`, which end at a line feed outside quotes. March: 12 entries, total 1,539.43.
+      3. Open: the decimal mark. The rule "last mark in the amount is decimal" fails on `1.204` (test `a_deposit_of_the_old_bank`, 7 of 8 pass).
+      4. The user decided: per file. If any amount ends in a comma and two digits, the comma is the decimal mark in that file, otherwise the point; if nothing decides it, report them as problems.
 
     # Before the compaction nothing was lost: go back there and send that.
     $ tract log -n 3 a091f72^
@@ -97,11 +97,11 @@ fn the_demo_reads_well_in_a_pipe() {
     a3669f9  :21  2026-03-14 09:16:35  append  tool        +90  2,781  Bash cargo test --quiet 2>&1 | tail -n 30 # Run the tests with the new cases → running 8 tests .......F failures: ---- parse::tests::a_deposit_of_the_old_ba…
     $ tract compile a091f72^ --format text | head -n 8
     [1] user
-    `tally fixtures/march.csv` prints a total of 0.00, and no problems either. That file is straight from the bank. Please find out why and fix it.
+      `tally fixtures/march.csv` prints a total of 0.00, and no problems either. That file is straight from the bank. Please find out why and fix it.
 
     [2] assistant
     (thinking) A total of zero with no problems reported. Either no line is read, or every amount becomes zero in silence. I should see the parser and the file side by side before guessing.
-    I'll look at the parser and at the file side by side.
+      I'll look at the parser and at the file side by side.
     → Read {"file_path":"/home/mara/tally/src/parse.rs"}
     → Read {"file_path":"/home/mara/tally/fixtures/march.csv"}
 
@@ -121,6 +121,6 @@ fn the_demo_reads_well_in_a_pipe() {
     There, `tract resume a091f72^` writes it back as a new session.
 
     Now yours: tract import
-    "###);
+    "#);
     std::fs::remove_dir_all(place).expect("removed");
 }

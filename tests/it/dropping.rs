@@ -47,19 +47,19 @@ fn a_message_that_calls_takes_its_results_along() {
     );
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    They differ.
+      They differ.
 
     [3] user
-    How?
+      How?
 
     [4] assistant
-    In one letter.
+      In one letter.
 
     [5] user
-    Thanks. And c?
+      Thanks. And c?
     ");
 }
 
@@ -72,27 +72,27 @@ fn a_result_takes_its_own_call_along_and_no_more() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"b"}
 
     [3] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the 
+      the text of b the text of b the text of b the text of b th
 
     [4] assistant
-    They differ.
+      They differ.
 
     [5] user
-    How?
+      How?
 
     [6] assistant
-    In one letter.
+      In one letter.
 
     [7] user
-    Thanks. And c?
+      Thanks. And c?
     "#);
     // The other one, too: what is left of the reply is what it said.
     sandbox.ok(&["drop", ":3"]);
@@ -129,27 +129,27 @@ fn one_of_several_calls_goes_with_its_own_result() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"b"}
 
     [3] tool
     ← read_file
-    the text of b the text of b the text of b the text of b the 
+      the text of b the text of b the text of b the text of b th
 
     [4] assistant
-    They differ.
+      They differ.
 
     [5] user
-    How?
+      How?
 
     [6] assistant
-    In one letter.
+      In one letter.
 
     [7] user
-    Thanks. And c?
+      Thanks. And c?
     "#);
     insta::assert_snapshot!(sandbox.tract(&["restore", ":2#1"]), @r"
     --- stderr

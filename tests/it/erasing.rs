@@ -148,10 +148,10 @@ fn a_message_that_is_named_is_erased_with_all_that_it_ever_said() {
     assert_eq!(places_of(&sandbox, &["hunter"]), Vec::<String>::new());
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r"
     [1] user
-    keep this
+      keep this
 
     [2] user
-    go on
+      go on
     ");
     sandbox.ok(&["fsck"]);
     // What is written again is a new message.

@@ -54,77 +54,77 @@ fn a_truncation_made_there_can_be_rewound() {
     ");
     insta::assert_snapshot!(sandbox.ok(&["compile", "--format", "text"]), @r#"
     [1] user
-    <task>
-    Mend the oven's timer
-    </task>
-    <environment_details>
-    # Current Mode
-    code
-    </environment_details>
+      <task>
+      Mend the oven's timer
+      </task>
+      <environment_details>
+      # Current Mode
+      code
+      </environment_details>
 
     [2] user
-    [Sliding window truncation: 2 messages hidden to reduce context]
+      [Sliding window truncation: 2 messages hidden to reduce context]
 
     [3] assistant
     (thinking) Look first.
-    Now the oven.
+      Now the oven.
     → read_file {"path":"src/oven.rs"}
 
     [4] user
     ← read_file
-    struct Oven;
+      struct Oven;
 
-    <environment_details>
-    # Current Mode
-    code
-    </environment_details>
+      <environment_details>
+      # Current Mode
+      code
+      </environment_details>
 
     [5] assistant
-    The timer never rings.
+      The timer never rings.
 
     [6] user
-    Then make it ring.
+      Then make it ring.
 
     [7] assistant
-    It rings now.
+      It rings now.
     "#);
     insta::assert_snapshot!(sandbox.ok(&["compile", "HEAD~4", "--format", "text"]), @r#"
     [1] user
-    <task>
-    Mend the oven's timer
-    </task>
-    <environment_details>
-    # Current Mode
-    code
-    </environment_details>
+      <task>
+      Mend the oven's timer
+      </task>
+      <environment_details>
+      # Current Mode
+      code
+      </environment_details>
 
     [2] assistant
     (thinking) Look first.
-    I read the timer.
+      I read the timer.
     → read_file {"path":"src/timer.rs"}
 
     [3] user
     ← read_file
-    fn ring() {}
+      fn ring() {}
 
-    <environment_details>
-    # Current Mode
-    code
-    </environment_details>
+      <environment_details>
+      # Current Mode
+      code
+      </environment_details>
 
     [4] assistant
     (thinking) Look first.
-    Now the oven.
+      Now the oven.
     → read_file {"path":"src/oven.rs"}
 
     [5] user
     ← read_file
-    struct Oven;
+      struct Oven;
 
-    <environment_details>
-    # Current Mode
-    code
-    </environment_details>
+      <environment_details>
+      # Current Mode
+      code
+      </environment_details>
     "#);
 }
 

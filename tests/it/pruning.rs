@@ -19,32 +19,32 @@ fn an_old_output_becomes_a_line_that_says_where_it_is() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r#"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    Reading both.
+      Reading both.
     → read_file {"path":"a"}
     → read_file {"path":"b"}
 
     [3] tool
     ← read_file
-    [output of read_file hidden: 161 tokens; tract show f01d7f8]
+      [output of read_file hidden: 161 tokens; tract show f01d7f
 
     [4] tool
     ← read_file
-    [output of read_file hidden: 161 tokens; tract show d3b8311]
+      [output of read_file hidden: 161 tokens; tract show d3b831
 
     [5] assistant
-    They differ.
+      They differ.
 
     [6] user
-    How?
+      How?
 
     [7] assistant
-    In one letter.
+      In one letter.
 
     [8] user
-    Thanks. And c?
+      Thanks. And c?
     "#);
     insta::assert_snapshot!(prune(&sandbox, &ALL), @r"
     --- stderr

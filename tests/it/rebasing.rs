@@ -70,22 +70,22 @@ fn later_messages_come_on_the_state_before_a_compaction() {
     "###);
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    Name a river.
+      Name a river.
 
     [2] assistant
-    The Elbe.
+      The Elbe.
 
     [3] user
-    And a lake?
+      And a lake?
 
     [4] assistant
-    Lake Constance.
+      Lake Constance.
 
     [5] user
-    And a hill?
+      And a hill?
 
     [6] assistant
-    The Brocken.
+      The Brocken.
     ");
     insta::assert_snapshot!(walk(&sandbox, &["undo"]), @r#"
     $ tract undo
@@ -134,19 +134,19 @@ fn a_branch_comes_on_another_with_all_that_it_changed() {
     "#);
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    Name a river.
+      Name a river.
 
     [2] assistant
-    The Elbe, of course.
+      The Elbe, of course.
 
     [3] assistant
-    Lake Constance.
+      Lake Constance.
 
     [4] user
-    And a sea?
+      And a sea?
 
     [5] user
-    And a hill?
+      And a hill?
     ");
 }
 
@@ -325,19 +325,19 @@ fn a_result_never_goes_without_its_call() {
     sandbox.ok(&["rebase", ":1", "--from", ":4"]);
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    Compare a and b.
+      Compare a and b.
 
     [2] assistant
-    They differ.
+      They differ.
 
     [3] user
-    How?
+      How?
 
     [4] assistant
-    In one letter.
+      In one letter.
 
     [5] user
-    Thanks. And c?
+      Thanks. And c?
     ");
 }
 
@@ -391,13 +391,13 @@ fn a_change_of_another_branch_is_done_here_where_it_fits() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    A river and a lake.
+      A river and a lake.
 
     [2] user
-    And a sea?
+      And a sea?
 
     [3] user
-    And a hill?
+      And a hill?
     ");
     // What stands for a copied message is found by its copy.
     sandbox.ok(&["checkout", "main"]);
@@ -447,22 +447,22 @@ fn a_revert_takes_one_commit_back_and_leaves_what_came_later() {
     ");
     insta::assert_snapshot!(brief(&sandbox), @r"
     [1] user
-    Name a river.
+      Name a river.
 
     [2] assistant
-    The Elbe.
+      The Elbe.
 
     [3] user
-    And a lake?
+      And a lake?
 
     [4] assistant
-    Lake Constance.
+      Lake Constance.
 
     [5] user
-    And a hill?
+      And a hill?
 
     [6] assistant
-    The Brocken.
+      The Brocken.
     ");
     // A revert is a commit, and reverted itself.
     sandbox.ok(&["revert", "HEAD"]);

@@ -61,22 +61,22 @@ fn one_message_comes_back_and_the_hide_stands_for_the_rest() {
     ");
     insta::assert_snapshot!(text(&sandbox), @r"
     [1] user
-    message 1
+      message 1
 
     [2] user
-    message 3
+      message 3
 
     [3] user
-    [Sliding window truncation: 4 messages hidden to reduce context]
+      [Sliding window truncation: 4 messages hidden to reduce context]
 
     [4] user
-    message 6
+      message 6
 
     [5] user
-    message 7
+      message 7
 
     [6] user
-    message 8
+      message 8
     ");
     insta::assert_snapshot!(sandbox.tract(&["restore", ":1"]), @r"
     exit code: 1

@@ -193,23 +193,23 @@ fn an_export_without_its_secrets_is_a_session_like_any_other() {
     ");
     insta::assert_snapshot!(back.tract(&["compile", "--format", "text"]), @r#"
     [1] user
-    show me the log
+      show me the log
 
     [2] assistant
-    Here it is.
+      Here it is.
 
     [3] user
-    log in with [redacted:github-token], please
+      log in with [redacted:github-token], please
 
     [4] assistant
     → shell {"command":["gh","auth","login","--token","[redacted:github-token]"]}
 
     [5] tool
     ← shell
-    {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
+      {"output":"as \u001b[32m[redacted:github-token]\u001b[0m\n"}
 
     [6] assistant
-    Done.
+      Done.
     --- stderr
     note: not in the session file: system prompt, tool definitions
     "#);

@@ -9,6 +9,7 @@ use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
 use tract::history::Repo;
 use tract::model::Settings;
+use tract::model::quote::{folded, headed};
 use tract::render::{Label, Line, grouped, plural, table};
 
 use crate::cli::summariser::{self, TIMEOUT_SECONDS};
@@ -130,15 +131,11 @@ fn request(repo: &Repo, hide: &CommitHash, all: &AuditAnswer) -> Result<String> 
     )
     .expect("a string");
     for finding in &all.findings {
-        let outcome = finding.outcome.as_ref();
+        let outcome = finding.outcome.as_deref().map(folded);
         let outcome = outcome.map_or(String::new(), |outcome| format!(" ({outcome})"));
-        writeln!(
-            asked,
-            "- {}: {}{outcome}",
-            finding.class,
-            finding.text.trim()
-        )
-        .expect("a string");
+        let head = format!("- {}:", finding.class);
+        let finding = headed(&head, finding.text.trim());
+        writeln!(asked, "{finding}{outcome}").expect("a string");
     }
     Ok(asked)
 }

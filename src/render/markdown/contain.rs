@@ -4,21 +4,27 @@
 //! Whoever turns a Markdown file into a page may let HTML through. So HTML in a text is written as
 //! text, links that lead anywhere but to the web or to mail are none, and pictures from elsewhere
 //! are links. A text that does not end where it ends stands in a fence, as it was written.
+//!
+//! Headings and heads are tract's own: a text is a block quote, and a fence is indented, by which it says the same.
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use crate::model::quote::{MARGIN, quoted};
 use crate::render::escape;
 use crate::render::html::{is_address, is_raster_address};
 
 /// What stands after a text to see whether it is read as it should be.
 const SENTINEL: &str = "tract-sentinel";
 
-/// A text as its Markdown says, or in a fence.
+/// What stands before each line of a text that is read as Markdown.
+const CITED: &str = "> ";
+
+/// A text as its Markdown says, quoted, or in a fence.
 pub(super) fn prose(text: &str) -> String {
     let text = escape::block(text);
     let mended = mend(text.trim_end());
     if is_contained(&mended) {
-        mended
+        quoted(&mended, CITED)
     } else {
         fence("", &text)
     }
@@ -29,10 +35,8 @@ pub(super) fn fence(language: &'static str, text: &str) -> String {
     let text = escape::block(text);
     let runs = text.split(|c| c != '`').map(str::len);
     let ticks = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
-    format!(
-        "{ticks}{language}\n{}\n{ticks}",
-        text.trim_end_matches('\n')
-    )
+    let text = text.trim_end_matches('\n');
+    quoted(&format!("{ticks}{language}\n{text}\n{ticks}"), MARGIN)
 }
 
 /// A text on one line, as it was written.
@@ -177,7 +181,8 @@ mod tests {
         ];
         let shown = texts.map(|text| format!("{}\n\n~\n", prose(text)));
         insta::assert_snapshot!(shown.join("\n"));
-        assert_eq!(fence("diff", "a ```` b\n"), "`````diff\na ```` b\n`````");
+        let indented = "  `````diff\n  a ```` b\n  `````";
+        assert_eq!(fence("diff", "a ```` b\n"), indented);
         assert_eq!(code("a `b` c"), "``a `b` c``");
         assert_eq!(code("`b`"), "`` `b` ``");
         assert_eq!(
@@ -203,6 +208,8 @@ mod tests {
         ) {
             let written = prose(&words.concat());
             prop_assert!(is_contained(&written), "{written}");
+            let speaks = |line: &&str| !line.is_empty() && !line.starts_with(['>', ' ']);
+            prop_assert_eq!(written.lines().find(speaks), None);
             let line = plain(&words.concat());
             prop_assert!(is_contained(&format!("# {line}")), "{line}");
         }
