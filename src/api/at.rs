@@ -121,6 +121,8 @@ pub struct At<'a> {
     /// Who is told how far long work has come. Whoever gives false wants it to end: what is done by then is undone,
     /// or stays unseen.
     pub goes_on: Box<dyn FnMut(WorkProgress) -> bool + 'a>,
+    /// Whether somebody wants it to end. It is asked within transactions too, so it may neither wait nor write.
+    pub is_cancelled: Box<dyn Fn() -> bool + 'a>,
 }
 
 /// Ends long work that nobody waits for any more.
@@ -140,6 +142,7 @@ impl<'a> At<'a> {
             on,
             host,
             goes_on: Box::new(|_| true),
+            is_cancelled: Box::new(|| false),
         }
     }
 

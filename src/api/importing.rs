@@ -1,6 +1,6 @@
 //! Sessions of tools, in.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use super::{ApiError, At, Method, WorkProgress};
 use crate::history::On;
 use crate::ingest::{
     self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
-    adopt, called,
+    Waiting, adopt, called,
 };
 use crate::interop::Format;
 use crate::model::RefName;
@@ -156,8 +156,6 @@ pub(super) fn take_in(
     let format = params.format.as_deref().map(Format::named).transpose()?;
     let secrets = at.host.secrets()?;
     let what = format!("import {}", file.display());
-    let is_stopped = Cell::new(false);
-    let stopped = || is_stopped.get();
     let request = ImportRequest {
         format,
         branch: params.branch.as_deref(),
@@ -174,16 +172,42 @@ pub(super) fn take_in(
             Reading::Whole
         },
         moves_head: at.on == On::Head,
-        is_stopped: Some(&stopped),
         ..ImportRequest::at(at.host.now(), &what)
     };
-    let goes_on = &mut at.goes_on;
+    import_watched(at, file, &request)
+}
+
+/// Takes one file in with what belongs to it, as is asked. Whoever waits for it is told how far it has come, and may end
+/// it: then nothing of it is here.
+///
+/// # Errors
+///
+/// [`crate::Error::Cancelled`], and as [`ingest::import_family`].
+pub fn import_watched(
+    at: &mut At<'_>,
+    file: &Path,
+    request: &ImportRequest<'_>,
+) -> Result<FamilyReport, ApiError> {
+    let (is_ended, last) = (Cell::new(false), Cell::new(WorkProgress::default()));
+    let goes_on = RefCell::new(&mut at.goes_on);
+    let tell = || {
+        let goes = (goes_on.borrow_mut())(last.get());
+        is_ended.set(is_ended.get() || !goes);
+    };
+    let is_stopped = || is_ended.get() || (at.is_cancelled)();
+    let request = ImportRequest {
+        waiting: Waiting {
+            is_stopped: Some(&is_stopped),
+            between: Some(&tell),
+        },
+        ..*request
+    };
     let mut told = |progress: ingest::Progress| {
-        let goes = goes_on(WorkProgress {
+        last.set(WorkProgress {
             done: progress.bytes,
             total: Some(progress.total_bytes),
         });
-        is_stopped.set(!goes);
+        tell();
     };
     Ok(ingest::import_family(at.repo, file, &request, &mut told)?)
 }

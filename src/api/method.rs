@@ -1,12 +1,16 @@
 //! Methods: a name, parameters, an answer.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::at::At;
 use super::error::ApiError;
 use super::json::RawJson;
+use super::unfit::unfit;
 
 /// Something that people do, by its parameters.
 pub trait Method: DeserializeOwned + JsonSchema {
@@ -48,7 +52,7 @@ impl MethodEntry {
             about: M::ABOUT,
             changes: M::CHANGES,
             call: |params, at| {
-                let params: M = serde_json::from_str(params).map_err(|error| unfit(&error))?;
+                let params: M = read(params)?;
                 let answer = params.call(at)?;
                 let answer = serde_json::value::to_raw_value(&answer);
                 let unwritten = |error: serde_json::Error| ApiError::refused(error.to_string());
@@ -60,9 +64,37 @@ impl MethodEntry {
     }
 }
 
-/// What is wrong with parameters, without the place in a text that nobody sees.
-fn unfit(error: &serde_json::Error) -> ApiError {
-    let text = error.to_string();
-    let what = text.split(" at line ").next().unwrap_or(&text);
-    ApiError::params(format!("parameters: {what}"))
+/// Parameters from JSON. One that is null is as if it were not there.
+fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
+    let unfit = |error: serde_json::Error, text: &str| {
+        ApiError::params(format!("parameters: {}", unfit(&error, text)))
+    };
+    if text.trim_start().starts_with('[') {
+        return Err(ApiError::params(
+            "parameters: a list where an object is wanted",
+        ));
+    }
+    let given = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
+    let Some(given) = given.ok().filter(|_| text.contains("null")) else {
+        return serde_json::from_str(text).map_err(|error| unfit(error, text));
+    };
+    let given = given.into_iter().filter(|(_, value)| value.get() != "null");
+    let given: BTreeMap<String, &RawValue> = given.collect();
+    let text =
+        serde_json::to_string(&given).map_err(|error| ApiError::params(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| unfit(error, &text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ReadParams;
+
+    #[test]
+    fn null_is_as_if_it_were_not_there() {
+        let params: ReadParams = read(r#"{"rev":":1","around":null,"last":null}"#).expect("read");
+        assert_eq!((params.around, params.last), (0, None));
+        let fault = read::<ReadParams>(r#"{"rev":null}"#).expect_err("it must be there");
+        assert_eq!(fault.message, "parameters: 'rev' is missing");
+    }
 }

@@ -49,6 +49,7 @@ mod requesting;
 mod sharing;
 mod smaller;
 mod types;
+mod unfit;
 mod upkeep;
 
 pub use at::{At, Host, Still, WorkProgress, token_budget, usual_prune};
@@ -78,6 +79,7 @@ pub use requesting::*;
 pub use sharing::*;
 pub use smaller::*;
 pub use types::*;
+pub use unfit::unfit;
 pub use upkeep::*;
 
 /// The version of the interface: another one where a field or a method changes its meaning or goes. More of them may

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::database::Listings;
 use super::import::{ImportRequest, Progress, Reading, import};
-use super::report::ImportReport;
+use super::report::{ImportReport, Outcome};
 use super::trouble::Trouble;
 use super::{growth, kin};
 use crate::error::{Error, Result};
 use crate::history::{On, Repo};
-use crate::model::Head;
+use crate::model::{Head, Millis, RefValue};
 
 /// A file that is to come in.
 #[derive(Clone, Debug)]
@@ -113,7 +113,8 @@ pub struct FamilyReport {
 }
 
 /// Imports a file with those that it begins with and those of its sub-agents. What belongs to it and cannot be read
-/// is left out; where only what is new is read, so is what has not changed.
+/// is left out; where only what is new is read, so is what has not changed. Where nobody waits for it any more, what has
+/// come in of it is taken back.
 ///
 /// # Errors
 ///
@@ -146,7 +147,13 @@ pub fn import_family(
         let report = match import(repo, &coming.file, &request, progress) {
             Ok(report) => report,
             Err(error) if coming.is_kin && !ends_all(&error) => continue,
-            Err(error) => return Err(error),
+            Err(error) => {
+                if matches!(error, Error::Cancelled) {
+                    let done = kin.iter().map(|(_, report)| report).chain(&own);
+                    take_back(repo, done, request.now)?;
+                }
+                return Err(error);
+            }
         };
         queue.agents_of(repo, &coming.file, &report)?;
         match coming.is_kin {
@@ -156,6 +163,31 @@ pub fn import_family(
     }
     let own = own.expect("the queue holds the file itself");
     Ok(FamilyReport { own, kin })
+}
+
+/// Takes back what came in of a family that nobody waits for any more, but for what somebody has gone on from.
+fn take_back<'r>(
+    repo: &Repo,
+    done: impl Iterator<Item = &'r ImportReport>,
+    now: Millis,
+) -> Result<()> {
+    let mut operations = BTreeSet::new();
+    for session in done.flat_map(|report| &report.sessions) {
+        let newest = repo.reflog(&session.name, 1)?.pop();
+        // Who was here before has moved nothing.
+        let own = newest.filter(|(row, _)| {
+            let tip = row.new.as_ref().and_then(RefValue::commit);
+            session.outcome != Outcome::Unchanged && tip == session.tip
+        });
+        operations.extend(own.map(|(row, _)| row.operation));
+    }
+    for id in operations.into_iter().rev() {
+        match repo.undo_of_anybody(id, now) {
+            Ok(_) | Err(Error::OperationSuperseded { .. } | Error::NotUndoable { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Whether no other file would come in either.

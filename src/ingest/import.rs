@@ -16,7 +16,7 @@ use super::inspect::{Problems, SessionInput};
 use super::place::Placement;
 use super::report::{BranchOutcome, ImportReport, REDACTED};
 use super::session::Session;
-use super::slices::Slices;
+use super::slices::{Slices, Waiting};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
@@ -65,8 +65,8 @@ pub struct ImportRequest<'a> {
     pub redaction: Redaction,
     /// How much of a file that was here before is read again.
     pub reading: Reading,
-    /// Whether nobody waits for it any more: then it ends, and no ref has moved.
-    pub is_stopped: Option<&'a dyn Fn() -> bool>,
+    /// Who waits for it. Where nobody does any more it ends, and no ref has moved.
+    pub waiting: Waiting<'a>,
 }
 
 /// How much of a file that was here before is read again.
@@ -117,7 +117,7 @@ impl<'a> ImportRequest<'a> {
             secrets: None,
             redaction: Redaction::Never,
             reading: Reading::Whole,
-            is_stopped: None,
+            waiting: Waiting::TO_THE_END,
         }
     }
 }
@@ -372,6 +372,7 @@ impl<'a> Intake<'a> {
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self> {
         let store = &*repo.store;
+        let slices = Slices::of(store, SLICE_WORK).for_whom(request.waiting);
         Ok(Self {
             store,
             request,
@@ -381,7 +382,7 @@ impl<'a> Intake<'a> {
             on: None,
             is_alone: false,
             upheaval: Upheaval::of(&*store.read()?)?,
-            slices: Slices::of(store, SLICE_WORK),
+            slices,
             current: None,
             sessions: Vec::new(),
             problems: Problems::default(),
@@ -405,7 +406,7 @@ impl<'a> Intake<'a> {
         let share = if holds { usize::MAX } else { SLICE_WORK };
         Self {
             holds,
-            slices: Slices::of(self.store, share),
+            slices: Slices::of(self.store, share).for_whom(self.request.waiting),
             ..self
         }
     }
@@ -427,7 +428,8 @@ impl<'a> Intake<'a> {
 
     /// The next slices, of so much work each.
     fn slices_of(&self, share: usize) -> Slices<'a> {
-        Slices::of(self.store, share).on(self.on.clone())
+        let slices = Slices::of(self.store, share).for_whom(self.request.waiting);
+        slices.on(self.on.clone())
     }
 
     /// What comes of it, once it is read; nothing is open any more where that failed.
@@ -609,6 +611,8 @@ impl<'a> Intake<'a> {
         if let Some(branch) = reports.iter().find_map(|session| session.branch.name()) {
             head.move_to(&*tx, branch)?;
         }
+        // Until here nothing of it is to be seen.
+        self.request.waiting.go_on()?;
         tx.commit()?;
         Ok(ImportReport {
             format: self.file.format,
@@ -755,13 +759,7 @@ impl Taker for Intake<'_> {
     }
 
     fn take(&mut self, told: Told<Ready>) -> Result<()> {
-        if self
-            .request
-            .is_stopped
-            .is_some_and(|is_stopped| is_stopped())
-        {
-            return Err(Error::Cancelled);
-        }
+        self.request.waiting.go_on()?;
         match told {
             Told::Session(start) => {
                 let (tool, request) = (self.file.format.name, self.request);

@@ -65,6 +65,7 @@ pub use replay::{
 pub use report::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 pub use resume::{NewSession, checked_out, resume};
 pub use running::as_running;
+pub use slices::Waiting;
 pub use trouble::Trouble;
 pub use unreadable::{Unread, unread};
 pub use wire_form::{said, said_citing, sent};

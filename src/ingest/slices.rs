@@ -2,7 +2,7 @@
 //!
 //! Between two of them anybody may write: what a slice builds on is compared in the slice.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::model::RefName;
 use crate::store::{Store, Tx};
@@ -22,8 +22,39 @@ pub(super) struct Slices<'a> {
     share: usize,
     /// The ref that they are about: others may write to all else beside them. None: to nothing.
     on: Option<RefName>,
+    /// Who waits for all of it.
+    waiting: Waiting<'a>,
     open: Option<Box<dyn Tx + 'a>>,
     work: usize,
+}
+
+/// Who waits for much work.
+#[derive(Clone, Copy)]
+pub struct Waiting<'a> {
+    /// Whether nobody waits any more. It is asked within transactions too, so it may neither wait nor write.
+    pub is_stopped: Option<&'a dyn Fn() -> bool>,
+    /// Called between two transactions, for whoever tells that it goes on.
+    pub between: Option<&'a dyn Fn()>,
+}
+
+impl Waiting<'_> {
+    /// Somebody who is told nothing, and waits to the end.
+    pub const TO_THE_END: Self = Self {
+        is_stopped: None,
+        between: None,
+    };
+
+    /// Ends the work if nobody waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`].
+    pub(super) fn go_on(&self) -> Result<()> {
+        match self.is_stopped {
+            Some(is_stopped) if is_stopped() => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<'a> Slices<'a> {
@@ -34,9 +65,15 @@ impl<'a> Slices<'a> {
             store,
             share,
             on: None,
+            waiting: Waiting::TO_THE_END,
             open: None,
             work: 0,
         }
+    }
+
+    /// The same for whoever waits.
+    pub(super) fn for_whom(self, waiting: Waiting<'a>) -> Self {
+        Self { waiting, ..self }
     }
 
     /// The same about a ref, from the next one on.
@@ -85,6 +122,7 @@ impl<'a> Slices<'a> {
 
     /// Ends the slice if with this work it has done its share.
     pub(super) fn worked(&mut self, work: usize) -> Result<()> {
+        self.waiting.go_on()?;
         self.work = self.work.saturating_add(work);
         if self.work >= self.share {
             self.end()?;
@@ -95,7 +133,14 @@ impl<'a> Slices<'a> {
     /// Ends the slice.
     pub(super) fn end(&mut self) -> Result<()> {
         self.work = 0;
-        self.open.take().map_or(Ok(()), |tx| tx.commit())
+        let Some(tx) = self.open.take() else {
+            return Ok(());
+        };
+        tx.commit()?;
+        if let Some(between) = self.waiting.between {
+            between();
+        }
+        Ok(())
     }
 
     /// The open slice, to be ended by hand.

@@ -10,7 +10,8 @@ use tract::history::{On, Repo};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
-    self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, database,
+    self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, Waiting,
+    database,
 };
 use tract::interop::{FORMATS, Format, formats, sniff};
 use tract::model::RefName;
@@ -369,7 +370,7 @@ impl<'a> Intake<'a> {
             reading: self.reading(),
             moves_head: self.moves_head && !app.names_a_branch() && !coming.is_aside,
             is_aside: coming.is_aside,
-            is_stopped: None,
+            waiting: Waiting::TO_THE_END,
         };
         // Of many files the one bar counts files.
         let bar = match self.bar {

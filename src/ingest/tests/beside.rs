@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::history::{Call, CommitOptions, Expect, On, Repo, ResetMode};
-use crate::ingest::{ImportReport, ImportRequest, Reading, RecordRequest, Recorder, adopt, import};
+use crate::ingest::{
+    ImportReport, ImportRequest, Reading, RecordRequest, Recorder, Waiting, adopt, import,
+};
 use crate::interop::Format;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 use crate::store::postgres::Postgres;
@@ -186,7 +188,10 @@ fn while_a_session_comes_in_others_write_all_but_that() {
         false
     };
     let request = ImportRequest {
-        is_stopped: Some(&meanwhile),
+        waiting: Waiting {
+            is_stopped: Some(&meanwhile),
+            ..Waiting::TO_THE_END
+        },
         ..ImportRequest::at(Millis(0), "import")
     };
     import(&repo, &file, &request, &mut |_| {}).expect("it comes in");

@@ -3,6 +3,7 @@
 mod at_once;
 #[cfg(feature = "postgres")]
 mod beside;
+mod cancelled;
 mod collecting;
 mod coming_back;
 mod growing;
