@@ -115,12 +115,27 @@ fn what_cannot_be_read_is_said_and_the_rest_is_answered() {
         .iter()
         .filter(|answer| answer["id"].is_null())
         .collect();
-    assert_eq!(nobody.len(), 5);
+    assert_eq!(nobody.len(), 3);
     assert!(
         nobody
             .iter()
             .all(|answer| answer["error"]["exit_code"] == 2)
     );
+    // Whatever else is wrong, who asks is answered under the id.
+    for (id, wanted) in [
+        (1, "a request that cannot be read: 'method' is missing"),
+        (
+            2,
+            "a request that cannot be read: there is no 'more'; known: id, method, params, on",
+        ),
+        (
+            4,
+            "parameters: 'limit': -1 where a whole number, 0 or more, is wanted",
+        ),
+        (5, "parameters: a list where an object is wanted"),
+    ] {
+        assert_eq!(of(&found, id)["error"]["message"], wanted);
+    }
     assert_eq!(of(&found, 3)["error"]["hint"], "did you mean log?");
     assert_eq!(of(&found, 4)["error"]["kind"], "invalid_params");
     assert_eq!(of(&found, 5)["error"]["kind"], "invalid_params");
@@ -129,6 +144,26 @@ fn what_cannot_be_read_is_said_and_the_rest_is_answered() {
     assert_eq!(of(&found, 7)["error"]["exit_code"], 1);
     assert_eq!(of(&found, 8)["error"]["kind"], "invalid_ref_name");
     assert_eq!(of(&found, 9)["result"]["messages"], 1);
+}
+
+#[test]
+fn no_reader_breaks_an_answer_into_two_lines() {
+    let sandbox = Sandbox::with_messages(&[("user", "one\u{2028}two\u{2029}three")]);
+    let wanted = "one\\u2028two\\u2029three";
+    let request = r#"{"id":1,"method":"read","params":{"rev":":1","around":null}}"#;
+    for (door, request) in [
+        ("api", request.to_owned()),
+        (
+            "mcp",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"id":":1"}}}"#.to_owned(),
+        ),
+    ] {
+        let told = sandbox.tract_with(&[door], request + "\n");
+        assert!(told.contains(wanted) || told.contains(&wanted.replace("two", "  two").replace("three", "  three")), "{told}");
+        assert!(!told.contains(['\u{2028}', '\u{2029}']), "{told}");
+    }
+    let told = sandbox.tract(&["api", "read", r#"{"rev":":1"}"#]);
+    assert!(told.contains(wanted), "{told}");
 }
 
 #[test]

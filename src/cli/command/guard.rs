@@ -16,7 +16,7 @@ use tract::history::audit::{Heard, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{Line, grouped, plural};
 
-use crate::cli::door::{Surroundings, Worker};
+use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::hook::Hook;
 use crate::cli::mcp::Asking;
 use crate::cli::{App, Failure, Result, guarded};
@@ -183,7 +183,7 @@ fn keep(
     file: &Path,
     heard: Heard<'_>,
 ) -> Result<Keep, ApiError> {
-    Worker::new(surroundings).with_or_memory(|at: &mut At<'_>| {
+    Worker::new(surroundings).with_or_memory(Watch::none(), |at: &mut At<'_>| {
         let mut asking = Asking::default();
         asking.take_in(at, file, &format!("guard {}", event.name()), false)?;
         let tip = asking.tip.as_deref();

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tract::api::advice::Exit;
-use tract::api::{ApiError, RawJson, WorkProgress, described, held, method};
+use tract::api::{ApiError, RawJson, WorkProgress, described, held, method, unfit};
 
-use super::host::{Surroundings, Worker};
-use super::lines::{LINE_BYTES, Line, Lines};
-use super::order::Order;
+use super::host::{Surroundings, Watch, Worker};
+use super::lines::{LINE_BYTES, Line, Lines, one_line};
+use super::pool::{Door, Job, Pool, WORKERS, lock};
 
-/// How many requests that only look are answered side by side at most, each by a thread with a connection of its own.
-const WORKERS: usize = 4;
-/// How many requests may wait before no more are read.
-const WAITING: usize = 256;
 /// How often it is said how far long work has come.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// How often it is asked whether somebody else has moved a branch.
@@ -57,13 +53,18 @@ enum Said {
     Progress(WorkProgress),
 }
 
-/// A request that waits for its turn.
-struct Job {
-    id: Box<RawValue>,
+/// The id of a request that cannot be read.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+}
+
+/// What is asked of a worker.
+struct Asked {
     method: String,
     params: String,
     on: Option<String>,
-    is_cancelled: Arc<AtomicBool>,
 }
 
 /// What a program says when it opens another repository.
@@ -82,21 +83,10 @@ struct CancelParams {
 
 /// What all threads share.
 struct Desk<W> {
-    order: Mutex<Order<Job>>,
-    /// Something can begin, or there is room again.
-    changed: Condvar,
+    pool: Pool<Asked>,
     /// The repository that is meant, and how often that has changed.
     place: Mutex<(u64, Surroundings)>,
-    /// Those that were not answered yet, by their ids.
-    open: Mutex<HashMap<String, Arc<AtomicBool>>>,
     out: Mutex<W>,
-    /// Nobody reads any more.
-    is_left: AtomicBool,
-}
-
-/// A thread that fell over has left nothing half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers the requests of `input` on `output` until there are no more.
@@ -111,12 +101,9 @@ pub fn serve(
         WORKERS
     };
     let desk = Desk {
-        order: Mutex::new(Order::new(workers)),
-        changed: Condvar::new(),
+        pool: Pool::new(workers),
         place: Mutex::new((0, surroundings)),
-        open: Mutex::default(),
         out: Mutex::new(output),
-        is_left: AtomicBool::new(false),
     };
     thread::scope(|scope| {
         let is_over = AtomicBool::new(false);
@@ -124,7 +111,7 @@ pub fn serve(
             let mut lines = Lines::new(input);
             let mut is_watched = false;
             let read = loop {
-                if desk.is_left.load(Ordering::Relaxed) {
+                if desk.pool.is_left() {
                     break Ok(());
                 }
                 let line = match lines.next() {
@@ -141,8 +128,7 @@ pub fn serve(
                     Err(error) => break Err(error),
                 }
             };
-            lock(&desk.order).close();
-            desk.changed.notify_all();
+            desk.pool.close();
             is_over.store(true, Ordering::Relaxed);
             read
         })
@@ -152,20 +138,29 @@ pub fn serve(
 impl<W: Write + Send> Desk<W> {
     /// Takes a line; whether it asks to be told of moves.
     fn take<'a>(&'a self, line: Line, scope: &'a Scope<'a, '_>) -> io::Result<bool> {
-        let unread = |what: String| {
-            self.answer(RawValue::NULL, Said::Error(ApiError::params(what)));
+        let unread = |id: &RawValue, what: String| {
+            self.answer(id, Said::Error(ApiError::params(what)));
             Ok(false)
         };
         let text = match line {
             Line::Text(text) => text,
             Line::TooLong => {
-                return unread(format!("a request of more than {} MiB", LINE_BYTES >> 20));
+                let what = format!("a request of more than {} MiB", LINE_BYTES >> 20);
+                return unread(RawValue::NULL, what);
             }
-            Line::NoText => return unread("a request that is no UTF-8".to_owned()),
+            Line::NoText => {
+                return unread(RawValue::NULL, "a request that is no UTF-8".to_owned());
+            }
         };
         let request: Request<'_> = match serde_json::from_str(&text) {
             Ok(request) => request,
-            Err(error) => return unread(format!("a request that cannot be read: {error}")),
+            Err(error) => {
+                // Who asks waits for an answer under the id, whatever else is wrong.
+                let named = serde_json::from_str::<Named<'_>>(&text).ok();
+                let id = named.and_then(|named| named.id).unwrap_or(RawValue::NULL);
+                let what = format!("a request that cannot be read: {}", unfit(&error, &text));
+                return unread(id, what);
+            }
         };
         let id = request.id.unwrap_or(RawValue::NULL);
         let params = request.params.map_or("{}", RawValue::get);
@@ -191,135 +186,40 @@ impl<W: Write + Send> Desk<W> {
                 }
             },
         };
-        let is_cancelled = Arc::new(AtomicBool::new(false));
-        if id.get() != "null" {
-            let open = lock(&self.open).insert(id.get().to_owned(), Arc::clone(&is_cancelled));
-            if open.is_some() {
-                let what = format!(
-                    "the id {} is that of a request without an answer yet",
-                    id.get()
-                );
-                self.answer(id, Said::Error(ApiError::params(what)));
-                return Ok(false);
-            }
-        }
-        let job = Job {
-            id: id.to_owned(),
+        let asked = Asked {
             method: request.method,
             params: params.to_owned(),
             on: request.on,
-            is_cancelled,
         };
-        let mut order = lock(&self.order);
-        while order.len() >= WAITING && !self.is_left.load(Ordering::Relaxed) {
-            order = self
-                .changed
-                .wait(order)
-                .unwrap_or_else(PoisonError::into_inner);
+        if !self.pool.take(self, (id, changes, asked), scope)? {
+            let what = format!(
+                "the id {} is that of a request without an answer yet",
+                id.get()
+            );
+            self.answer(id, Said::Error(ApiError::params(what)));
         }
-        order.push(changes, job);
-        self.hire(&mut order, scope)?;
-        drop(order);
-        self.changed.notify_all();
         Ok(false)
     }
 
     fn cancel(&self, params: &str) -> Said {
         let params: CancelParams = match serde_json::from_str(params) {
             Ok(params) => params,
-            Err(error) => return Said::Error(ApiError::params(format!("parameters: {error}"))),
+            Err(error) => return Said::Error(wrong(&error, params)),
         };
-        let found = lock(&self.open).get(&params.id.to_string()).map(|open| {
-            open.store(true, Ordering::Relaxed);
-        });
-        match found {
-            Some(()) => Said::Result(RawJson::of("{}".to_owned())),
-            None => Said::Error(ApiError::params("no request of this id is under way")),
+        if self.pool.cancel(&params.id.to_string()) {
+            Said::Result(RawJson::of("{}".to_owned()))
+        } else {
+            Said::Error(ApiError::params("no request of this id is under way"))
         }
     }
 
-    /// Begins a worker, if the next request has nobody. Where the system has no thread left, those that are there go on; an
-    /// error says that there are none.
-    fn hire<'a>(&'a self, order: &mut Order<Job>, scope: &'a Scope<'a, '_>) -> io::Result<()> {
-        let Some(number) = order.hire() else {
-            return Ok(());
-        };
-        let begun = thread::Builder::new().spawn_scoped(scope, move || self.work(number, scope));
-        match begun {
-            Err(error) if !order.left(number) => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    /// Answers one request after the other.
-    fn work<'a>(&'a self, number: usize, scope: &'a Scope<'a, '_>) {
-        let (mut known, mut done): (Option<(u64, Worker)>, _) = (None, None);
-        while let Some((changes, job)) = self.next(number, done, scope) {
-            let at = lock(&self.place).0;
-            let worker = match &mut known {
-                Some((of, worker)) if *of == at => worker,
-                _ => {
-                    let worker = Worker::new(&lock(&self.place).1);
-                    &mut known.insert((at, worker)).1
-                }
-            };
-            let span = worker.begin();
-            let said = if job.is_cancelled.load(Ordering::Relaxed) {
-                Err(tract::Error::Cancelled.into())
-            } else {
-                self.done(&job, worker)
-            };
-            worker.ended(span, (&job.method, job.on.as_deref()), said.as_ref().err());
-            lock(&self.open).remove(job.id.get());
-            let said = match said {
-                Ok(result) => Said::Result(result),
-                Err(fault) => Said::Error(fault),
-            };
-            lock(&self.order).ends(number);
-            self.answer(&job.id, said);
-            done = Some(changes);
-        }
-    }
-
-    /// The next request for a worker that is done with one, if it was at one.
-    fn next<'a>(
-        &'a self,
-        number: usize,
-        done: Option<bool>,
-        scope: &'a Scope<'a, '_>,
-    ) -> Option<(bool, Job)> {
-        let mut order = lock(&self.order);
-        if let Some(changes) = done {
-            // In one go with the look for the next one: nobody else comes in between.
-            order.done(changes);
-            self.changed.notify_all();
-        }
-        loop {
-            if self.is_left.load(Ordering::Relaxed) {
-                return None;
-            }
-            if let Some(next) = order.next(number) {
-                // What may begin beside it is for another one, who may be free and not have looked.
-                let _ = self.hire(&mut order, scope);
-                self.changed.notify_all();
-                return Some(next);
-            }
-            if order.is_over() {
-                return None;
-            }
-            order = self
-                .changed
-                .wait(order)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn done(&self, job: &Job, worker: &mut Worker) -> Result<RawJson, ApiError> {
-        match job.method.as_str() {
+    fn result(&self, job: &Job<Asked>, worker: &mut Worker) -> Result<RawJson, ApiError> {
+        let asked = &job.asked;
+        match asked.method.as_str() {
             "describe" => Ok(RawJson::of(described().to_string())),
             "open" => {
-                let params: OpenParams = serde_json::from_str(&job.params)
-                    .map_err(|error| ApiError::params(format!("parameters: {error}")))?;
+                let params: OpenParams = serde_json::from_str(&asked.params)
+                    .map_err(|error| wrong(&error, &asked.params))?;
                 let mut place = lock(&self.place);
                 let mut meant = place.1.clone();
                 if let Some(path) = params.path {
@@ -335,16 +235,20 @@ impl<W: Write + Send> Desk<W> {
             name => {
                 let method = method(name)?;
                 let mut last = Instant::now();
+                let is_over = || job.is_cancelled() || self.pool.is_left();
                 let goes_on = |progress| {
                     if last.elapsed() >= PROGRESS_EVERY {
                         last = Instant::now();
                         self.answer(&job.id, Said::Progress(progress));
                     }
-                    !job.is_cancelled.load(Ordering::Relaxed)
-                        && !self.is_left.load(Ordering::Relaxed)
+                    !is_over()
                 };
-                let on = job.on.as_deref();
-                worker.with(on, goes_on, |at| (method.call)(&job.params, at))
+                let watch = Watch {
+                    goes_on: Box::new(goes_on),
+                    is_cancelled: Box::new(is_over),
+                };
+                let on = asked.on.as_deref();
+                worker.with(on, watch, |at| (method.call)(&asked.params, at))
             }
         }
     }
@@ -353,25 +257,21 @@ impl<W: Write + Send> Desk<W> {
     fn follow(&self, is_over: &AtomicBool) {
         let mut worker = Worker::new(&lock(&self.place).1);
         let (mut at, mut version, mut known) = (lock(&self.place).0, None, None);
-        while !is_over.load(Ordering::Relaxed) && !self.is_left.load(Ordering::Relaxed) {
+        while !is_over.load(Ordering::Relaxed) && !self.pool.is_left() {
             let now = lock(&self.place).0;
             if now != at {
                 worker = Worker::new(&lock(&self.place).1);
                 (at, version, known) = (now, None, None);
             }
-            let seen = worker.with(
-                None,
-                |_| true,
-                |at| {
-                    let seen = at.repo.version()?;
-                    if version == Some(seen) {
-                        return Ok(None);
-                    }
-                    let refs = at.repo.references("refs/")?.into_iter();
-                    let refs = refs.map(|(name, value)| (name.to_string(), held(&value)));
-                    Ok(Some((seen, refs.collect::<HashMap<String, String>>())))
-                },
-            );
+            let seen = worker.with(None, Watch::none(), |at| {
+                let seen = at.repo.version()?;
+                if version == Some(seen) {
+                    return Ok(None);
+                }
+                let refs = at.repo.references("refs/")?.into_iter();
+                let refs = refs.map(|(name, value)| (name.to_string(), held(&value)));
+                Ok(Some((seen, refs.collect::<HashMap<String, String>>())))
+            });
             if let Ok(Some((seen, refs))) = seen {
                 version = Some(seen);
                 if let Some(known) = &known {
@@ -404,11 +304,54 @@ impl<W: Write + Send> Desk<W> {
 
     fn write(&self, line: &str) {
         let mut out = lock(&self.out);
+        let line = one_line(line);
         if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-            self.is_left.store(true, Ordering::Relaxed);
-            self.changed.notify_all();
+            self.pool.leave();
         }
     }
+}
+
+impl<W: Write + Send> Door for Desk<W> {
+    type Asked = Asked;
+    /// Which repository was meant, and who works there.
+    type Hand = Option<(u64, Worker)>;
+    type Said = Said;
+
+    fn hand(&self) -> Self::Hand {
+        None
+    }
+
+    fn done(&self, known: &mut Self::Hand, job: &Job<Asked>) -> Said {
+        let at = lock(&self.place).0;
+        let worker = match known {
+            Some((of, worker)) if *of == at => worker,
+            _ => {
+                let worker = Worker::new(&lock(&self.place).1);
+                &mut known.insert((at, worker)).1
+            }
+        };
+        let span = worker.begin();
+        let said = if job.is_cancelled() {
+            Err(tract::Error::Cancelled.into())
+        } else {
+            self.result(job, worker)
+        };
+        let what = (&*job.asked.method, job.asked.on.as_deref());
+        worker.ended(span, what, said.as_ref().err());
+        match said {
+            Ok(result) => Said::Result(result),
+            Err(fault) => Said::Error(fault),
+        }
+    }
+
+    fn tell(&self, job: &Job<Asked>, said: Said) {
+        self.answer(&job.id, said);
+    }
+}
+
+/// Parameters that cannot be read.
+fn wrong(error: &serde_json::Error, text: &str) -> ApiError {
+    ApiError::params(format!("parameters: {}", unfit(error, text)))
 }
 
 /// Answers one request; its answer, or what went wrong as the same JSON would say it, and the exit code.
@@ -423,16 +366,17 @@ pub fn once(
         name => method(name).and_then(|method| {
             let mut worker = Worker::new(surroundings);
             let span = worker.begin();
-            let said = worker.with(on, |_| true, |at| (method.call)(params, at));
+            let said = worker.with(on, Watch::none(), |at| (method.call)(params, at));
             worker.ended(span, (name, on), said.as_ref().err());
             said
         }),
     };
     match answer {
-        Ok(answer) => (answer.text().to_owned(), None),
+        Ok(answer) => (one_line(answer.text()).into_owned(), None),
         Err(fault) => {
             let exit = Exit::of(fault.exit_code);
-            (json!({ "error": fault }).to_string(), Some(exit))
+            let text = json!({ "error": fault }).to_string();
+            (one_line(&text).into_owned(), Some(exit))
         }
     }
 }

@@ -65,12 +65,40 @@ impl Surroundings {
         self.globals.ephemeral
     }
 
+    /// Whether there is no repository, so that one in memory takes its place.
+    pub fn has_none(&self) -> bool {
+        let app = self.app();
+        match app.named_repo() {
+            _ if self.is_ephemeral() => true,
+            Ok(Some(place)) => !place.to_string_lossy().contains("://") && !place.exists(),
+            _ => app.cwd().is_ok_and(|cwd| Repo::seek(&cwd).is_err()),
+        }
+    }
+
     /// An application that says nothing.
     pub fn app(&self) -> App {
         let ui = Ui::new(ColorChoice::Never, &self.env.surroundings, true);
         let mut app = App::new(ui, self.globals.clone(), self.env.clone());
         app.command = self.command.clone();
         app
+    }
+}
+
+/// Who waits for long work.
+pub struct Watch<'a> {
+    /// Is told how far it has come, and says whether anybody still waits.
+    pub goes_on: Box<dyn FnMut(WorkProgress) -> bool + 'a>,
+    /// Says whether nobody waits any more, at once and without a word to anybody.
+    pub is_cancelled: Box<dyn Fn() -> bool + 'a>,
+}
+
+impl Watch<'_> {
+    /// Somebody waits to the end and is told nothing.
+    pub fn none() -> Self {
+        Self {
+            goes_on: Box::new(|_| true),
+            is_cancelled: Box::new(|| false),
+        }
     }
 }
 
@@ -104,12 +132,11 @@ impl Worker {
         Ok(repo)
     }
 
-    /// Does something where the repository is, on a branch if one is named. `goes_on` is told how far it has come, and
-    /// says whether anybody still waits for it.
+    /// Does something where the repository is, on a branch if one is named.
     pub fn with<T>(
         &mut self,
         branch: Option<&str>,
-        goes_on: impl FnMut(WorkProgress) -> bool,
+        watch: Watch<'_>,
         act: impl FnOnce(&mut At<'_>) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         let repo = self.repo()?;
@@ -118,13 +145,14 @@ impl Worker {
             None => self.app.borrow().on().map_err(fault)?,
         };
         let mut at = At::new(&repo, on, self);
-        at.goes_on = Box::new(goes_on);
+        (at.goes_on, at.is_cancelled) = (watch.goes_on, watch.is_cancelled);
         act(&mut at)
     }
 
     /// The same, in memory where there is no repository: what is taken in is known for as long as this runs.
     pub fn with_or_memory<T>(
         &mut self,
+        watch: Watch<'_>,
         act: impl FnOnce(&mut At<'_>) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         if self.repo.is_none() {
@@ -133,7 +161,7 @@ impl Worker {
                 found => found.map_err(fault)?,
             });
         }
-        self.with(None, |_| true, act)
+        self.with(None, watch, act)
     }
 
     /// A request begins.

@@ -1,5 +1,6 @@
 //! Lines of a stream, as long as they may be.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// How long a line may be. A longer one is read to its end and not kept.
@@ -71,9 +72,30 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// JSON as one line for whoever reads it: U+2028 and U+2029, at which readers such as Node's `readline` break lines, are
+/// escaped. JSON has them in strings alone, so it is the same JSON.
+pub fn one_line(json: &str) -> Cow<'_, str> {
+    if json.contains(['\u{2028}', '\u{2029}']) {
+        let json = json.replace('\u{2028}', "\\u2028");
+        Cow::Owned(json.replace('\u{2029}', "\\u2029"))
+    } else {
+        Cow::Borrowed(json)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_reader_breaks_a_line_of_json() {
+        let json = serde_json::json!({ "a": "x\u{2028}y\u{2029}\u{85}" }).to_string();
+        let line = one_line(&json);
+        assert_eq!(line, "{\"a\":\"x\\u2028y\\u2029\u{85}\"}");
+        let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(read.to_string(), json);
+        assert!(matches!(one_line("{}"), Cow::Borrowed(_)));
+    }
 
     fn all(input: &[u8], most: usize) -> Vec<Line> {
         let mut lines = Lines { input, most };

@@ -4,7 +4,9 @@ mod desk;
 mod host;
 mod lines;
 mod order;
+mod pool;
 
 pub use desk::{once, serve};
-pub use host::{Surroundings, Worker};
-pub use lines::{Line, Lines};
+pub use host::{Surroundings, Watch, Worker};
+pub use lines::{Line, Lines, one_line};
+pub use pool::{Door, Job, Pool, WORKERS, lock};

@@ -1,28 +1,44 @@
 //! Which conversation asks, and what of it is here by now.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
-use serde_json::Value;
-use tract::api::{ApiError, At, Host};
-use tract::history::Repo;
+use tract::api::{ApiError, At, Host, import_watched};
 use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction, called};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 
-use crate::cli::door::{Surroundings, Worker};
+use crate::cli::door::{Surroundings, Watch, Worker, lock};
 
-/// The most characters of a client's name and version.
-const CLIENT: usize = 100;
-
-/// A server for one client.
-pub struct Server {
+/// What remembers for one client, by one thread.
+pub struct Memory {
     pub worker: Worker,
     surroundings: Surroundings,
-    /// The client's session, as far as it says which.
-    session: Option<String>,
-    /// The file of that session.
-    file: Option<PathBuf>,
+    intake: Arc<Intake>,
+    /// The session that was asked for last, and its file.
+    file: Option<(String, PathBuf)>,
 }
+
+/// Who asks for something, and waits for it.
+pub struct Caller<'a> {
+    /// The client's session, as far as it says which.
+    pub session: Option<&'a str>,
+    /// The client's name: what is done for it bears that.
+    pub client: Option<&'a str>,
+    /// Who is told how far it has come.
+    pub watch: Watch<'a>,
+}
+
+/// Lets one thread after the other take in what is new: the second finds nothing left to do.
+#[derive(Default)]
+pub struct Intake {
+    is_taken: Mutex<bool>,
+    freed: Condvar,
+}
+
+/// How often whoever waits for its turn asks whether anybody waits for it.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The conversation that asks.
 #[derive(Clone, Debug, Default)]
@@ -37,75 +53,82 @@ pub struct Asking {
     pub directory: Option<String>,
 }
 
-impl Server {
-    pub fn new(surroundings: Surroundings) -> Self {
+impl Memory {
+    pub fn new(surroundings: Surroundings, intake: Arc<Intake>) -> Self {
         Self {
             worker: Worker::new(&surroundings),
-            session: surroundings.client_session().map(str::to_owned),
             surroundings,
+            intake,
             file: None,
-        }
-    }
-
-    /// What a request says of who asks.
-    pub fn heard(&mut self, meta: &Value) {
-        let named = ["sessionId", "threadId", "conversationId"]
-            .iter()
-            .find_map(|key| meta.get(*key)?.as_str());
-        if let Some(named) = named
-            && self.session.as_deref() != Some(named)
-        {
-            self.session = Some(named.to_owned());
-            self.file = None;
-        }
-    }
-
-    /// Which client asks: what is done for it bears its name.
-    pub fn serves(&mut self, client: &Value) {
-        let text = |key| client.get(key).and_then(Value::as_str);
-        let words: Vec<&str> = [text("name"), text("version")]
-            .into_iter()
-            .flatten()
-            .collect();
-        let plain = |c: &char| !c.is_control();
-        let name: String = words.join(" ").chars().filter(plain).take(CLIENT).collect();
-        if !name.is_empty() {
-            self.worker.serves(&name);
         }
     }
 
     /// Takes in what the conversation has come to, and does something with it.
     pub fn with<T>(
         &mut self,
+        caller: Caller<'_>,
         act: impl FnOnce(&mut At<'_>, &Asking) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let file = self.file()?;
+        if let Some(client) = caller.client {
+            self.worker.serves(client);
+        }
+        let file = self.file(caller.session)?;
         let directory = self
             .surroundings
             .project()
             .or_else(|| std::env::current_dir().ok());
         let directory = directory.map(|directory| directory.display().to_string());
-        self.worker.with_or_memory(|at| {
+        let intake = &*self.intake;
+        self.worker.with_or_memory(caller.watch, |at| {
             let mut asking = Asking {
                 directory,
                 ..Asking::default()
             };
             if let Some(file) = file {
-                asking.take_in(at, &file, "mcp", true)?;
+                intake.alone(&*at.is_cancelled)?;
+                let taken = asking.take_in(at, &file, "mcp", true);
+                intake.free();
+                taken?;
+            }
+            if (at.is_cancelled)() {
+                return Err(tract::Error::Cancelled.into());
             }
             act(at, &asking)
         })
     }
 
     /// The file of the client's session, where it says which and a tool here keeps it.
-    fn file(&mut self) -> Result<Option<PathBuf>, ApiError> {
-        if self.file.is_none()
-            && let Some(id) = &self.session
-        {
+    fn file(&mut self, session: Option<&str>) -> Result<Option<PathBuf>, ApiError> {
+        let Some(id) = session else {
+            return Ok(None);
+        };
+        if self.file.as_ref().is_none_or(|(known, _)| known != id) {
             let mut found = called(id, self.worker.tool_dirs()?.sessions());
-            self.file = (!found.is_empty()).then(|| found.swap_remove(0).path);
+            let found = (!found.is_empty()).then(|| found.swap_remove(0).path);
+            self.file = found.map(|path| (id.to_owned(), path));
         }
-        Ok(self.file.clone())
+        Ok(self.file.as_ref().map(|(_, path)| path.clone()))
+    }
+}
+
+impl Intake {
+    /// Waits until nobody else takes in.
+    fn alone(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), ApiError> {
+        let mut is_taken = lock(&self.is_taken);
+        while *is_taken {
+            if is_cancelled() {
+                return Err(tract::Error::Cancelled.into());
+            }
+            let waited = self.freed.wait_timeout(is_taken, LOOK_EVERY);
+            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *is_taken = true;
+        Ok(())
+    }
+
+    fn free(&self) {
+        *lock(&self.is_taken) = false;
+        self.freed.notify_one();
     }
 }
 
@@ -113,7 +136,7 @@ impl Asking {
     /// Takes in what is new in the session's file, by a command: beside what HEAD is on, or as an import by hand does.
     pub fn take_in(
         &mut self,
-        at: &At<'_>,
+        at: &mut At<'_>,
         file: &Path,
         command: &str,
         is_aside: bool,
@@ -133,12 +156,11 @@ impl Asking {
 }
 
 fn import(
-    at: &At<'_>,
+    at: &mut At<'_>,
     file: &Path,
     command: &str,
     is_aside: bool,
 ) -> Result<ingest::ImportReport, ApiError> {
-    let repo: &Repo = at.repo;
     let secrets = at.host.secrets()?;
     let what = format!("{command} {}", file.display());
     let request = ImportRequest {
@@ -147,9 +169,9 @@ fn import(
         redaction: Redaction::AsBefore,
         reading: Reading::New,
         // A directory in a home has its newest session without that.
-        moves_head: !is_aside && repo.seat().is_none(),
+        moves_head: !is_aside && at.repo.seat().is_none(),
         is_aside,
         ..ImportRequest::at(at.host.now(), &what)
     };
-    Ok(ingest::import_family(repo, file, &request, &mut |_| {})?.own)
+    Ok(import_watched(at, file, &request)?.own)
 }

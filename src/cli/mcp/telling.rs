@@ -1,4 +1,5 @@
-//! Answers as text for a model: short, and with the ids by which it can ask for more.
+//! Answers as text for a model: short, and with the ids by which it can ask for more. What they quote stands behind a
+//! margin, or folded on a line with an id ([`tract::model::quote`]).
 
 use std::fmt::Write;
 
@@ -6,7 +7,8 @@ use tract::api::{
     Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
     StatusAnswer,
 };
-use tract::model::{Millis, Part};
+use tract::model::quote::{MARGIN, folded, headed, quoted};
+use tract::model::{MediaSource, Millis, Part};
 use tract::render::{Calendar, grouped, plural};
 
 use crate::cli::cache::duration;
@@ -21,11 +23,63 @@ const LINE_CHARS: usize = 200;
 /// How many prompts, files and commands of a compaction are told.
 const DROPPED: usize = 12;
 
+/// What a tool says.
+#[derive(Default)]
+pub struct Told {
+    pub text: String,
+    /// The pictures that the text names, in their order.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture that a model can be shown.
+pub struct Picture {
+    pub media_type: String,
+    /// Its bytes, as Base64.
+    pub data: String,
+}
+
+impl From<String> for Told {
+    fn from(text: String) -> Self {
+        let pictures = Vec::new();
+        Self { text, pictures }
+    }
+}
+
+/// What pictures are shown as such.
+///
+/// # Source
+///
+/// The kinds that the models of all three large providers read: platform.claude.com/docs, "Vision".
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// How large a picture may be, as Base64: Anthropic refuses a larger one.
+const PICTURE_BYTES: usize = 5 << 20;
+/// How many pictures stand on a page.
+const PICTURES_MOST: usize = 4;
+
+impl Picture {
+    /// A picture, if it is here and may be shown.
+    fn of(part: &Part) -> Option<Self> {
+        let Part::Image(media) = part else {
+            return None;
+        };
+        let MediaSource::Base64(data) = &media.source else {
+            return None;
+        };
+        let media_type = media.media_type.clone()?;
+        let is_shown = PICTURES.contains(&&*media_type) && data.len() <= PICTURE_BYTES;
+        is_shown.then(|| Self {
+            media_type,
+            data: data.clone(),
+        })
+    }
+}
+
 /// An error, and what to do about it.
 pub fn error(error: &ApiError) -> String {
+    let message = folded(&error.message);
     match &error.hint {
-        Some(hint) => format!("{} ({hint})", error.message),
-        None => error.message.clone(),
+        Some(hint) => format!("{message} ({hint})"),
+        None => message,
     }
 }
 
@@ -51,7 +105,7 @@ fn time(time_ms: Option<i64>, calendar: &Calendar) -> String {
 
 /// A text on one line, cut.
 fn line(text: &str, chars: usize) -> String {
-    let mut folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut folded = folded(text);
     if let Some((at, _)) = folded.char_indices().nth(chars) {
         folded.truncate(at);
         folded.push('…');
@@ -107,72 +161,129 @@ fn one_found(one: &FoundMessage, calendar: &Calendar) -> String {
     piece
 }
 
+/// A line of messages that are told word for word.
+struct Row<'a> {
+    /// The line, behind the margin unless it is tract's own.
+    text: String,
+    /// The message that it belongs to.
+    of: &'a ReadMessage,
+    /// The pictures of the part whose last line it is.
+    pictures: Vec<Picture>,
+}
+
 /// Messages word for word, a page of them.
-pub fn read(read: &ReadAnswer, page: usize, calendar: &Calendar) -> String {
-    let mut whole = String::new();
-    for message in &read.messages {
-        whole += &spoken(message, calendar);
-    }
-    let mut pages = Vec::new();
-    let mut rest = whole.trim_end();
-    while rest.len() > ANSWER_BYTES {
-        let mut cut = ANSWER_BYTES;
-        while !rest.is_char_boundary(cut) {
-            cut -= 1;
+pub fn read(read: &ReadAnswer, page: usize, calendar: &Calendar) -> Told {
+    let rows = read
+        .messages
+        .iter()
+        .flat_map(|message| rows(message, calendar));
+    let mut pages = vec![Told::default()];
+    for row in rows {
+        let last = pages.last().expect("there is one");
+        let has_room = last.text.len() + row.text.len() <= ANSWER_BYTES
+            && last.pictures.len() + row.pictures.len() <= PICTURES_MOST;
+        if !has_room && !last.text.is_empty() {
+            // Whose words they are stands above them on each page.
+            let is_head = row.text.starts_with('[');
+            let head = if is_head {
+                String::new()
+            } else {
+                head(row.of, "continued")
+            };
+            pages.push(Told::from(head));
         }
-        // A page ends with a line, where one ends near.
-        let cut = rest[..cut]
-            .rfind('\n')
-            .filter(|at| *at > cut / 2)
-            .map_or(cut, |at| at + 1);
-        pages.push(&rest[..cut]);
-        rest = &rest[cut..];
+        let last = pages.last_mut().expect("there is one");
+        last.text += &row.text;
+        last.pictures.extend(row.pictures);
     }
-    pages.push(rest);
-    let page = page.max(1);
-    match pages.get(page - 1) {
-        None if pages.len() == 1 => "There is 1 page.".to_owned(),
-        None => format!("There are {} pages.", pages.len()),
-        Some(text) if pages.len() == 1 => (*text).to_owned(),
-        Some(text) => format!("{text}\n(page {page} of {})", pages.len()),
+    let (page, count) = (page.max(1), pages.len());
+    if page > count {
+        return match count {
+            1 => "There is 1 page.".to_owned(),
+            _ => format!("There are {count} pages."),
+        }
+        .into();
+    }
+    let mut told = pages.swap_remove(page - 1);
+    told.text.truncate(told.text.trim_end().len());
+    if count > 1 {
+        let _ = write!(told.text, "\n(page {page} of {count})");
+    }
+    told
+}
+
+/// A message in lines: its head, what it says, an empty one.
+fn rows<'a>(of: &'a ReadMessage, calendar: &Calendar) -> Vec<Row<'a>> {
+    let row = |text: String| Row {
+        text,
+        of,
+        pictures: Vec::new(),
+    };
+    let mut rows = vec![row(head(of, &time(of.time_ms, calendar)))];
+    for one in &of.message.parts {
+        let text = part(one) + "\n";
+        rows.extend(text.split_inclusive('\n').flat_map(pieces).map(row));
+        let last = rows.last_mut().expect("there is the head");
+        last.pictures = pictures(one);
+    }
+    rows.push(row("\n".to_owned()));
+    rows
+}
+
+/// The pictures of a part that may be shown.
+fn pictures(part: &Part) -> Vec<Picture> {
+    match part {
+        Part::ToolResult { content, .. } => content.iter().flat_map(pictures).collect(),
+        part => Picture::of(part).into_iter().collect(),
     }
 }
 
-/// A message with its head.
-fn spoken(read: &ReadMessage, calendar: &Calendar) -> String {
+/// A line in pieces that have room on a page, each behind the margin.
+fn pieces(line: &str) -> Vec<String> {
+    let (mut pieces, mut rest, mut margin) = (Vec::new(), line, "");
+    while rest.len() > ANSWER_BYTES {
+        let cut = rest.floor_char_boundary(ANSWER_BYTES - MARGIN.len() - 1);
+        pieces.push(format!("{margin}{}\n", &rest[..cut]));
+        (rest, margin) = (&rest[cut..], MARGIN);
+    }
+    pieces.push(format!("{margin}{rest}"));
+    pieces
+}
+
+/// `[3f2a91c04b7e :9 user, 2026-01-31 10:12]`.
+fn head(read: &ReadMessage, when: &str) -> String {
     let place = match read.number {
         Some(number) => format!(":{number}"),
         None => "hidden".to_owned(),
     };
-    let head = format!(
-        "[{} {place} {}, {}]\n",
+    format!(
+        "[{} {place} {}, {when}]\n",
         name(&read.id),
-        read.message.role,
-        time(read.time_ms, calendar)
-    );
-    let parts: Vec<String> = read.message.parts.iter().map(part).collect();
-    head + &parts.join("\n") + "\n\n"
+        read.message.role
+    )
 }
 
 fn part(part: &Part) -> String {
     match part {
-        Part::Text { text } => text.clone(),
-        Part::Thinking { text, .. } => format!("(thinking) {text}"),
+        Part::Text { text } => quoted(text, MARGIN),
+        Part::Thinking { text, .. } => headed("(thinking)", text),
         Part::ToolCall {
             name, arguments, ..
-        } => format!("(calls {name}) {arguments}"),
+        } => headed(&format!("(calls {})", folded(name)), arguments),
         Part::ToolResult {
             content, is_error, ..
         } => {
+            let what = if *is_error { "(error)" } else { "(result)" };
             let content: Vec<String> = content.iter().map(self::part).collect();
-            let what = if *is_error { "error" } else { "result" };
-            format!("({what}) {}", content.join("\n"))
+            // Its text begins on the line that says what it is.
+            let told = format!("{what} {}", content.join("\n").trim_start());
+            told.trim_end().to_owned()
         }
         Part::Image(media) | Part::File(media) => {
             let what = media.name.as_deref().or(media.media_type.as_deref());
-            format!("({})", what.unwrap_or("file"))
+            format!("({})", folded(what.unwrap_or("file")))
         }
-        Part::Opaque { provider, .. } => format!("(sealed, for {provider} alone)"),
+        Part::Opaque { provider, .. } => format!("(sealed, for {} alone)", folded(provider)),
     }
 }
 
@@ -214,7 +325,7 @@ pub fn dropped(dropped: &DroppedAnswer, calendar: &Calendar) -> String {
         pieces.push(format!(
             "\n  {}  {} ({}, {})",
             name(&file.id),
-            file.path,
+            line(&file.path, LINE_CHARS),
             file.changed,
             file.read
         ));

@@ -14,85 +14,110 @@ use tract::history::On;
 use tract::ingest::adopt;
 use tract::render::calendar::Edge;
 
-use super::asking::{Asking, Server};
-use super::telling;
+use super::arguments::{self, Argument, Kind};
+use super::asking::{Asking, Caller, Memory};
+use super::telling::{self, Told};
 
 /// The name of the prompt.
 pub const HANDOVER: &str = "handover";
 
-/// What a tool does with its arguments.
-type Tool = fn(&mut Server, &Value) -> Result<String, ApiError>;
+/// A tool.
+pub struct Tool {
+    name: &'static str,
+    about: &'static str,
+    takes: &'static [Argument],
+    /// Whether it keeps something: others wait for it.
+    pub changes: bool,
+    act: fn(&mut Memory, Caller<'_>, Value) -> Result<Told, ApiError>,
+}
 
-/// The tools by name.
-pub fn named(name: &str) -> Option<Tool> {
-    let tool: Tool = match name {
-        "recall" => recall,
-        "read" => read,
-        "dropped" => dropped,
-        "did" => did,
-        "context" => context,
-        "pin" => pin,
-        _ => return None,
-    };
-    Some(tool)
+/// The tools, in the order in which a client lists them.
+static TOOLS: [Tool; 6] = [
+    Tool {
+        name: "recall",
+        about: "Search what was said and done, also what compaction removed",
+        takes: &[
+            Argument::required("query"),
+            Argument::of("where", Kind::OneOf(&["here", "project", "all"])),
+            Argument::of("since", Kind::Text),
+        ],
+        changes: false,
+        act: recall,
+    },
+    Tool {
+        name: "read",
+        about: "A message word for word, by id (or ID..ID)",
+        takes: &[
+            Argument::required("id"),
+            Argument::of("around", Kind::Number),
+            Argument::of("page", Kind::Number),
+        ],
+        changes: false,
+        act: read,
+    },
+    Tool {
+        name: "dropped",
+        about: "What the last compaction removed",
+        takes: &[Argument::of("compaction", Kind::Text)],
+        changes: false,
+        act: dropped,
+    },
+    Tool {
+        name: "did",
+        about: "What was done to a file, how a command ran, what followed an error",
+        takes: &[
+            Argument::of("path", Kind::Text),
+            Argument::of("command", Kind::Text),
+            Argument::of("error", Kind::Text),
+        ],
+        changes: false,
+        act: did,
+    },
+    Tool {
+        name: "context",
+        about: "Tokens, budget, cache, cost of this conversation",
+        takes: &[],
+        changes: false,
+        act: context,
+    },
+    Tool {
+        name: "pin",
+        about: "Keep a message through compactions",
+        takes: &[Argument::required("id"), Argument::of("note", Kind::Text)],
+        changes: true,
+        act: pin,
+    },
+];
+
+impl Tool {
+    /// The tool of a name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// What it says to these arguments.
+    pub fn call(
+        &self,
+        memory: &mut Memory,
+        caller: Caller<'_>,
+        arguments: &Value,
+    ) -> Result<Told, ApiError> {
+        let arguments = arguments::read(self.name, self.takes, arguments)?;
+        (self.act)(memory, caller, arguments)
+    }
 }
 
 /// The tools, as a client lists them.
 pub fn definitions() -> Value {
-    let text = || json!({ "type": "string" });
-    let number = || json!({ "type": "integer" });
-    let tool = |name: &str, about: &str, takes: Value, required: Value, looks: bool| {
+    let tools = TOOLS.iter().map(|tool| {
         json!({
-            "name": name,
-            "description": about,
-            "inputSchema": { "type": "object", "properties": takes, "required": required },
-            "annotations": { "readOnlyHint": looks, "openWorldHint": false },
+            "name": tool.name,
+            "description": tool.about,
+            "inputSchema": arguments::schema(tool.takes),
+            "annotations": { "readOnlyHint": !tool.changes, "openWorldHint": false },
         })
-    };
-    json!([
-        tool(
-            "recall",
-            "Search what was said and done, also what compaction removed",
-            json!({ "query": text(), "where": { "enum": ["here", "project", "all"] }, "since": text() }),
-            json!(["query"]),
-            true
-        ),
-        tool(
-            "read",
-            "A message word for word, by id (or ID..ID)",
-            json!({ "id": text(), "around": number(), "page": number() }),
-            json!(["id"]),
-            true
-        ),
-        tool(
-            "dropped",
-            "What the last compaction removed",
-            json!({ "compaction": text() }),
-            json!([]),
-            true
-        ),
-        tool(
-            "did",
-            "What was done to a file, how a command ran, what followed an error",
-            json!({ "path": text(), "command": text(), "error": text() }),
-            json!([]),
-            true
-        ),
-        tool(
-            "context",
-            "Tokens, budget, cache, cost of this conversation",
-            json!({}),
-            json!([]),
-            true
-        ),
-        tool(
-            "pin",
-            "Keep a message through compactions",
-            json!({ "id": text(), "note": text() }),
-            json!(["id"]),
-            false
-        ),
-    ])
+    });
+    tools.collect()
 }
 
 /// The resources.
@@ -116,10 +141,10 @@ pub fn prompts() -> Value {
     json!([{ "name": HANDOVER, "description": "Write a handover of this conversation for whoever goes on with it" }])
 }
 
-/// Reads arguments.
-fn taken<T: DeserializeOwned>(arguments: &Value) -> Result<T, ApiError> {
+/// Arguments that were read by what the tool takes.
+fn taken<T: DeserializeOwned>(arguments: Value) -> Result<T, ApiError> {
     let unfit = |error: serde_json::Error| ApiError::params(error.to_string());
-    T::deserialize(arguments).map_err(unfit)
+    serde_json::from_value(arguments).map_err(unfit)
 }
 
 #[derive(Deserialize)]
@@ -154,9 +179,9 @@ impl Place {
 /// How many messages are enough not to look any further.
 const ENOUGH: usize = 4;
 
-fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Recall = taken(arguments)?;
-    let calendar = server.worker.calendar();
+    let calendar = memory.worker.calendar();
     let since = asked.since.as_deref().map(|text| {
         let hint = "2026-01-31, or an age: 5h, 2d, 3w";
         let wrong =
@@ -164,7 +189,7 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
         calendar.read(text, Edge::Start).ok_or_else(wrong)
     });
     let since = since.transpose()?;
-    server.with(|at, asking| {
+    memory.with(caller, |at, asking| {
         // Where little is here, it may be elsewhere: that is told as well, and saves a second question.
         let places = match asked.place {
             Place::Here => &[Place::Here, Place::Project, Place::All][..],
@@ -197,9 +222,9 @@ fn recall(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
             }
         }
         if !known.is_empty() {
-            return Ok(telling::found(&groups, &calendar));
+            return Ok(telling::found(&groups, &calendar).into());
         }
-        Ok("Nothing found. Other words may.".to_owned())
+        Ok("Nothing found. Other words may.".to_owned().into())
     })
 }
 
@@ -213,10 +238,10 @@ struct Read {
     page: Option<usize>,
 }
 
-fn read(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn read(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Read = taken(arguments)?;
-    let calendar = server.worker.calendar();
-    server.with(|at, asking| {
+    let calendar = memory.worker.calendar();
+    memory.with(caller, |at, asking| {
         let (first, last) = match asked.id.split_once("..") {
             Some((first, last)) => (first, Some(last)),
             None => (&*asked.id, None),
@@ -238,15 +263,15 @@ struct Dropped {
     compaction: Option<String>,
 }
 
-fn dropped(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn dropped(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Dropped = taken(arguments)?;
-    let calendar = server.worker.calendar();
-    server.with(|at, asking| {
+    let calendar = memory.worker.calendar();
+    memory.with(caller, |at, asking| {
         let params = DroppedParams {
             rev: asked.compaction,
             within: asking.tip.clone(),
         };
-        Ok(telling::dropped(&params.call(at)?, &calendar))
+        Ok(telling::dropped(&params.call(at)?, &calendar).into())
     })
 }
 
@@ -261,10 +286,10 @@ struct Did {
     error: Option<String>,
 }
 
-fn did(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn did(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Did = taken(arguments)?;
-    let calendar = server.worker.calendar();
-    server.with(|at, asking| {
+    let calendar = memory.worker.calendar();
+    memory.with(caller, |at, asking| {
         let params = |within: Option<String>| DidParams {
             path: asked.path.clone(),
             command: asked.command.clone(),
@@ -276,7 +301,7 @@ fn did(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
         if answer.acts.is_empty() && asking.tip.is_some() {
             answer = params(None).call(at)?;
         }
-        Ok(telling::did(&answer, &calendar))
+        Ok(telling::did(&answer, &calendar).into())
     })
 }
 
@@ -284,9 +309,9 @@ fn did(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-fn context(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let Nothing {} = taken(arguments)?;
-    server.with(|at, asking| {
+    memory.with(caller, |at, asking| {
         let mut on = asking.on(at);
         std::mem::swap(&mut at.on, &mut on);
         let status = StatusParams {}.call(at)?;
@@ -299,7 +324,7 @@ fn context(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
         } else {
             None
         };
-        Ok(telling::context(&status, cost.as_ref()))
+        Ok(telling::context(&status, cost.as_ref()).into())
     })
 }
 
@@ -311,9 +336,9 @@ struct Pin {
     note: Option<String>,
 }
 
-fn pin(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
+fn pin(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Pin = taken(arguments)?;
-    server.with(|at, asking| {
+    memory.with(caller, |at, asking| {
         at.on = asking.on(at);
         // Once it has a commit of its own, a branch follows its session no more by itself.
         if let (Some(session), On::Branch(branch)) = (&asking.session, &at.on) {
@@ -327,10 +352,11 @@ fn pin(server: &mut Server, arguments: &Value) -> Result<String, ApiError> {
             dry_run: false,
         };
         let done = params.call(at)?;
-        Ok(match done.commits.first() {
+        let said = match done.commits.first() {
             Some(commit) => format!("Pinned {}, by commit {}.", asked.id, telling::short(commit)),
             None => format!("{} was pinned already.", asked.id),
-        })
+        };
+        Ok(said.into())
     })
 }
 
@@ -353,10 +379,12 @@ impl Asking {
 }
 
 /// What is asked of an agent that hands over, with what tract knows beside it.
-pub fn handover(server: &mut Server) -> Result<String, ApiError> {
-    let nothing = json!({});
-    let context = context(server, &nothing)?;
-    let dropped = dropped(server, &nothing)?;
+pub fn handover<'c>(
+    memory: &mut Memory,
+    caller: impl Fn() -> Caller<'c>,
+) -> Result<String, ApiError> {
+    let context = context(memory, caller(), json!({}))?.text;
+    let dropped = dropped(memory, caller(), json!({}))?.text;
     Ok(format!(
         "Write a handover of this conversation for whoever goes on with it: the task as the user put it, what was \
          decided and why, what is done, what is open, which files matter, which commands run the checks, and what \
