@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::sandbox::Sandbox;
-use crate::sharing::mine;
+use crate::sharing::{mine, old};
 
 fn git(who: &Sandbox, arguments: &[&str], input: &str) -> String {
     let mut command = Command::new("git");
@@ -198,6 +198,71 @@ fn what_a_push_leaves_beside_the_code_is_on_no_ref_and_a_purge_says_what_stays()
         mine.ok(&["rev-parse", "main"]),
         yours.ok(&["rev-parse", "main"])
     );
+}
+
+#[test]
+fn an_old_ref_with_no_bundle_behind_it_is_named_and_stops_nobody() {
+    let (mine, yours) = (mine(), Sandbox::new());
+    let Some(host) = coders(&[&mine, &yours]) else {
+        return;
+    };
+    mine.ok(&["push", "git:origin"]);
+    let there = |arguments: &[&str], input: &str| {
+        git(&mine, &[&["--git-dir", &host], arguments].concat(), input)
+    };
+    // Refs as earlier versions put them: a commit with ref.json and bundles, of which one is garbage and one is missing.
+    mine.ok(&["branch", "garbage"]);
+    mine.ok(&["branch", "nothing"]);
+    mine.ok(&["branch", "another"]);
+    for name in ["garbage", "nothing", "another"] {
+        let row = old(&mine, &format!("refs/heads/{name}")).1;
+        let blob = |text: &str| there(&["hash-object", "-w", "--stdin"], text);
+        let mut tree = format!("100644 blob {}\tref.json\n", blob(&row));
+        match name {
+            "garbage" => {
+                tree = format!("100644 blob {}\t0000.tract\n{tree}", blob("\0\u{1}garbage"))
+            }
+            "another" => tree = format!("100644 blob {}\t0000.tract\n{tree}", blob(&row)),
+            _ => {}
+        }
+        let tree = there(&["mktree"], &tree);
+        let commit = there(&["commit-tree", &tree, "-m", "x"], "");
+        there(
+            &[
+                "update-ref",
+                &format!("refs/tract/heads/{name}.tract"),
+                &commit,
+            ],
+            "",
+        );
+    }
+    for arguments in [["fetch", "git:origin"], ["pull", "git:origin"]] {
+        let said = yours.tract(&arguments);
+        assert!(!said.contains("error:"), "{said}");
+        for (name, why) in [
+            ("garbage", "it has a bundle that is none"),
+            ("nothing", "it has no 0000.tract"),
+            ("another", "it has a bundle that is none"),
+        ] {
+            let wanted = format!("warning: refs/tract/heads/{name}.tract is left out there: {why}");
+            assert!(said.contains(&wanted), "{wanted} in {said}");
+        }
+    }
+    assert_eq!(
+        yours.ok(&["rev-parse", "main"]),
+        mine.ok(&["rev-parse", "main"])
+    );
+    mine.ok(&["commit", "-r", "user", "-m", "One more."]);
+    let said = mine.tract(&["push", "git:origin", "main"]);
+    assert!(!said.contains("error:"), "{said}");
+    yours.ok(&["pull", "git:origin"]);
+    assert_eq!(
+        yours.ok(&["rev-parse", "main"]),
+        mine.ok(&["rev-parse", "main"])
+    );
+    // What nobody has understood stays as it is.
+    let refs = there(&["for-each-ref", "--format=%(refname)"], "");
+    assert_eq!(refs.matches("refs/tract/heads/").count(), 3, "{refs}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod old;
 mod seen;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -60,6 +61,8 @@ struct Git {
     bundles: BTreeMap<String, String>,
     /// What earlier versions put there and is taken up: git's names, and what each is.
     olds: BTreeMap<String, String>,
+    /// The objects of earlier versions whose bundles were read through.
+    sound: RefCell<BTreeSet<String>>,
 }
 
 impl Git {

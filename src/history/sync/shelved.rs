@@ -246,6 +246,22 @@ impl OldRef {
             Some(why) => Err(strange(format!("has {}: {why}", old.row.name))),
         }
     }
+
+    /// Reads through one of its bundles, by its number from 0: it is a bundle, and brings the commit that it ends with. What
+    /// is none would stop whoever reads the others as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenPeer`] for what is none.
+    pub fn check(&self, number: usize, bundle: &[u8]) -> Result<()> {
+        let survey = Survey::of(bundle)
+            .map_err(|error| strange(format!("has a bundle that is none: {error}")))?;
+        let mut commits = survey.commits.iter();
+        match self.ends.get(number) {
+            Some(end) if commits.any(|it| it.hash == *end) => Ok(()),
+            _ => Err(strange("has a bundle without the commit that it ends with")),
+        }
+    }
 }
 
 impl Shelved {

@@ -20,7 +20,17 @@ impl Git {
         if format!("{THERE}{}{SUFFIX}", below.unwrap_or_default()) != name {
             return Err(strange(format!("has {} by another name", old.row.name)));
         }
-        let bundles = (0..old.ends.len()).map(|number| format!("{name}:{number:04}{SUFFIX}"));
+        let file = |number: usize| format!("{number:04}{SUFFIX}");
+        if !self.sound.borrow().contains(object) {
+            for number in 0..old.ends.len() {
+                let what = file(number);
+                let bundle = self.run(&["cat-file", "blob", &format!("{object}:{what}")], &[]);
+                let bundle = bundle.map_err(|_| strange(format!("has no {what}")))?;
+                old.check(number, &bundle)?;
+            }
+            self.sound.borrow_mut().insert(object.to_owned());
+        }
+        let bundles = (0..old.ends.len()).map(|number| format!("{name}:{}", file(number)));
         let bundles = bundles.collect();
         Ok((old, bundles))
     }
