@@ -24,6 +24,7 @@ mod live;
 mod misses;
 mod out;
 mod part;
+mod places;
 mod reflog;
 mod request;
 mod server;

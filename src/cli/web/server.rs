@@ -17,18 +17,17 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tract::Error;
 use tract::render::html::{Setting, policy};
 
 use super::answer::{Answer, Body};
 use super::asked::{Asked, pairs};
 use super::guard::Guard;
+use super::places::{Place, Places};
 use super::{Door, Site, answered, tend};
 use crate::cli::{Failure, Result};
 
-/// How many connections are held at once; whoever comes then waits.
-const CONNECTIONS: usize = 256;
 /// How many requests are worked on at once; each page that follows a session live is one.
 const WORKERS: usize = 64;
 /// How long a browser may take to say what it wants.
@@ -101,19 +100,19 @@ fn ends() -> io::Result<mpsc::Receiver<()>> {
 }
 
 async fn accept(listener: tokio::net::TcpListener, door: Arc<Door>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Places::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
         let Ok((connection, _)) = listener.accept().await else {
             // There may be no file left to open; another connection will end.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let door = Arc::clone(&door);
-        tokio::spawn(async move {
-            let service = service_fn(|request| respond(request, Arc::clone(&door)));
+        places.room().await;
+        let (door, place) = (Arc::clone(&door), places.take());
+        let id = place.id();
+        let serving = tokio::spawn(async move {
+            let respond = |request| respond(request, Arc::clone(&door), Arc::clone(&place));
+            let service = service_fn(respond);
             let serving = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
@@ -121,14 +120,16 @@ async fn accept(listener: tokio::net::TcpListener, door: Arc<Door>) {
                 .serve_connection(TokioIo::new(connection), service);
             // A browser that went away is no error.
             let _ = serving.await;
-            drop(place);
         });
+        // It begins once this waits for the next.
+        places.seat(id, serving.abort_handle());
     }
 }
 
 async fn respond(
     request: Request<Incoming>,
     door: Arc<Door>,
+    place: Arc<Place>,
 ) -> Result<Response<Sent>, Infallible> {
     let (parts, body) = request.into_parts();
     let asked = if parts.uri.path() == door.entry.path() {
@@ -139,6 +140,9 @@ async fn respond(
     } else {
         door.guard.admit(&parts)
     };
+    if asked.is_ok() {
+        place.admit().await;
+    }
     let asked = match asked {
         Ok(asked) if asked.is_post => form(asked, body).await,
         asked => asked,

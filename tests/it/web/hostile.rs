@@ -1,8 +1,9 @@
 //! What others may try: pages of other sites, broken requests, browsers that vanish, texts that want to be more.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -174,6 +175,50 @@ fn whoever_never_ends_or_goes_away_is_in_nobodys_way() {
     }
     assert!(served.lives());
     drop((idle, half));
+    assert!(served.lives());
+}
+
+#[test]
+fn whoever_has_no_token_keeps_nobody_out() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let mut served = Served::of(&sandbox, &[]);
+    // A browser that is here already stays, whoever comes.
+    let mut known = served.connection();
+    let page = format!(
+        "GET /{}/ HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n",
+        served.token, served.port
+    );
+    known.write_all(page.as_bytes()).expect("sent");
+    let mut first = [0; 12];
+    known.read_exact(&mut first).expect("an answer");
+    let mut silent: Vec<_> = (0..400).map(|_| served.connection()).collect();
+    for (at, connection) in silent.iter_mut().enumerate() {
+        if at % 3 > 0 {
+            let _ = connection.write_all(b"GET /no/ HTTP/1.1\r\nHost: 127");
+        }
+    }
+    let since = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(served.get("").status, 200);
+    }
+    assert!(
+        since.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        since.elapsed()
+    );
+    known.write_all(page.as_bytes()).expect("it is held");
+    let mut rest = Vec::new();
+    known
+        .set_read_timeout(Some(Duration::from_secs(2)))
+        .expect("a socket");
+    let _ = known.read_to_end(&mut rest);
+    assert_eq!(
+        String::from_utf8_lossy(&rest)
+            .matches("HTTP/1.1 200")
+            .count(),
+        1
+    );
+    drop(silent);
     assert!(served.lives());
 }
 
