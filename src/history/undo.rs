@@ -8,6 +8,7 @@ mod others;
 mod point;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use gone::{Gone, refuse_purged};
 use others::{moved_by, refuse_others};
@@ -17,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::history::load;
 use crate::history::repo::Repo;
 use crate::history::seat::Own;
-use crate::model::{Millis, RefName};
+use crate::model::{Millis, RefName, RefValue};
 use crate::store::{OperationRow, ReflogRow, Reversal, Tx, View};
 
 pub(crate) use gone::ended_by;
@@ -43,10 +44,14 @@ impl OperationEntry {
     /// where it was.
     pub fn moved(&self) -> Vec<ReflogRow> {
         let mut moved: Vec<ReflogRow> = Vec::new();
+        let mut places: HashMap<&RefName, usize> = HashMap::with_capacity(self.moves.len());
         for row in &self.moves {
-            match moved.iter_mut().find(|known| known.name == row.name) {
-                Some(known) => known.new.clone_from(&row.new),
-                None => moved.push(row.clone()),
+            match places.entry(&row.name) {
+                Entry::Occupied(known) => moved[*known.get()].new.clone_from(&row.new),
+                Entry::Vacant(new) => {
+                    new.insert(moved.len());
+                    moved.push(row.clone());
+                }
             }
         }
         moved.sort_by_key(|row| (!row.name.is_branch(), row.name != RefName::head()));
@@ -471,8 +476,9 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
     } else {
         moves.collect()
     };
+    let mut standing = Standing::of(tx, moves.len())?;
     for (name, expected, new) in moves {
-        if tx.reference(name)? != *expected {
+        if standing.of_ref(tx, name)? != *expected {
             return Err(Error::OperationSuperseded {
                 id: *id,
                 what: what.clone(),
@@ -481,10 +487,97 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
             });
         }
         tx.set_reference(name, new.as_ref())?;
+        standing.moved(name, new.as_ref());
         if to.undone && expected.is_some() && name.as_session().is_some() {
             // Its file has more than it says now.
             tx.forget_followed(name)?;
         }
     }
     Ok(())
+}
+
+/// From how many moves on all refs are asked for at once, and not one after the other.
+const MANY_MOVES: usize = 10_000;
+
+/// Where refs stand while an operation is reversed.
+struct Standing(Option<HashMap<RefName, RefValue>>);
+
+impl Standing {
+    fn of(tx: &dyn Tx, moves: usize) -> Result<Self> {
+        let is_many = moves >= MANY_MOVES;
+        let all = is_many.then(|| tx.references("refs/")).transpose()?;
+        Ok(Self(all.map(|all| all.into_iter().collect())))
+    }
+
+    fn of_ref(&self, tx: &dyn Tx, name: &RefName) -> Result<Option<RefValue>> {
+        match &self.0 {
+            Some(all) if !name.is_position() => Ok(all.get(name).cloned()),
+            _ => tx.reference(name),
+        }
+    }
+
+    fn moved(&mut self, name: &RefName, to: Option<&RefValue>) {
+        let Some(all) = &mut self.0 else { return };
+        match to {
+            Some(to) => all.insert(name.clone(), to.clone()),
+            None => all.remove(name),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::history::{Call, CommitOptions, On};
+    use crate::model::{Draft, Message, Role};
+
+    /// An operation that made so many branches.
+    fn with_branches(count: usize) -> (Repo, Vec<RefName>) {
+        let repo = Repo::ephemeral().expect("a repository");
+        let draft = Draft::append(Message::text(Role::User, "hello"));
+        let call = Call::at(Millis(0), "commit");
+        let done = repo.commit(call, &[draft], &CommitOptions::default());
+        done.expect("it commits");
+        let tip = repo.head(&On::Head).expect("HEAD").commit();
+        let tip = RefValue::Commit(tip.expect("a commit"));
+        let name = |at| RefName::branch(&format!("topic-{at}")).expect("a name");
+        let names: Vec<RefName> = (0..count).map(name).collect();
+        let tx = repo.store.write().expect("a transaction");
+        tx.begin_moves(Millis(0), "unbundle").expect("open");
+        for name in &names {
+            tx.set_reference(name, Some(&tip)).expect("moved");
+        }
+        tx.commit().expect("made");
+        (repo, names)
+    }
+
+    #[test]
+    fn thousands_of_refs_are_taken_back_in_the_time_of_as_many() {
+        let (repo, names) = with_branches(30_000);
+        let since = Instant::now();
+        let undone = repo.undo(None, Millis(1)).expect("it is taken back");
+        assert_eq!(undone.moved().len(), names.len());
+        // Each looked for among all the others, they took a minute.
+        let took = since.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+        assert_eq!(repo.references("refs/heads/topic-").expect("refs"), []);
+        let redone = repo.redo(Millis(2)).expect("it is done again");
+        assert_eq!(redone[0].moved().len(), names.len());
+    }
+
+    #[test]
+    fn of_many_refs_one_that_has_moved_since_stops_all() {
+        let (repo, names) = with_branches(MANY_MOVES + 1);
+        let id = repo.operations(1).expect("listed")[0].operation.id;
+        let gone = repo.delete_reference(Call::at(Millis(1), "branch -d"), &names[7]);
+        gone.expect("it goes");
+        match repo.undo(Some(id), Millis(2)) {
+            Err(Error::OperationSuperseded { name, .. }) => assert_eq!(name, "topic-7"),
+            other => panic!("{other:?}"),
+        }
+        let left = repo.references("refs/heads/topic-").expect("refs");
+        assert_eq!(left.len(), names.len() - 1);
+    }
 }
