@@ -124,7 +124,7 @@ fn kinds(before: Side, after: Side) -> Vec<String> {
 
 #[test]
 fn a_hidden_message_is_hidden_even_if_its_text_is_typed_anew() {
-    let counter = Counter::of(Encoding::O200kBase);
+    let counter = Counter::of(Encoding::O200K_BASE);
     let before = texts(&counter, &[(1, "one"), (2, "two")], &[1, 2]);
     let after = texts(&counter, &[(1, "one"), (3, "two")], &[1]);
     assert_eq!(kinds(before, after), ["1 - hidden", "- 1 added"]);
@@ -132,7 +132,7 @@ fn a_hidden_message_is_hidden_even_if_its_text_is_typed_anew() {
 
 #[test]
 fn strange_histories_line_up_by_content_and_then_by_likeness() {
-    let counter = Counter::of(Encoding::O200kBase);
+    let counter = Counter::of(Encoding::O200K_BASE);
     let before = [
         (1, "Look at the parser."),
         (2, "same"),
@@ -179,7 +179,7 @@ fn step(counter: &Counter, base: u16, said: &str, tool: &str, result: &str) -> S
 
 #[test]
 fn a_call_is_the_same_whatever_is_said_beside_it() {
-    let counter = Counter::of(Encoding::O200kBase);
+    let counter = Counter::of(Encoding::O200K_BASE);
     let said = "First of all I want to see how this library begins, where its documentation is, \
         and which of its modules are public; afterwards we can speak about the names of things.";
     let before = step(&counter, 1, "", "read", "fn main() {}");
@@ -189,7 +189,7 @@ fn a_call_is_the_same_whatever_is_said_beside_it() {
 
 #[test]
 fn results_of_two_tools_are_never_one_message() {
-    let counter = Counter::of(Encoding::O200kBase);
+    let counter = Counter::of(Encoding::O200K_BASE);
     // Alike, and even the same.
     for other in ["No files found here", "No files found"] {
         let before = step(&counter, 1, "", "glob", "No files found");
@@ -204,7 +204,7 @@ fn results_of_two_tools_are_never_one_message() {
 fn contexts() -> impl Strategy<Value = (Side, Side)> {
     let step = (any::<Draw>(), any::<Draw>(), 0_u8..8);
     (prop::collection::vec(step, 0..14), any::<bool>()).prop_map(|(steps, related)| {
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for (number, (a, b, what)) in steps.into_iter().enumerate() {
             let number = number as u16;
@@ -304,7 +304,7 @@ proptest! {
 
     #[test]
     fn any_two_commits_of_a_history_compare(history in histories(40), a: prop::sample::Index, b: prop::sample::Index) {
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         let (a, b) = (a.index(history.0.len()), b.index(history.0.len()));
         let (before, after) = (side_of(&counter, &history, a, b), side_of(&counter, &history, b, a));
         let options = DiffOptions { exact_ids: true, ..DiffOptions::default() };

@@ -10,6 +10,7 @@ use crate::history::call::{Call, On};
 use crate::history::chain::Chain;
 use crate::history::counts;
 use crate::history::expect::{Expect, retried};
+use crate::history::pictures;
 use crate::history::readied::{Readied, each_readied, preparing};
 use crate::history::repo::{self, Repo};
 use crate::history::totals::Running;
@@ -292,7 +293,7 @@ impl Making<'_> {
         usages: &[Option<Usage>],
         prepare: Option<&Prepare>,
     ) -> Result<()> {
-        let (behind, counter) = (self.chain.tip(), self.counter);
+        let (behind, counter, first) = (self.chain.tip(), self.counter, self.done.len());
         let mut push = |at: usize, readied: Readied| -> Result<()> {
             self.push_readied(&drafts[at], readied)?;
             let usage = usages.get(at).copied().flatten();
@@ -305,10 +306,27 @@ impl Making<'_> {
             Some(prepare) => each_readied(drafts, counter, prepare, &mut push)?,
             None => (0..drafts.len()).try_for_each(|at| push(at, Readied::default()))?,
         }
-        match counter {
-            Some(counter) if drafts.len() > 1 => self.keep_totals(behind, counter.encoding()),
-            _ => Ok(()),
+        if let Some(counter) = counter {
+            if drafts.len() > 1 {
+                self.keep_totals(behind, counter.encoding())?;
+            }
+            self.count_pictures(first, drafts, counter.encoding())?;
         }
+        Ok(())
+    }
+
+    /// Counts what is estimated by the rule of the model in force, as whoever looks at it next does.
+    fn count_pictures(&mut self, first: usize, drafts: &[Draft], encoding: Encoding) -> Result<()> {
+        for (made, draft) in self.done[first..].iter_mut().zip(drafts) {
+            let is_estimated = made.tokens.is_some_and(|count| count.estimated);
+            let by_rule = pictures::other(self.tx, &made.hash, encoding, is_estimated)?;
+            if let Some(counter) = by_rule.map(Counter::of) {
+                let counts = draft.messages.iter();
+                let counts = counts.map(|message| counter.message(message));
+                made.tokens = Some(counts.sum());
+            }
+        }
+        Ok(())
     }
 
     fn keep_totals(&self, behind: Option<CommitHash>, encoding: Encoding) -> Result<()> {

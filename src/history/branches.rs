@@ -1,6 +1,6 @@
 //! Branches and tags: made, listed, renamed, deleted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
@@ -11,7 +11,7 @@ use crate::history::open_call::OpenCall;
 use crate::history::outline::Outline;
 use crate::history::repo::{self, Repo};
 use crate::history::revision;
-use crate::history::{load, path, prompts, totals};
+use crate::history::{load, path, pictures, prompts, totals};
 use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
 use crate::store::{Activity, TagNote, Tips, View};
 
@@ -350,20 +350,29 @@ impl BranchPages<'_> {
         self.has_more = branches.len() > most;
         branches.truncate(most);
         self.left -= branches.len();
-        let (mut rows, mut new_totals) = (Vec::new(), Vec::new());
+        let mut new_totals: BTreeMap<Encoding, Vec<_>> = BTreeMap::new();
+        let mut rows = Vec::new();
         for (active, tip) in branches {
             let active = active.held(&*view, &tip)?;
-            let total = match totals::known_at(&*view, &tip, encoding)? {
-                Some((total, is_near)) => {
-                    new_totals.extend((!is_near).then_some((tip, total)));
-                    total
+            let mut counted_in = encoding;
+            let total = loop {
+                let (total, is_new) = match totals::known_at(&*view, &tip, counted_in)? {
+                    Some((total, is_near)) => (total, !is_near),
+                    None => {
+                        drop(view);
+                        let summed = repo.summed(&tip, counted_in)?;
+                        view = repo.store.read()?;
+                        summed
+                    }
+                };
+                if is_new {
+                    let totals = new_totals.entry(counted_in).or_default();
+                    totals.push((tip, total));
                 }
-                None => {
-                    drop(view);
-                    let (total, is_new) = repo.summed(&tip, encoding)?;
-                    new_totals.extend(is_new.then_some((tip, total)));
-                    view = repo.store.read()?;
-                    total
+                let is_estimated = total.estimates > 0;
+                match pictures::other(&*view, &tip, counted_in, is_estimated)? {
+                    Some(by_rule) => counted_in = by_rule,
+                    None => break total,
                 }
             };
             let session = path::session_of_branch(&*view, &active.name, &tip)?;
@@ -388,8 +397,8 @@ impl BranchPages<'_> {
         first_prompts(&*view, untitled.collect())?;
         tell_apart(&*view, &mut rows)?;
         drop(view);
-        if !new_totals.is_empty() {
-            totals::keep(&*repo.store, purge, encoding, new_totals.into_iter());
+        for (encoding, totals) in new_totals {
+            totals::keep(&*repo.store, purge, encoding, totals.into_iter());
         }
         Ok(rows)
     }

@@ -20,7 +20,7 @@ use crate::history::counts::Counting;
 use crate::history::provider::{self, ProviderSays};
 use crate::history::repo::Repo;
 use crate::history::surgery::{self, Needs};
-use crate::history::{load, path};
+use crate::history::{load, path, pictures};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::word::word;
 use crate::model::{
@@ -388,6 +388,7 @@ fn hold(
     let Some(weighed) = weigh(making.tx, counting, tip, &context, budget.max)? else {
         return Ok(Verdict::Fits);
     };
+    let counting = Counting::new(weighed.encoding);
     let ours = context_total(weighed.counts.iter().copied());
     let total = weighed.says.total(ours);
     let warm = match (budget.when, tip) {
@@ -444,7 +445,7 @@ fn truncate_to(
     making: &mut Making<'_>,
     new: &[Committed],
     context: &Context,
-    Weighed { counts, says }: &Weighed,
+    Weighed { counts, says, .. }: &Weighed,
     counting: Counting,
     budget: &Budget,
 ) -> Result<Option<(usize, TokenCount)>> {
@@ -549,6 +550,8 @@ fn automatic(view: &dyn View, entry: &OrderEntry) -> Result<Option<u64>> {
 struct Weighed {
     /// The tokens of each entry, by our count.
     counts: Vec<TokenCount>,
+    /// What they are counted in.
+    encoding: Encoding,
     /// What the provider says it counts.
     says: ProviderSays,
 }
@@ -561,8 +564,12 @@ fn weigh(
     context: &Context,
     max: u64,
 ) -> Result<Option<Weighed>> {
-    let encoding = counting.encoding();
-    let counts = counting.fill_in(tx, context)?;
+    let mut encoding = counting.encoding();
+    let mut counts = counting.fill_in(tx, context)?;
+    if pictures::are_among(&counts) {
+        encoding = pictures::within(tx, context, encoding)?;
+        counts = Counting::new(encoding).fill_in(tx, context)?;
+    }
     // Of a range nobody says that it is too much.
     let fits = |says: &ProviderSays| says.range(context_total(counts.iter().copied())).0 <= max;
     let says = match &tip {
@@ -572,7 +579,11 @@ fn weigh(
         },
         None => ProviderSays::Nothing,
     };
-    Ok((!fits(&says)).then_some(Weighed { counts, says }))
+    Ok((!fits(&says)).then_some(Weighed {
+        counts,
+        encoding,
+        says,
+    }))
 }
 
 #[cfg(test)]

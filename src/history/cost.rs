@@ -340,6 +340,11 @@ pub(super) fn model_at(view: &dyn View, commit: &CommitHash) -> Result<Option<St
     Ok(model)
 }
 
+/// The model that a commit sets.
+pub(super) fn model_of(row: &CommitRow) -> Option<String> {
+    setting(row, SERVED[0])
+}
+
 /// What the price of a reply depends on, by the settings that hold it: its model, and its tier.
 const SERVED: [&str; 2] = ["model", "service_tier"];
 

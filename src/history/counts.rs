@@ -6,6 +6,7 @@ use crate::context::{Context, Entry};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::load::{self, Fresh};
+use crate::history::pictures;
 use crate::history::repo::Repo;
 use crate::model::tokens::Counter;
 use crate::model::{Encoding, EntryId, TokenCount};
@@ -245,8 +246,25 @@ impl Counts {
 }
 
 impl Repo {
-    /// The tokens of one context, by entry, filling what is missing.
+    /// The tokens of one context, by entry, filling what is missing: pictures by the rule of the model in force.
     pub fn counts(&self, context: &Context, encoding: Encoding) -> Result<Vec<TokenCount>> {
+        let counts = self.counts_in(context, encoding)?;
+        if !pictures::are_among(&counts) {
+            return Ok(counts);
+        }
+        let by_rule = pictures::within(&*self.store.read()?, context, encoding)?;
+        if by_rule == encoding {
+            return Ok(counts);
+        }
+        self.counts_in(context, by_rule)
+    }
+
+    /// The same in just this encoding.
+    pub(super) fn counts_in(
+        &self,
+        context: &Context,
+        encoding: Encoding,
+    ) -> Result<Vec<TokenCount>> {
         let entries: Vec<&Entry> = context.entries.iter().collect();
         of_entries(&*self.store, &entries, encoding)
     }

@@ -12,7 +12,7 @@ use crate::hash::CommitHash;
 use crate::history::outline::Listed;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
-use crate::history::{counts, load, path, totals};
+use crate::history::{counts, load, path, pictures, totals};
 use crate::model::{Commit, Encoding, EntryId, Message, Part, Total};
 use crate::store::{CommitRow, CountKey, View};
 
@@ -57,6 +57,10 @@ impl Repo {
     ) -> Result<ContextDiff> {
         let mut old = self.side(before, encoding)?;
         let mut new = self.side(after, encoding)?;
+        let is_estimated = [&old, &new].iter().any(|side| side.total().estimated);
+        if let Some(by_rule) = self.encoding_of_both([before, after], encoding, is_estimated)? {
+            (old, new) = (self.side(before, by_rule)?, self.side(after, by_rule)?);
+        }
         let view = self.store.read()?;
         old.known = known(&*view, &old, &new)?;
         new.known = known(&*view, &new, &old)?;
@@ -73,6 +77,23 @@ impl Repo {
     ///
     /// [`crate::Error::UnknownRevision`] if a commit is not here.
     pub fn diff_of_rest(
+        &self,
+        before: &CommitHash,
+        after: &CommitHash,
+        options: &DiffOptions,
+        encoding: Encoding,
+    ) -> Result<ContextDiff> {
+        let diff = self.diff_in(before, after, options, encoding)?;
+        let sides = [&diff.before, &diff.after];
+        let is_estimated = sides.iter().any(|side| side.total().estimated);
+        match self.encoding_of_both([Some(before), Some(after)], encoding, is_estimated)? {
+            Some(by_rule) => self.diff_in(before, after, options, by_rule),
+            None => Ok(diff),
+        }
+    }
+
+    /// The same in just this encoding.
+    fn diff_in(
         &self,
         before: &CommitHash,
         after: &CommitHash,
@@ -153,6 +174,20 @@ impl Repo {
         Ok(ContextDiff::new(old, new, options))
     }
 
+    /// What both sides are counted in by one rule for pictures, that of the newer one: else the rule would tell them apart. None where
+    /// they are counted so.
+    fn encoding_of_both(
+        &self,
+        [before, after]: [Option<&CommitHash>; 2],
+        encoding: Encoding,
+        is_estimated: bool,
+    ) -> Result<Option<Encoding>> {
+        let Some(commit) = after.or(before) else {
+            return Ok(None);
+        };
+        pictures::other(&*self.store.read()?, commit, encoding, is_estimated)
+    }
+
     /// What the entries come to that a side skipped; no view may be open.
     fn total_of_first(&self, listed: &Listed, side: &Side, encoding: Encoding) -> Result<Total> {
         let Some(commit) = side.commit.filter(|_| side.skipped > PAGE) else {
@@ -177,6 +212,7 @@ impl Repo {
     ///
     /// [`crate::Error::UnknownRevision`] if the commit is not here.
     pub fn side_of(&self, commit: &CommitHash, encoding: Encoding) -> Result<Side> {
+        let encoding = self.encoding_at(commit, encoding)?;
         let mut side = self.side(Some(commit), encoding)?;
         side.messages = messages(&*self.store.read()?, &side, &Side::default())?;
         Ok(side)
@@ -217,7 +253,7 @@ impl Repo {
             Some(commit) => self.context(commit)?,
             None => Context::default(),
         };
-        let counts = self.counts(&context, encoding)?;
+        let counts = self.counts_in(&context, encoding)?;
         let settings = self.settings(&context)?;
         Ok(Side {
             commit: commit.copied(),

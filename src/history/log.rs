@@ -14,7 +14,7 @@ use crate::history::counts::{Counts, key, key_of};
 use crate::history::find::Pattern;
 use crate::history::repo::Repo;
 use crate::history::totals::{self, Along, Sums};
-use crate::history::{load, path};
+use crate::history::{load, path, pictures};
 use crate::model::{
     Commit, Encoding, EntryId, Millis, Operation, RefName, Role, TokenCount, Total, uses,
 };
@@ -173,6 +173,16 @@ impl Repo {
                 (rows, read, sums, is_certain && many > WORTH_KEEPING)
             }
         };
+        if sums.iter().any(Sums::is_estimated)
+            && let Some(encoding) =
+                pictures::other(&*self.store.read()?, tip, options.encoding, true)?
+        {
+            let by_rule = LogOptions {
+                encoding,
+                ..options.clone()
+            };
+            return self.undecorated(tip, &by_rule, numbering, keeps);
+        }
         if is_worth_keeping {
             let totals = worth_keeping(&rows, &sums);
             totals::keep(&*self.store, purge, encoding, totals.into_iter());

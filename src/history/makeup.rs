@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::history::call::On;
 use crate::history::load;
+use crate::history::pictures;
 use crate::history::repo::Repo;
 use crate::history::status::{Large, large};
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter};
@@ -69,7 +70,8 @@ impl Repo {
             return Ok(Makeup::default());
         };
         let context = self.context(&tip)?;
-        let counts = self.counts(&context, encoding)?;
+        let encoding = pictures::within(&*self.store.read()?, &context, encoding)?;
+        let counts = self.counts_in(&context, encoding)?;
         let view = self.store.read()?;
         let mut stuffs = Stuffs {
             counter: Counter::of(encoding),

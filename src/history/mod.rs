@@ -59,6 +59,7 @@ mod overview;
 pub(crate) mod parting;
 pub(crate) mod path;
 mod people;
+mod pictures;
 pub(crate) mod prompts;
 pub mod provider;
 pub mod purge;

@@ -10,7 +10,7 @@ use crate::hash::CommitHash;
 use crate::history::about::About;
 use crate::history::counts::Counts;
 use crate::history::repo::Repo;
-use crate::history::{cost, load, path, totals};
+use crate::history::{cost, load, path, pictures, totals};
 use crate::model::{Encoding, RefName, TokenCount};
 
 /// A conversation, and where it ends.
@@ -99,7 +99,12 @@ impl Repo {
         } else {
             path::predecessor(&*view, &of.tip, &of.name)?
         };
-        let known = totals::at_commit(&*view, &of.tip, &Counts::default(), encoding)?;
+        let known = |encoding| totals::at_commit(&*view, &of.tip, &Counts::default(), encoding);
+        let mut total = known(encoding)?;
+        let is_estimated = total.is_some_and(|total| total.estimates > 0);
+        if let Some(by_rule) = pictures::other(&*view, &of.tip, encoding, is_estimated)? {
+            total = known(by_rule)?;
+        }
         let mut about = About::of(&*view, &of.tip)?;
         if let Some(own) = view.session(&of.name)? {
             (about.title, about.cwd) = (own.title, own.cwd.or(about.cwd));
@@ -108,7 +113,7 @@ impl Repo {
             about,
             parent: parent.map(|(name, _)| name),
             model: cost::model_at(&*view, &of.tip)?,
-            tokens: known.map(|total| total.count()),
+            tokens: total.map(|total| total.count()),
         })
     }
 }

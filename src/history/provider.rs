@@ -13,7 +13,7 @@ use crate::history::load::Fresh;
 use crate::history::newest_request::shape_at;
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
-use crate::history::{load, totals};
+use crate::history::{load, pictures, totals};
 use crate::model::tokens::{CONTEXT_OVERHEAD, Counter, context_total};
 use crate::model::{
     CountedReply, Encoding, EntryId, ProviderCount, Role, TokenCount, Total, Usage,
@@ -219,6 +219,8 @@ pub(super) fn says_of(
             return Ok(ProviderSays::NoCount);
         }
     }
+    // What was hidden since may have been pictures.
+    let encoding = pictures::at(view, tip, encoding)?;
     Ok(match (before(view, rows, encoding)?, is_silent) {
         (Some(count), _) => {
             let count = bounded(view, tip, count, encoding)?;
@@ -244,7 +246,11 @@ fn bounded(
     rows.reverse();
     let appends = rows.iter().take_while(|row| row.appended().is_some());
     let rows: Vec<&CommitRow> = appends.collect();
-    let counts = known(view, rows.iter().copied(), encoding)?;
+    let mut counts = known(view, rows.iter().copied(), encoding)?;
+    let is_estimated = pictures::are_among(&counts);
+    if let Some(by_rule) = pictures::other(view, tip, encoding, is_estimated)? {
+        counts = known(view, rows.iter().copied(), by_rule)?;
+    }
     let first = Run {
         rows,
         counts: &counts,
@@ -437,7 +443,8 @@ impl Repo {
     /// [`Error::UnknownRevision`](crate::Error::UnknownRevision) if it is not here, and the store's.
     pub fn provider_says(&self, tip: &CommitHash, encoding: Encoding) -> Result<ProviderSays> {
         let context = self.context(tip)?;
-        let counts = self.counts(&context, encoding)?;
+        let encoding = pictures::within(&*self.store.read()?, &context, encoding)?;
+        let counts = self.counts_in(&context, encoding)?;
         says(&*self.store.read()?, tip, &context, &counts, encoding)
     }
 }

@@ -120,7 +120,7 @@ mod tests {
         let draft = |at: usize| Draft::append(Message::text(Role::User, text(at)));
         let count = WORTH_THREADS + BATCH_DRAFTS / 2;
         let drafts: Vec<Draft> = (0..count).map(draft).collect();
-        let counter = Counter::of(crate::model::Encoding::O200kBase);
+        let counter = Counter::of(crate::model::Encoding::O200K_BASE);
         let options = CommitOptions {
             counter: Some(counter),
             ..CommitOptions::default()

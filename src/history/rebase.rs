@@ -15,6 +15,7 @@ use crate::history::chain::Chain;
 use crate::history::counts::Counting;
 use crate::history::load::{self, Fresh};
 use crate::history::path;
+use crate::history::pictures;
 use crate::history::repo::{self, Repo};
 use crate::history::surgery::Size;
 use crate::history::surgery::carry::{Carrier, conflicts};
@@ -216,7 +217,7 @@ impl Repo {
             load::context(&*tx, &tip)?,
             putting.chain.context(&*tx)?.clone(),
         );
-        let counting = Counting::new(rebase.encoding);
+        let counting = Counting::new(pictures::at(&*tx, &tip, rebase.encoding)?);
         let size = |context: &Context| {
             let entries: Vec<&Entry> = context.entries.iter().collect();
             Ok(counting.fill(&*tx, &entries, &Fresh::new())?.0)

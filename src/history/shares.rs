@@ -14,6 +14,7 @@ use super::cost::{BilledReply, KnownReplies, NewPath, each_path};
 use super::counts::{Counting, Counts, key};
 use super::load::{self, Fresh};
 use super::newest_request::shape_at;
+use super::pictures;
 use super::repo::Repo;
 use super::spread::{BillShare, Spread};
 use crate::context::Entry;
@@ -94,6 +95,7 @@ impl Repo {
         let mut found = Found {
             view: &*view,
             prices,
+            encoding,
             counting: Counting::new(encoding),
             counts: Counts::default(),
             places: HashMap::new(),
@@ -183,6 +185,8 @@ impl Repo {
 struct Found<'a> {
     view: &'a dyn View,
     prices: &'a Prices,
+    encoding: Encoding,
+    /// The same with the rule for pictures on the path that is looked at.
     counting: Counting,
     counts: Counts,
     places: HashMap<EntryId, usize>,
@@ -193,6 +197,12 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn path(&mut self, path: &NewPath<'_>, wanted: &dyn Fn(&BilledReply) -> bool) -> Result<()> {
+        if let Some(tip) = path.rows.last() {
+            let counting = Counting::new(pictures::at(self.view, &tip.hash, self.encoding)?);
+            if counting.encoding() != self.counting.encoding() {
+                (self.counting, self.counts) = (counting, Counts::default());
+            }
+        }
         let stands = self.stands(path, wanted)?;
         self.count(&stands)?;
         let laid = stands.iter().map(|stand| {

@@ -10,7 +10,7 @@ use crate::history::change::{Change, Placed, Touched, told};
 use crate::history::counts::Counts;
 use crate::history::log::{LogOptions, LogRow};
 use crate::history::repo::Repo;
-use crate::history::{load, path};
+use crate::history::{load, path, pictures};
 use crate::model::{Encoding, EntryId, HideKind, Message, Operation, PartHide, Priority, Span};
 use crate::store::{CommitRow, View};
 
@@ -103,6 +103,10 @@ impl Repo {
             }
         };
         let change = Change::between(&before, &after);
+        let encoding = match &row.commit.operation {
+            Operation::Append { .. } => encoding,
+            _ => pictures::at(&*view, hash, encoding)?,
+        };
         // What it names that stays where it is.
         let named = match &row.commit.operation {
             Operation::Hide(hide) => hide.keep.clone(),

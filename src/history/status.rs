@@ -14,7 +14,7 @@ use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::surgery::{UnderWay, under_way};
 use crate::history::{
-    called, head, in_force, load, path, prompts, provider, standouts, summing, totals,
+    called, head, in_force, load, path, pictures, prompts, provider, standouts, summing, totals,
 };
 use crate::model::{
     Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
@@ -94,11 +94,21 @@ impl Repo {
         };
         let budget = config.budget_max()?;
         let tip = head.commit();
-        let (summary, provider) = match &tip {
+        let mut encoding = encoding;
+        let (mut summary, mut provider) = match &tip {
             Some(tip) => self.summed_up(tip, encoding)?,
             None => Default::default(),
         };
-        let view = self.store.read()?;
+        let mut view = self.store.read()?;
+        let is_estimated = summary.total.estimates > 0;
+        if let Some(tip) = &tip
+            && let Some(by_rule) = pictures::other(&*view, tip, encoding, is_estimated)?
+        {
+            drop(view);
+            (summary, provider) = self.summed_up(tip, by_rule)?;
+            encoding = by_rule;
+            view = self.store.read()?;
+        }
         let of = |(role, tokens)| (tokens > 0).then_some((role, tokens));
         let mut by_role = summary.by_role;
         let users = &mut by_role[Role::User as usize];
@@ -187,7 +197,7 @@ impl Repo {
             None => {
                 let context = load::context(&*view, tip)?;
                 drop(view);
-                let counts = self.counts(&context, encoding)?;
+                let counts = self.counts_in(&context, encoding)?;
                 view = self.store.read()?;
                 summing::of_context(&*view, &context, &counts)?
             }

@@ -85,6 +85,13 @@ pub(crate) struct Sums {
     pub(crate) at: Total,
 }
 
+impl Sums {
+    /// Whether any message in them is estimated.
+    pub(crate) fn is_estimated(&self) -> bool {
+        self.before.estimates + self.at.estimates > 0
+    }
+}
+
 /// The sums at these commits of one path, newest first, from totals that are kept; oldest first. Reads
 /// the totals, at most [`GAP`] commits before each that does not follow the one before it, and their
 /// counts; `new` are counts that may not be kept.
@@ -274,7 +281,7 @@ pub(crate) fn of_context(
 ) -> Result<(Total, bool)> {
     let context = repo.context(commit)?;
     let mut total = Total::default();
-    total.extend(repo.counts(&context, encoding)?);
+    total.extend(repo.counts_in(&context, encoding)?);
     let keys: Vec<CountKey> = context.entries.iter().map(key).collect();
     Ok((total, Counts::are_kept(&*repo.store, &keys, encoding)?))
 }

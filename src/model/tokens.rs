@@ -1,16 +1,26 @@
 //! Token counts, and the one code path that makes them.
 
 mod layout;
+mod picture;
 mod vocabulary;
 mod words;
+
+pub use picture::{PictureRule, PictureSize};
 
 use crate::error::Error;
 use crate::model::word::word;
 use crate::model::{Message, Part};
 
-/// A vocabulary.
+/// What tokens are counted in: a vocabulary for texts, and a rule for pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Encoding {
+pub struct Encoding {
+    vocabulary: Vocabulary,
+    pictures: PictureRule,
+}
+
+/// What texts are cut by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Vocabulary {
     /// GPT-4o and later.
     #[default]
     O200kBase,
@@ -37,20 +47,48 @@ const COUNTED_BYTES: usize = 8 << 20;
 const SAMPLED_BYTES: usize = 1 << 20;
 /// A word that is longer is counted in pieces of this size.
 const PIECE_BYTES: usize = 32 << 10;
-/// The estimate for a picture or a file, whatever its size: no provider's own rule can be applied
-/// without decoding it, and the order of magnitude is what a budget needs.
+/// The estimate for a file, and for a picture whose size or model is not known: the order of magnitude is what a
+/// budget needs.
 pub const MEDIA_ESTIMATE: u64 = 1_500;
 
 impl Encoding {
-    /// All encodings.
-    pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
+    /// The vocabulary of GPT-4o and later.
+    pub const O200K_BASE: Self = Self::with(Vocabulary::O200kBase);
+    /// That of GPT-4 and GPT-3.5.
+    pub const CL100K_BASE: Self = Self::with(Vocabulary::Cl100kBase);
+    /// All vocabularies, each without a rule for pictures.
+    pub const ALL: [Self; 2] = [Self::O200K_BASE, Self::CL100K_BASE];
 
-    /// `o200k_base` or `cl100k_base`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::O200kBase => "o200k_base",
-            Self::Cl100kBase => "cl100k_base",
+    const fn with(vocabulary: Vocabulary) -> Self {
+        Self {
+            vocabulary,
+            pictures: PictureRule::Unknown,
         }
+    }
+
+    /// `o200k_base` or `cl100k_base`: the vocabulary's name.
+    pub const fn as_str(self) -> &'static str {
+        match self.vocabulary {
+            Vocabulary::O200kBase => "o200k_base",
+            Vocabulary::Cl100kBase => "cl100k_base",
+        }
+    }
+
+    /// The same vocabulary with this rule for pictures.
+    #[must_use]
+    pub const fn with_pictures(self, pictures: PictureRule) -> Self {
+        Self { pictures, ..self }
+    }
+
+    /// The rule for pictures.
+    pub const fn pictures(self) -> PictureRule {
+        self.pictures
+    }
+
+    /// The vocabulary alone. A count in which nothing is estimated is the same with any rule.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        self.with_pictures(PictureRule::Unknown)
     }
 }
 
@@ -95,9 +133,9 @@ impl Counter {
 
     /// The tokens of a plain text; special tokens in it are plain text. Of a text that [`is_flood`] says is one, an estimate.
     pub fn text(&self, text: &str) -> u64 {
-        let vocabulary = match self.encoding {
-            Encoding::O200kBase => &vocabulary::O200K,
-            Encoding::Cl100kBase => &vocabulary::CL100K,
+        let vocabulary = match self.encoding.vocabulary {
+            Vocabulary::O200kBase => &vocabulary::O200K,
+            Vocabulary::Cl100kBase => &vocabulary::CL100K,
         };
         let count = |piece: &str| vocabulary.count(piece);
         if !is_flood(text) {
@@ -136,7 +174,11 @@ impl Counter {
                 name, arguments, ..
             } => count(name) + count(arguments),
             Part::ToolResult { content, .. } => content.iter().map(|part| self.part(part)).sum(),
-            Part::Image(_) | Part::File(_) => TokenCount::estimate(MEDIA_ESTIMATE),
+            Part::Image(picture) => {
+                let tokens = self.encoding.pictures.tokens(picture);
+                TokenCount::estimate(tokens.unwrap_or(MEDIA_ESTIMATE))
+            }
+            Part::File(_) => TokenCount::estimate(MEDIA_ESTIMATE),
             Part::Opaque { .. } => TokenCount::exact(0),
         }
     }
@@ -203,14 +245,14 @@ mod tests {
     use crate::model::Role;
 
     fn total(messages: &[Message]) -> u64 {
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         context_total(messages.iter().map(|message| counter.message(message))).tokens
     }
 
     fn oracle(encoding: Encoding) -> &'static tiktoken_rs::CoreBPE {
-        match encoding {
-            Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
-            Encoding::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
+        match encoding.vocabulary {
+            Vocabulary::O200kBase => tiktoken_rs::o200k_base_singleton(),
+            Vocabulary::Cl100kBase => tiktoken_rs::cl100k_base_singleton(),
         }
     }
 
@@ -260,13 +302,13 @@ mod tests {
         ] {
             assert_exact(text);
         }
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         assert!(counter.text("<|endoftext|>") > 1);
     }
 
     #[test]
     fn calls_results_and_media_count_as_documented() {
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         let call = Part::ToolCall {
             id: "an id that is long and counts nothing".into(),
             name: "read".into(),
@@ -385,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_counted_in_bounded_time_and_nearly_right() {
-        let counter = Counter::of(Encoding::O200kBase);
+        let counter = Counter::of(Encoding::O200K_BASE);
         let word: String = ('a'..='z').cycle().take(1 << 20).collect();
         let start = std::time::Instant::now();
         // Twice as long takes no longer: without a bound the second takes minutes.

@@ -5,26 +5,31 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, HashBytes};
+use crate::model::tokens::PictureRule;
 use crate::model::{
     Encoding, EntryId, LargestEntry, Message, Role, Span, Standouts, Summed, TokenCount, Total,
     Written,
 };
 
-/// The number of an encoding of counts.
+/// The number of an encoding of counts: the place of its vocabulary, and of its rule for pictures in steps of as many as there are
+/// vocabularies.
 pub(super) fn encoding_number(encoding: Encoding) -> i64 {
-    match encoding {
-        Encoding::O200kBase => 0,
-        Encoding::Cl100kBase => 1,
-    }
+    let plain = encoding.plain();
+    let vocabulary = Encoding::ALL.iter().position(|one| *one == plain);
+    let rule = PictureRule::ALL
+        .iter()
+        .position(|rule| *rule == encoding.pictures());
+    let place = vocabulary.zip(rule).expect("all are there");
+    (place.1 * Encoding::ALL.len() + place.0) as i64
 }
 
 /// The encoding of counts with this number.
 pub(super) fn encoding_of(number: i64) -> Result<Encoding> {
-    match number {
-        0 => Ok(Encoding::O200kBase),
-        1 => Ok(Encoding::Cl100kBase),
-        other => Err(damaged(format!("unknown encoding {other} of counts"))),
-    }
+    let found = usize::try_from(number).ok().and_then(|number| {
+        let rule = PictureRule::ALL.get(number / Encoding::ALL.len())?;
+        Some(Encoding::ALL[number % Encoding::ALL.len()].with_pictures(*rule))
+    });
+    found.ok_or_else(|| damaged(format!("unknown encoding {number} of counts")))
 }
 
 /// The numbers of the roles are their places here.

@@ -12,6 +12,7 @@ use crate::context::{Entry, Mask, MaskedPart};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashPrefix, fingerprint};
 use crate::model::query::Query;
 use crate::model::searched::Literals;
+use crate::model::tokens::PictureRule;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
     PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Standouts,
@@ -31,6 +32,7 @@ pub(crate) fn run(make: Make<'_>) {
     appends_are_found_by_parent_and_content(make);
     contents_and_their_rows_read_back(make);
     counts_are_kept_by_mask_and_encoding(make);
+    what_is_estimated_is_kept_by_the_rule_for_pictures(make);
     many_keys_are_answered_in_the_order_asked(make);
     refs_move_and_the_log_tells(make);
     branches_are_listed_by_when_they_were_worked_on(make);
@@ -248,7 +250,7 @@ fn what_a_commit_names_must_be_here(make: Make<'_>) {
             mask: None,
         };
         assert!(
-            tx.put_count(key, Encoding::O200kBase, TokenCount::default())
+            tx.put_count(key, Encoding::O200K_BASE, TokenCount::default())
                 .is_err()
         );
         assert!(tx.put_usage(&nowhere, Usage::default()).is_err());
@@ -366,7 +368,7 @@ fn a_listing_says_of_each_message_what_is_known(make: Make<'_>) {
         }],
         ..user("")
     };
-    let encoding = Encoding::Cl100kBase;
+    let encoding = Encoding::CL100K_BASE;
     let count = TokenCount {
         tokens: 7,
         estimated: true,
@@ -398,7 +400,7 @@ fn a_listing_says_of_each_message_what_is_known(make: Make<'_>) {
             assert_eq!(one.count, is_counted.then_some(count));
             assert_eq!(one.uses.is_some(), is_counted);
         }
-        let others = view.listing(&tip, None, usize::MAX, Encoding::O200kBase)?;
+        let others = view.listing(&tip, None, usize::MAX, Encoding::O200K_BASE)?;
         assert!(others.iter().all(|one| one.count.is_none()));
         let nowhere = CommitHash::of("nowhere");
         assert_eq!(view.listing(&nowhere, None, 9, encoding)?, vec![]);
@@ -581,7 +583,7 @@ fn many_keys_are_answered_in_the_order_asked(make: Make<'_>) {
     let tip = line(&*store, MANY as usize);
     let path = reading(&*store, |view| view.ancestors(&tip, None, usize::MAX));
     let content = |row: &CommitRow| row.commit.operation.contents()[0];
-    let encoding = Encoding::O200kBase;
+    let encoding = Encoding::O200K_BASE;
     let count = |depth| TokenCount {
         tokens: depth,
         estimated: false,
@@ -693,18 +695,92 @@ fn counts_are_kept_by_mask_and_encoding(make: Make<'_>) {
             content: user("unknown").hash(),
             mask: None,
         };
-        let new = Encoding::O200kBase;
+        let new = Encoding::O200K_BASE;
         tx.put_count(whole, new, count(1)).expect("kept");
         tx.put_count(masked, new, count(7)).expect("kept");
         let found = tx.counts(&[masked, unknown, whole], new).expect("it reads");
         assert_eq!(found, [Some(count(7)), None, Some(count(1))]);
-        let found = tx.counts(&[whole], Encoding::Cl100kBase).expect("it reads");
+        let found = tx
+            .counts(&[whole], Encoding::CL100K_BASE)
+            .expect("it reads");
         assert_eq!(found, [None]);
         tx.put_count(whole, new, count(2)).expect("kept");
         assert_eq!(
             tx.counts(&[whole], new).expect("it reads"),
             [Some(count(2))]
         );
+    });
+}
+
+/// Where nothing is estimated, one count is right for every rule.
+fn what_is_estimated_is_kept_by_the_rule_for_pictures(make: Make<'_>) {
+    let store = make();
+    let plain = Encoding::CL100K_BASE;
+    let [claude, gpt] =
+        [PictureRule::Claude, PictureRule::Gpt4o].map(|rule| plain.with_pictures(rule));
+    let messages = ["text", "picture", "both", "by rule"].map(user);
+    let keys = messages.each_ref().map(|message| CountKey {
+        content: message.hash(),
+        mask: None,
+    });
+    let [text, picture, both, by_rule] = keys;
+    let (exact, estimate) = (TokenCount::exact, TokenCount::estimate);
+    let total = |tokens, estimates| Total {
+        messages: 4,
+        tokens,
+        estimates,
+    };
+    let mut path: Vec<CommitHash> = Vec::new();
+    writing(&*store, |tx| {
+        for message in &messages {
+            let content = tx.keep(message).expect("kept");
+            let commit = step(path.last().copied(), Operation::Append { content });
+            path.push(tx.keep_commit(&commit).expect("kept").0);
+        }
+        let old = [
+            (text, exact(1)),
+            (picture, estimate(1_500)),
+            (both, estimate(1_501)),
+        ];
+        tx.put_counts(&old, plain).expect("kept");
+        let new = [(picture, estimate(165)), (by_rule, exact(4))];
+        tx.put_counts(&new, claude).expect("kept");
+        tx.put_total(&path[0], claude, total(1, 0)).expect("kept");
+        tx.put_total(&path[2], plain, total(3_002, 2))
+            .expect("kept");
+        tx.put_total(&path[1], claude, total(166, 1)).expect("kept");
+    });
+    let tip = path[3];
+    reading(&*store, |view| {
+        let by_claude = [Some(exact(1)), Some(estimate(165)), None, Some(exact(4))];
+        let without = [
+            Some(exact(1)),
+            Some(estimate(1_500)),
+            Some(estimate(1_501)),
+            Some(exact(4)),
+        ];
+        let by_gpt = [Some(exact(1)), None, None, Some(exact(4))];
+        for (encoding, wanted) in [(claude, by_claude), (plain, without), (gpt, by_gpt)] {
+            assert_eq!(view.counts(&keys, encoding)?, wanted);
+            let listed = view.listing(&tip, None, 9, encoding)?;
+            let listed = listed.iter().rev().map(|one| one.count);
+            assert_eq!(listed.collect::<Vec<_>>(), wanted);
+            let facts = Facts {
+                links: false,
+                counts: Some(encoding),
+            };
+            let mut appended = Vec::new();
+            view.appended(&tip, 0..4, facts, &mut |one| {
+                appended.push(one.count);
+                Ok(())
+            })?;
+            assert_eq!(appended, wanted);
+        }
+        assert_eq!(view.newest_total(&tip, plain)?, Some((2, total(3_002, 2))));
+        assert_eq!(view.newest_total(&tip, claude)?, Some((1, total(166, 1))));
+        assert_eq!(view.newest_total(&tip, gpt)?, None);
+        assert_eq!(view.newest_total(&path[0], gpt)?, Some((0, total(1, 0))));
+        Ok(())
     });
 }
 
@@ -1094,7 +1170,7 @@ fn forked(store: &dyn Store) -> (CommitHash, impl Fn(usize) -> CommitHash, Commi
 fn summaries_read_back(make: Make<'_>) {
     let store = make();
     let (tip, at, side) = forked(&*store);
-    let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
+    let (one, other) = (Encoding::O200K_BASE, Encoding::CL100K_BASE);
     let summary = |tokens: u64, index| Summed {
         total: Total {
             messages: 3,
@@ -1159,7 +1235,7 @@ fn summaries_read_back(make: Make<'_>) {
 fn totals_read_back(make: Make<'_>) {
     let store = make();
     let (tip, at, side) = forked(&*store);
-    let (one, other) = (Encoding::O200kBase, Encoding::Cl100kBase);
+    let (one, other) = (Encoding::O200K_BASE, Encoding::CL100K_BASE);
     let total = |tokens| Total {
         messages: 3,
         tokens,

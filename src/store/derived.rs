@@ -2,6 +2,9 @@
 //!
 //! Totals and summaries stand at the place of their commits. An engine keeps and gives them by their table alone;
 //! what is in them is said here.
+//!
+//! What is counted with a rule for pictures is kept beside what is counted without. Where nothing is estimated both are the
+//! same, and it is kept once, without.
 
 use super::codec::{number, pack_summary, unpack_summary};
 use super::columns::Cell;
@@ -74,8 +77,36 @@ fn summary(row: &MemoryRow) -> Result<Option<Summed>> {
 
 /// Reading what is derived.
 pub trait Derivations {
+    /// The counts kept for just this encoding.
+    fn kept_counts(&self, keys: &[CountKey], encoding: Encoding)
+    -> Result<Vec<Option<TokenCount>>>;
+
     /// The counts known in `encoding`.
-    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>>;
+    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
+        let counts = self.kept_counts(keys, encoding.plain())?;
+        self.with_pictures(keys, counts, encoding)
+    }
+
+    /// Counts without a rule for pictures, with what is known by the rule in place of what is estimated.
+    fn with_pictures(
+        &self,
+        keys: &[CountKey],
+        mut counts: Vec<Option<TokenCount>>,
+        encoding: Encoding,
+    ) -> Result<Vec<Option<TokenCount>>> {
+        let is_estimated = |count: &Option<TokenCount>| count.is_none_or(|count| count.estimated);
+        let estimated = (0..counts.len()).filter(|at| is_estimated(&counts[*at]));
+        let estimated: Vec<usize> = estimated.collect();
+        if encoding == encoding.plain() || estimated.is_empty() {
+            return Ok(counts);
+        }
+        let of_each: Vec<CountKey> = estimated.iter().map(|at| keys[*at]).collect();
+        let by_rule = self.kept_counts(&of_each, encoding)?;
+        for (at, count) in estimated.into_iter().zip(by_rule) {
+            counts[at] = count;
+        }
+        Ok(counts)
+    }
 
     /// The newest checkpoint on the path that ends in `tip`: the commit and its context.
     fn checkpoint(&self, tip: &CommitHash) -> Result<Option<(CommitHash, Context)>>;
@@ -90,10 +121,17 @@ pub trait Derivations {
 
     /// The newest total on the path that ends in `tip`, and the depth of its commit.
     fn newest_total(&self, tip: &CommitHash, encoding: Encoding) -> Result<Option<(u64, Total)>> {
-        let newest = self.newest_sum(Memory(&TOTALS), tip, encoding)?;
-        newest
-            .map(|(depth, row)| Ok((depth, total(&row)?)))
-            .transpose()
+        let newest = |encoding| -> Result<Option<(u64, Total)>> {
+            let newest = self.newest_sum(Memory(&TOTALS), tip, encoding)?;
+            newest
+                .map(|(depth, row)| Ok((depth, total(&row)?)))
+                .transpose()
+        };
+        let plain = newest(encoding.plain())?;
+        if encoding == encoding.plain() || plain.is_some_and(|(_, total)| total.estimates == 0) {
+            return Ok(plain);
+        }
+        newest(encoding)
     }
 
     /// All that is derived, as far as its rows are as they were written. Reads all that there is.
@@ -105,10 +143,18 @@ pub trait Derivations {
         tip: &CommitHash,
         encoding: Encoding,
     ) -> Result<Option<(u64, Summed)>> {
-        let Some((depth, row)) = self.newest_sum(Memory(&SUMMARIES), tip, encoding)? else {
-            return Ok(None);
+        let newest = |encoding| -> Result<Option<(u64, Summed)>> {
+            let Some((depth, row)) = self.newest_sum(Memory(&SUMMARIES), tip, encoding)? else {
+                return Ok(None);
+            };
+            Ok(summary(&row)?.map(|summary| (depth, summary)))
         };
-        Ok(summary(&row)?.map(|summary| (depth, summary)))
+        let plain = newest(encoding.plain())?;
+        let is_exact = |(_, summary): &(u64, Summed)| summary.total.estimates == 0;
+        if encoding == encoding.plain() || plain.as_ref().is_some_and(is_exact) {
+            return Ok(plain);
+        }
+        newest(encoding)
     }
 
     /// How many commits lead from the newest checkpoint on the path to `tip`; without one, from
@@ -118,8 +164,19 @@ pub trait Derivations {
 
 /// Writing what is derived.
 pub trait DerivationsMut: Derivations {
+    /// Keeps counts for just this encoding.
+    fn keep_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()>;
+
     /// Keeps counts.
-    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()>;
+    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+        if encoding == encoding.plain() {
+            return self.keep_counts(counts, encoding);
+        }
+        let (estimated, exact): (Vec<_>, Vec<_>) =
+            counts.iter().partition(|(_, count)| count.estimated);
+        self.keep_counts(&exact, encoding.plain())?;
+        self.keep_counts(&estimated, encoding)
+    }
 
     /// Keeps one.
     fn put_count(&self, key: CountKey, encoding: Encoding, count: TokenCount) -> Result<()> {
@@ -142,12 +199,22 @@ pub trait DerivationsMut: Derivations {
     fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {
         let numbers = [total.messages, total.tokens, total.estimates];
         let cells = numbers.map(|each| Cell::Number(number(each)));
+        let encoding = if total.estimates == 0 {
+            encoding.plain()
+        } else {
+            encoding
+        };
         self.put_sum(Memory(&TOTALS), commit, encoding, cells.into())
     }
 
     /// Keeps the summary of the context at a commit.
     fn put_summary(&self, commit: &CommitHash, encoding: Encoding, summary: &Summed) -> Result<()> {
         let cells = vec![Cell::Bytes(pack_summary(summary))];
+        let encoding = if summary.total.estimates == 0 {
+            encoding.plain()
+        } else {
+            encoding
+        };
         self.put_sum(Memory(&SUMMARIES), commit, encoding, cells)
     }
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::checkpoint::{Checkpoints, Settings, decode_settings};
 use super::codec::number;
 use super::columns::{damaged, missing};
-use super::{Appended, Cell, CommitRow, Facts, ListedCommit, Paths, Visit};
+use super::{Appended, Cell, CommitRow, CountKey, Derivations, Facts, ListedCommit, Paths, Visit};
 use crate::error::{Error, Result};
-use crate::hash::CommitHash;
-use crate::model::{Encoding, RefName, RefValue};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{Encoding, RefName, RefValue, TokenCount};
 
 /// Where a commit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl Links {
 pub(super) type Path = Arc<Vec<(i64, i64)>>;
 
 /// What an engine tells of lineages. What follows of paths is said once, below.
-pub(super) trait Lineages: Checkpoints {
+pub(super) trait Lineages: Checkpoints + Derivations {
     /// Where a commit stands, if it is here.
     fn place(&self, commit: &CommitHash) -> Result<Option<Place>>;
 
@@ -227,6 +227,33 @@ pub(super) trait Lineages: Checkpoints {
     }
 }
 
+/// Puts counts by a rule for pictures in place of those that are estimated without.
+fn by_rule<T>(
+    store: &impl Derivations,
+    all: &mut [T],
+    encoding: Encoding,
+    content: impl Fn(&T) -> Option<ContentHash>,
+    count: impl Fn(&mut T) -> &mut Option<TokenCount>,
+) -> Result<()> {
+    let mut estimated = Vec::new();
+    for one in all {
+        let content = content(one);
+        let count = count(one);
+        if count.is_none_or(|count| count.estimated) {
+            estimated.extend(content.map(|content| (content, count)));
+        }
+    }
+    let keys = estimated.iter().map(|(content, _)| CountKey {
+        content: *content,
+        mask: None,
+    });
+    let known = store.kept_counts(&keys.collect::<Vec<_>>(), encoding)?;
+    for ((_, count), known) in estimated.into_iter().zip(known) {
+        *count = known;
+    }
+    Ok(())
+}
+
 impl<E: Lineages> Paths for E {
     fn along(
         &self,
@@ -247,7 +274,19 @@ impl<E: Lineages> Paths for E {
         };
         match shows {
             None => self.scan_commits(&parts, &mut |row| read(row.into()))?,
-            Some(encoding) => self.scan_listed(&parts, encoding, &mut read)?,
+            Some(encoding) if encoding == encoding.plain() => {
+                self.scan_listed(&parts, encoding, &mut read)?
+            }
+            Some(encoding) => {
+                let mut all = Vec::new();
+                self.scan_listed(&parts, encoding.plain(), &mut |listed| {
+                    all.push(listed);
+                    Ok(())
+                })?;
+                let content = |one: &ListedCommit| one.row.appended();
+                by_rule(self, &mut all, encoding, content, |one| &mut one.count)?;
+                all.into_iter().try_for_each(&mut read)?;
+            }
         }
         links.end()
     }
@@ -260,7 +299,22 @@ impl<E: Lineages> Paths for E {
         visit: Visit<'_, Appended>,
     ) -> Result<()> {
         let (first, last) = (number(depths.start), number(depths.end) - 1);
-        self.scan_appended(&between(&self.path(tip)?, first, last), facts, visit)
+        let parts = between(&self.path(tip)?, first, last);
+        let Some(encoding) = facts.counts.filter(|one| *one != one.plain()) else {
+            return self.scan_appended(&parts, facts, visit);
+        };
+        let mut all = Vec::new();
+        let facts = Facts {
+            counts: Some(encoding.plain()),
+            ..facts
+        };
+        self.scan_appended(&parts, facts, &mut |one| {
+            all.push(one);
+            Ok(())
+        })?;
+        let content = |one: &Appended| Some(one.content);
+        by_rule(self, &mut all, encoding, content, |one| &mut one.count)?;
+        all.into_iter().try_for_each(visit)
     }
 
     fn settings_at(&self, tip: &CommitHash) -> Result<Settings> {

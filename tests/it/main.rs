@@ -88,6 +88,7 @@ mod painting;
 mod parts;
 mod people;
 #[cfg(all(unix, feature = "postgres"))]
+mod pictures;
 mod points;
 #[cfg(all(unix, feature = "postgres"))]
 #[path = "../pooler.rs"]

@@ -352,7 +352,8 @@ fn what_was_compacted_is_there_before_the_compaction() {
             let before = repo.context(&before.unwrap()).unwrap();
             let after = repo.context(hide).unwrap();
             assert!(before.entries.len() > after.entries.len(), "{file}");
-            let total = |context| context_total(repo.counts(context, Encoding::O200kBase).unwrap());
+            let total =
+                |context| context_total(repo.counts(context, Encoding::O200K_BASE).unwrap());
             assert!(total(&before).tokens > total(&after).tokens, "{file}");
         }
     }
@@ -370,7 +371,7 @@ fn the_running_total_is_the_size_of_the_context_at_every_commit() {
     let tip = report.sessions[0].tip.unwrap();
     for row in repo.log(&tip, &LogOptions::default()).unwrap() {
         let context = repo.context(&row.hash).unwrap();
-        let total = context_total(repo.counts(&context, Encoding::O200kBase).unwrap());
+        let total = context_total(repo.counts(&context, Encoding::O200K_BASE).unwrap());
         assert_eq!(total, row.running, "{:.7}", row.hash);
         assert_eq!(
             context,

@@ -134,8 +134,15 @@ impl<'a> Kept<'a> {
 
     /// The counts of a context's messages; none where one has none.
     fn counted(&self, context: Option<&Context>, encoding: Encoding) -> Option<Vec<TokenCount>> {
-        let count = |entry: &Entry| self.counts.get(&(key(entry), encoding)).copied();
+        let count = |entry: &Entry| self.count(key(entry), encoding);
         context?.entries.iter().map(count).collect()
+    }
+
+    /// A count, which is kept without a rule for pictures where nothing is estimated.
+    fn count(&self, key: CountKey, encoding: Encoding) -> Option<TokenCount> {
+        let plain = self.counts.get(&(key, encoding.plain())).copied();
+        let exact = plain.filter(|count| !count.estimated);
+        exact.or_else(|| self.counts.get(&(key, encoding)).copied())
     }
 
     fn total(&self, context: Option<&Context>, encoding: Encoding) -> Option<Total> {
@@ -200,9 +207,9 @@ impl Found {
             }
             match row.appended() {
                 Some(content) => running.retain(|encoding, total| {
-                    let count = kept.counts.get(&(key_of(content), *encoding));
+                    let count = kept.count(key_of(content), *encoding);
                     count.is_some_and(|count| {
-                        total.add(*count);
+                        total.add(count);
                         true
                     })
                 }),
@@ -257,13 +264,6 @@ fn recount(
     checked: &mut Checked,
     progress: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
-    let counters = Encoding::ALL.map(Counter::of);
-    let counter = |encoding| {
-        let of = counters
-            .iter()
-            .find(|counter| counter.encoding() == encoding);
-        of.expect("one for each")
-    };
     for (at, some) in derived.counts.chunks(BODIES).enumerate() {
         if at % STEP == 0 {
             progress()?;
@@ -289,7 +289,7 @@ fn recount(
                 continue;
             };
             let message = mask.apply(message, |stub| stubs.get(stub).cloned());
-            let right = counter(*encoding).message(&message);
+            let right = Counter::of(*encoding).message(&message);
             if right != *kept {
                 checked.miscounted.push((*key, *encoding, right));
             }

@@ -9,6 +9,7 @@ mod merges;
 mod moves;
 mod people;
 mod picks;
+mod pictures;
 mod purges;
 mod rebases;
 mod second_reader;

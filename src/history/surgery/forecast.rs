@@ -114,7 +114,7 @@ impl Repo {
             return Ok(None);
         }
         let scene = self.scene(call.on, options.encoding, &plan.needs())?;
-        let drafts = plan.drafts(self, &scene, options.encoding)?;
+        let drafts = plan.drafts(self, &scene, scene.encoding())?;
         let view = self.store.read()?;
         let mut chain = scene.chain();
         let drafts = drafts
@@ -234,7 +234,7 @@ fn of_stretches(
     let mut scales = Scales {
         view,
         tip,
-        encoding: options.encoding,
+        encoding: scene.encoding(),
         fresh,
         known: Vec::new(),
     };
@@ -257,7 +257,7 @@ fn of_stretches(
         placed.extend(entries_at(view, &tip, which, last, is_after)?);
         let entries: Vec<&Entry> = placed.iter().map(|(_, entry)| entry).collect();
         let mut counts = Counts::default();
-        let counted = Counting::new(options.encoding)
+        let counted = Counting::new(scene.encoding())
             .fill(view, &entries, fresh)?
             .0;
         counts.add(entries, counted);

@@ -127,7 +127,7 @@ impl Repo {
     ) -> Result<Surgery> {
         let is_enough = |input: &PlanInput| plan.is_enough(input);
         self.operate_where(call, plan.needs(), options, &is_enough, |scene| {
-            plan.drafts(self, scene, options.encoding)
+            plan.drafts(self, scene, scene.encoding())
         })
     }
 
@@ -209,7 +209,7 @@ impl Repo {
         let needs = needs.reduce(Needs::and).unwrap_or_default();
         let scene = self.scene(call.on, encoding, &needs)?;
         let would = plans.iter().map(|plan| {
-            let drafts = plan.drafts(self, &scene, encoding)?;
+            let drafts = plan.drafts(self, &scene, scene.encoding())?;
             self.forecast(&scene, &drafts, call.now, options)
         });
         Ok(would.collect())

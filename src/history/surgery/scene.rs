@@ -14,7 +14,7 @@ use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
 use crate::history::surgery::gather::Gather;
 use crate::history::surgery::needs::Needs;
-use crate::history::totals;
+use crate::history::{pictures, totals};
 use crate::model::tokens::context_total;
 use crate::model::{Author, Encoding, TokenCount, Total};
 use crate::store::View;
@@ -120,6 +120,11 @@ impl Scene {
         self.outline.as_ref()
     }
 
+    /// What the entries are counted in.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// The context's size.
     pub fn size(&self) -> Size {
         let total = self.total();
@@ -197,6 +202,7 @@ impl Repo {
             });
         };
         let view = self.store.read()?;
+        let encoding = pictures::at(&*view, &tip, encoding)?;
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
         let each = Needs {
@@ -257,6 +263,7 @@ impl Repo {
             drop(view);
             return whole();
         }
+        let encoding = pictures::at(&*view, &tip, encoding)?;
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
         if outline.visible().len() < FEW && !(apart.back && outline.entries() >= FEW as u64) {

@@ -58,7 +58,11 @@ impl Session<'_> {
 }
 
 impl Derivations for Session<'_> {
-    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
+    fn kept_counts(
+        &self,
+        keys: &[CountKey],
+        encoding: Encoding,
+    ) -> Result<Vec<Option<TokenCount>>> {
         let mut answers: Vec<Option<TokenCount>> = vec![None; keys.len()];
         if keys.is_empty() {
             return Ok(answers);
@@ -134,7 +138,7 @@ impl Derivations for Session<'_> {
 }
 
 impl DerivationsMut for Session<'_> {
-    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+    fn keep_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         for counts in counts.chunks(TOGETHER) {
             let contents: Vec<ContentHash> = counts.iter().map(|(key, _)| key.content).collect();
             for ((key, count), content) in counts.iter().zip(self.must_contents(&contents)?) {

@@ -49,7 +49,11 @@ impl Session<'_> {
 }
 
 impl Derivations for Session<'_> {
-    fn counts(&self, keys: &[CountKey], encoding: Encoding) -> Result<Vec<Option<TokenCount>>> {
+    fn kept_counts(
+        &self,
+        keys: &[CountKey],
+        encoding: Encoding,
+    ) -> Result<Vec<Option<TokenCount>>> {
         // A mask of zeros stands for none, which its column holds as nothing.
         let sql = keyed::<CountKey>(
             "SELECT n, tokens, estimated
@@ -126,7 +130,7 @@ impl Derivations for Session<'_> {
 }
 
 impl DerivationsMut for Session<'_> {
-    fn put_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
+    fn keep_counts(&self, counts: &[(CountKey, TokenCount)], encoding: Encoding) -> Result<()> {
         for (key, count) in counts {
             let content = self.must_content_id(&key.content)?;
             self.changed_often(
