@@ -214,6 +214,7 @@ impl Method for PushParams {
         };
         let options = PushOptions {
             remote: Some(&name),
+            is_named: true,
             sources: self.sources,
             with_lease: false,
             is_dry: false,
@@ -252,6 +253,7 @@ impl Method for PullParams {
         let (name, url) = remote(at.repo, &at.on, self.remote.as_deref())?;
         let options = FetchOptions {
             remote: &name,
+            is_named: true,
             sources: self.sources,
             follow: if self.fetch_only {
                 Follow::Tags

@@ -67,6 +67,7 @@ fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched
     let head = args.branch.as_deref().map(RefName::branch).transpose()?;
     let options = FetchOptions {
         remote: "origin",
+        is_named: true,
         sources: args.sources,
         follow: Follow::Head,
         head: head.as_ref(),

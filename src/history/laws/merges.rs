@@ -311,7 +311,7 @@ proptest! {
             .collect();
         if !wanted.is_empty() {
             let mut peer = Here { repo: &there, now: &now };
-            let options = PushOptions { remote: None, sources: false, with_lease: false, is_dry: false, leaving: Leaving::Allowed };
+            let options = PushOptions { is_named: false, remote: None, sources: false, with_lease: false, is_dry: false, leaving: Leaving::Allowed };
             repo.push(Call::default(), &mut peer, &wanted, &options, &mut |_, _| Ok(()))
                 .expect("pushed");
             prop_assert_eq!(&all(&there), &whole);

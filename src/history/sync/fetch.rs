@@ -6,7 +6,7 @@ use super::carried::Carried;
 use super::carry::{Load, Want};
 use super::here::{Here, apply};
 use super::landed::{Landed, LandedRef, landed};
-use super::remotes::seen;
+use super::remotes::{self, seen};
 use super::{Answers, ErasedHere, LeftOut, Peer, PeerRef, PeerRefs, RefMove, erasures};
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
@@ -27,6 +27,9 @@ pub struct FetchOptions<'a> {
     pub names: &'a [RefName],
     /// Also the session files that it has kept.
     pub sources: bool,
+    /// Whether the settings name the remote. If they do no more in the end, because it was renamed or removed meanwhile, nothing
+    /// lands.
+    pub is_named: bool,
     /// What it has no more is forgotten here.
     pub prune: bool,
     /// What of one's own goes on where its own did.
@@ -132,6 +135,9 @@ impl Repo {
         let along = self.sessions_along(others, &theirs.refs)?;
         theirs.refs.extend(along);
         let tx = self.store.write()?;
+        if options.is_named && !remotes::is_named(&*tx, options.remote)? {
+            return Err(Error::overtaken(options.remote));
+        }
         tx.begin_moves(call.now, call.what)?;
         let mut landing = Landing {
             tx: &*tx,

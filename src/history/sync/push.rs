@@ -8,7 +8,7 @@ use super::denials::Harm;
 use super::erased::erased_on;
 use super::here::{Here, beside};
 use super::landed::{Landed, LandedRef, landed};
-use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove};
+use super::{ErasedThere, LeftOut, Peer, PeerRefs, RefMove, remotes};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::history::ancestry::{self, leads_to};
@@ -39,6 +39,8 @@ pub struct PushRef {
 pub struct PushOptions<'a> {
     /// What the other repository is called here; none: it has no name.
     pub remote: Option<&'a str>,
+    /// Whether the settings name it so. If they do no more in the end, nobody writes down where its refs were seen.
+    pub is_named: bool,
     /// Also the session files that were kept here.
     pub sources: bool,
     /// A ref that would lose commits moves all the same, if it is where it was last seen.
@@ -265,6 +267,9 @@ impl Repo {
             return Ok(());
         };
         let tx = self.store.write()?;
+        if options.is_named && !remotes::is_named(&*tx, remote)? {
+            return Ok(());
+        }
         tx.begin_moves(call.now, call.what)?;
         for row in &done.refs {
             let Ok(name) = RefName::of_remote(remote, &row.name) else {

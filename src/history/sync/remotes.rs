@@ -56,6 +56,12 @@ fn key(name: &str) -> String {
     format!("{PREFIX}{name}{URL}")
 }
 
+/// Whether the settings name a remote so.
+pub(super) fn is_named(view: &dyn View, remote: &str) -> Result<bool> {
+    let key = key(remote);
+    Ok(view.config()?.iter().any(|(of, _)| *of == key))
+}
+
 impl Repo {
     /// The remotes, by name.
     pub fn remotes(&self) -> Result<Vec<Remote>> {
@@ -76,7 +82,7 @@ impl Repo {
     pub fn set_remote(&self, name: &str, url: &str, over: bool) -> Result<()> {
         RefName::of_remote(name, &RefName::branch("main")?)?;
         let tx = self.store.write()?;
-        let is_there = tx.config()?.iter().any(|(of, _)| *of == key(name));
+        let is_there = is_named(&*tx, name)?;
         if is_there && !over {
             return Err(Error::RefExists {
                 name: name.to_owned(),
@@ -89,7 +95,7 @@ impl Repo {
     /// Forgets a remote, and where its refs were: that an undo brings back. Whether there was one.
     pub fn forget_remote(&self, call: Call<'_>, name: &str) -> Result<bool> {
         let tx = self.store.write()?;
-        let is_there = tx.config()?.iter().any(|(of, _)| *of == key(name));
+        let is_there = is_named(&*tx, name)?;
         tx.set_config(&key(name), None)?;
         send_elsewhere(&*tx, name, None)?;
         tx.begin_moves(call.now, call.what)?;

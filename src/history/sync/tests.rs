@@ -20,6 +20,7 @@ use crate::model::secret::{Leaving, Secrets};
 use crate::model::{Draft, Message, Millis, RefValue, Role};
 
 const PUSH: PushOptions<'_> = PushOptions {
+    is_named: false,
     remote: Some("hub"),
     sources: false,
     with_lease: false,
@@ -782,4 +783,46 @@ proptest! {
             prop_assert_eq!(again.carried, Carried::default());
         }
     }
+}
+
+/// As it is where somebody renames or removes the remote while its commits come.
+#[test]
+fn where_refs_were_seen_is_kept_for_a_remote_that_still_has_its_name() {
+    let (mine, hub) = (repo(), repo());
+    let main = branch("main");
+    let said = say(&hub, &On::Head, "there");
+    let seen = RefName::of_remote("hub", &main).expect("a name");
+    let fetched = || {
+        let options = FetchOptions {
+            remote: "hub",
+            is_named: true,
+            ..FetchOptions::default()
+        };
+        mine.fetch(Call::default(), &mut here(&hub), &options, &mut |_, _| {
+            Ok(())
+        })
+    };
+    assert!(matches!(fetched(), Err(Error::Overtaken { .. })));
+    assert_eq!(tip(&mine, &seen), None);
+    mine.set_remote("hub", "elsewhere", false).expect("set");
+    fetched().expect("fetched");
+    assert_eq!(tip(&mine, &seen), Some(said));
+
+    let other = say(&mine, &On::Branch(branch("own")), "here");
+    mine.forget_remote(Call::default(), "hub")
+        .expect("forgotten");
+    let to = [PushRef {
+        name: branch("own"),
+        commit: Some(other),
+    }];
+    let options = PushOptions {
+        is_named: true,
+        ..PUSH
+    };
+    let call = Call::default();
+    mine.push(call, &mut here(&hub), &to, &options, &mut |_, _| Ok(()))
+        .expect("pushed");
+    assert_eq!(tip(&hub, &branch("own")), Some(other));
+    let seen = RefName::of_remote("hub", &branch("own")).expect("a name");
+    assert_eq!(tip(&mine, &seen), None);
 }

@@ -119,6 +119,7 @@ impl Home {
             .filter(|to| to.commit.is_some())
             .collect();
         let options = PushOptions {
+            is_named: false,
             remote: Some("hub"),
             sources: false,
             with_lease: false,
