@@ -206,6 +206,8 @@ impl Repo {
         Ok(made)
     }
 
+    /// Looks anew what is to be done, whenever another process has moved the branch: perhaps nothing any more, perhaps the branch only
+    /// goes on.
     fn merge_settled(
         &self,
         call: Call<'_>,
@@ -213,7 +215,40 @@ impl Repo {
         name: &str,
         options: &MergeOptions,
         settled: &BTreeMap<EntryId, UnderWaySide>,
-        summary: Option<MergeSummary<'_>>,
+        mut summary: Option<MergeSummary<'_>>,
+    ) -> Result<Merge> {
+        // What was summed up once is not summed up again.
+        let mut known: Option<(Vec<Message>, String)> = None;
+        let mut made = |messages: &[Message]| -> Result<Option<String>> {
+            let Some(make) = &mut summary else {
+                return Ok(None);
+            };
+            if known.as_ref().is_none_or(|(of, _)| of != messages) {
+                known = Some((messages.to_owned(), make(messages)?));
+            }
+            Ok(known.as_ref().map(|(_, text)| text.clone()))
+        };
+        let mut attempt = 1;
+        loop {
+            match self.merge_here(call, theirs, name, options, settled, &mut made) {
+                Err(Error::RefMoved { .. })
+                    if attempt < super::ATTEMPTS && options.surgery.expect.is_none() =>
+                {
+                    attempt += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn merge_here(
+        &self,
+        call: Call<'_>,
+        theirs: &CommitHash,
+        name: &str,
+        options: &MergeOptions,
+        settled: &BTreeMap<EntryId, UnderWaySide>,
+        summary: &mut dyn FnMut(&[Message]) -> Result<Option<String>>,
     ) -> Result<Merge> {
         let SurgeryOptions { dry_run, .. } = options.surgery;
         let head = self.head(call.on)?;
@@ -255,10 +290,12 @@ impl Repo {
                 let from = said::From::of(&*view, theirs, name, said.len())?;
                 let messages = said::messages(&*view, &said)?;
                 drop(view);
-                let text = match summary {
-                    Some(make) if !dry_run && !messages.is_empty() => Some(make(&messages)?),
-                    _ => said::last_answer(&messages),
+                let made = if dry_run || messages.is_empty() {
+                    None
+                } else {
+                    summary(&messages)?
                 };
+                let text = made.or_else(|| said::last_answer(&messages));
                 (!messages.is_empty())
                     .then(|| said::told(&from, text.as_deref()))
                     .transpose()?
@@ -274,8 +311,11 @@ impl Repo {
         };
         let mut replayed = Replayed::default();
         let done = self.operate(call, Needs::messages(), &options.surgery, |scene| {
+            // What was looked at before holds of this commit alone.
+            let branch = head.branch().cloned().unwrap_or_else(RefName::head);
+            Expect::At(ours).hold(&branch, scene.tip)?;
             pick::refuse_open(&scene.input)?;
-            let tip = scene.tip.unwrap_or(ours);
+            let tip = ours;
             let view = self.store.read()?;
             let other = Other::of(&*view, &tip, theirs)?;
             let mut replay = Replay::new(&*view, tip, &other, call.now, &settle, self.signature())?;
@@ -339,5 +379,89 @@ fn nothing(theirs: CommitHash) -> Draft {
     Draft {
         merged: Some(theirs),
         ..Draft::new(operation, Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{CommitOptions, On, ResetMode};
+    use crate::model::Role;
+
+    fn say(repo: &Repo, on: &On, text: &str) -> CommitHash {
+        let draft = Draft::append(Message::text(Role::User, text));
+        let call = Call::default().on(on);
+        let made = repo.commit(call, &[draft], &CommitOptions::default());
+        made.expect("committed")[0].hash
+    }
+
+    fn tip(repo: &Repo) -> Option<CommitHash> {
+        repo.head(&On::Head).expect("a head").commit()
+    }
+
+    /// A branch beside main, both with a message of their own; and where it ends.
+    fn parted() -> (Repo, CommitHash) {
+        let repo = crate::history::laws::repository();
+        say(&repo, &On::Head, "the task");
+        let idea = RefName::branch("idea").expect("a name");
+        repo.create_branch(Call::default(), &idea, "HEAD")
+            .expect("made");
+        let theirs = say(&repo, &On::Branch(idea), "beside");
+        say(&repo, &On::Head, "here");
+        (repo, theirs)
+    }
+
+    fn merge(repo: &Repo, theirs: &CommitHash, meanwhile: &mut dyn FnMut()) -> (Merge, usize) {
+        let mut asked = 0;
+        let mut summary = |_: &[Message]| {
+            asked += 1;
+            meanwhile();
+            Ok("a summary".to_owned())
+        };
+        let options = MergeOptions::default();
+        let made = repo.merge(
+            Call::default(),
+            theirs,
+            "idea",
+            &options,
+            Some(&mut summary),
+        );
+        (made.expect("merged"), asked)
+    }
+
+    #[test]
+    fn what_another_has_merged_meanwhile_is_not_merged_again() {
+        let (repo, theirs) = parted();
+        let mut after = None;
+        let (made, asked) = merge(&repo, &theirs, &mut || {
+            merge(&repo, &theirs, &mut || ());
+            after = tip(&repo);
+        });
+        assert!(matches!(made, Merge::Here), "{made:?}");
+        assert_eq!((tip(&repo), asked), (after, 1));
+    }
+
+    #[test]
+    fn a_branch_that_was_reset_meanwhile_goes_on_as_one_that_was_reset_before() {
+        let (repo, theirs) = parted();
+        let (made, _) = merge(&repo, &theirs, &mut || {
+            let moved = repo.reset(Call::default(), "HEAD~1", ResetMode::Soft);
+            drop(moved.expect("reset"));
+        });
+        assert!(
+            matches!(made, Merge::Forward { commits: 1, .. }),
+            "{made:?}"
+        );
+        assert_eq!(tip(&repo), Some(theirs));
+    }
+
+    #[test]
+    fn what_was_summed_up_once_is_not_summed_up_again() {
+        let (repo, theirs) = parted();
+        let (made, asked) = merge(&repo, &theirs, &mut || {
+            say(&repo, &On::Head, "meanwhile");
+        });
+        assert!(matches!(made, Merge::Made(_)), "{made:?}");
+        assert_eq!(asked, 1);
     }
 }
