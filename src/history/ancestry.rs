@@ -303,6 +303,7 @@ mod tests {
             let reach = view.by_reach(&[made[ours]]).expect("told");
             let reached: BTreeSet<CommitHash> = reach.reached.iter().map(|row| row.hash).collect();
             prop_assert_eq!(reached, own.iter().map(|at| made[*at]).collect());
+            repo.second_reading()?;
         }
     }
 }

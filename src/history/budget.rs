@@ -940,6 +940,7 @@ mod tests {
                     _ => prop_assert!(false),
                 }
             }
+            repo.second_reading()?;
         }
     }
 }

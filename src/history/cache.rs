@@ -354,6 +354,7 @@ mod tests {
                     }
                     prop_assert!(cache.stats().size_bytes <= snapshots * weight(12));
                 }
+                repo.second_reading()?;
             }
         }
     }

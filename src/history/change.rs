@@ -358,6 +358,7 @@ mod tests {
                 }
                 before = after;
             }
+            repo.second_reading()?;
         }
     }
 }

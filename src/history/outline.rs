@@ -429,6 +429,7 @@ mod tests {
                     agrees(&repo, &tip, window);
                 }
             }
+            repo.second_reading()?;
         }
     }
 

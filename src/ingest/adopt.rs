@@ -412,6 +412,7 @@ mod tests {
                 }
                 prop_assert_eq!(onto(&repo, &path), Some(0));
             }
+            repo.second_reading()?;
         }
     }
 }

@@ -449,5 +449,6 @@ proptest! {
         }
         let found: Vec<CommitHash> = found.iter().map(|one| one.hash).collect();
         prop_assert_eq!(found, brought);
+        repo.second_reading()?;
     }
 }

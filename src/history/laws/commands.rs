@@ -187,5 +187,6 @@ proptest! {
                 then.entry(row.hash).or_insert_with(|| compiled(&repo, &row.hash));
             }
         }
+        repo.second_reading()?;
     }
 }

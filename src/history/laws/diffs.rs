@@ -93,6 +93,7 @@ proptest! {
         for both in tips.windows(2) {
             agree(&repo, &both[0], &both[1], Provider::OpenAi);
         }
+        repo.second_reading()?;
     }
 }
 
@@ -209,6 +210,7 @@ proptest! {
             ends_agree(&repo, &both[0], &both[1], Provider::OpenAi);
             ends_agree(&repo, &both[1], &both[0], Provider::OpenAi);
         }
+        repo.second_reading()?;
     }
 }
 

@@ -199,6 +199,7 @@ proptest! {
         repo.undo(None, Millis(101)).expect("undone");
         prop_assert_eq!(tip(&repo, &two.ours), was);
         prop_assert_eq!(messages(&repo, &was), before);
+        repo.second_reading()?;
     }
 
     #[test]
@@ -218,6 +219,7 @@ proptest! {
                 Ok(Merge::Conflicts(found)) => found.iter().map(|it| (it.number, it.clash.kind)).collect(),
                 _ => Vec::new(),
             };
+            repo.second_reading().expect("sound");
             Some((made.is_ok(), conflicts, timeless(&messages(&repo, &tip(&repo, &two.ours)))))
         };
         prop_assert_eq!(seen(&|at| at, 99), seen(&|at| 1_000 - 7 * at, 3));
@@ -275,6 +277,7 @@ proptest! {
             prop_assert_eq!(texts.len(), all, "nothing twice");
         }
         prop_assert_eq!(messages(&repo, &end).len(), said.len(), "all that was said");
+        repo.second_reading()?;
     }
 
     /// Push, pull, collection, check and the second reader see one and the same.

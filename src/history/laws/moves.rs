@@ -205,6 +205,7 @@ proptest! {
         }
         let refused = matches!(repo.redo(Millis(0)), Err(Error::NothingToRedo { .. }));
         prop_assert!(refused, "a redo beyond the end");
+        repo.second_reading()?;
     }
 }
 

@@ -127,6 +127,7 @@ proptest! {
             let by = repo.operations(1).expect("listed").pop().and_then(|one| one.operation.by?.name);
             prop_assert!(now_newest == newest || by.as_deref() == Some(PEOPLE[who]));
         }
+        repo.second_reading()?;
     }
 }
 

@@ -124,6 +124,7 @@ proptest! {
             }
             Err(other) => prop_assert!(false, "{}", other),
         }
+        repo.second_reading()?;
     }
 
     #[test]
@@ -142,6 +143,7 @@ proptest! {
             let own = order.entries().find(|entry| entry.id == id).expect("it stays in the order");
             prop_assert!(!own.visible, "the hide stands");
         }
+        repo.second_reading()?;
     }
 
     /// What is moved is there once, whatever is undone later; all else stays in its order, and no pair
@@ -212,5 +214,6 @@ proptest! {
         let tip = repo.resolve(&On::Head, "HEAD").expect("it has a tip");
         let back = repo.context(&tip).expect("a context");
         prop_assert!(back.entries.iter().all(|entry| entry.id.commit != hash));
+        repo.second_reading()?;
     }
 }

@@ -141,5 +141,6 @@ proptest! {
         prop_assert_eq!(context_total(counts), right);
         let checked = repo.fsck(true, &mut |_| Ok(())).expect("checked");
         prop_assert!(checked.faults.is_empty(), "{:?}", checked.faults);
+        repo.second_reading()?;
     }
 }

@@ -150,6 +150,7 @@ proptest! {
             }
             known.check(&repo)?;
         }
+        repo.second_reading()?;
     }
 }
 

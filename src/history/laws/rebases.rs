@@ -131,6 +131,7 @@ proptest! {
                 prop_assert!(is >= was, "{} has lost a partner", step.commit);
             }
         }
+        repo.second_reading()?;
     }
 
     #[test]
@@ -236,6 +237,7 @@ proptest! {
         // Once more there is nothing to do.
         let again = repo.rebase(Call::at(Millis(402), "rebase"), &rebase).expect("nothing");
         prop_assert!(again.is_nothing());
+        repo.second_reading()?;
     }
 
     /// What a commit of another branch does is done here, or it is said why not; done once, it is so already.
@@ -300,6 +302,7 @@ proptest! {
             let again = repo.cherry_pick(call, &picked, &options).expect("nothing");
             prop_assert_eq!(again.already, [row.hash]);
         }
+        repo.second_reading()?;
     }
 
     /// To put the own commits on where they began changes nothing but their names.
@@ -333,6 +336,7 @@ proptest! {
         if from != tip {
             prop_assert_eq!(seen(&context(&repo, &done.after)), seen(&context(&repo, &tip)));
         }
+        repo.second_reading()?;
     }
 
     /// The newest commit reverted: the context is as it was before it.
@@ -376,5 +380,6 @@ proptest! {
             prop_assert!(view.is_ancestor(&tip, &now).expect("asked"), "it stays in the history");
             prop_assert!(load::commit(&*view, &now).is_ok());
         }
+        repo.second_reading()?;
     }
 }

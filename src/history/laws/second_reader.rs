@@ -50,3 +50,20 @@ proptest! {
         }
     }
 }
+
+impl Repo {
+    /// Has the second reader read a copy of it: a law with histories of its own ends so. A repository on a server is no
+    /// file that it could read.
+    pub(crate) fn second_reading(&self) -> Result<(), TestCaseError> {
+        if self.is_on_server() {
+            return Ok(());
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let copy = folder.path().join("copy.db");
+        self.backup(&copy, &mut |_| {}).expect("copied");
+        match second_reader(&copy) {
+            Some((false, _, faults)) => Err(TestCaseError::fail(faults)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -81,6 +81,7 @@ proptest! {
             let told = |pages: Vec<Vec<_>>| pages.into_iter().flatten().map(|row| format!("{row:?}")).collect::<Vec<_>>();
             prop_assert_eq!(told(pages), told(whole));
         }
+        repo.second_reading()?;
     }
 }
 
@@ -144,6 +145,7 @@ proptest! {
             prop_assert_eq!(count, messages.len() as i64);
             prop_assert!(rows.iter().map(|row| row.hash).eq(path.iter().rev().map(|(hash, _)| *hash)));
         }
+        repo.second_reading()?;
     }
 
     /// What is committed between two looks changes nothing of what they say: each agrees with a sum over what
@@ -186,6 +188,7 @@ proptest! {
         let messages = repo.messages(&context).expect("read");
         let compiled = context_total(messages.iter().map(|message| counter.message(message)));
         prop_assert_eq!(status.total, compiled);
+        repo.second_reading()?;
     }
 
     /// A log of some operations, and a short one, list what the whole log lists of them.
@@ -206,6 +209,7 @@ proptest! {
         }
         let all: Vec<_> = whole.iter().map(|row| (row.hash, row.running.tokens)).collect();
         prop_assert_eq!(&log(&repo, tip, limit, &[]), &all[..limit.min(all.len())]);
+        repo.second_reading()?;
     }
 }
 

@@ -190,6 +190,7 @@ proptest! {
             let _ = command(&repo, draw, Millis(at as i64));
         }
         agrees(&repo)?;
+        repo.second_reading()?;
     }
 }
 
@@ -278,6 +279,7 @@ proptest! {
             4 => repo.annotate(call, &[id(a)], priority, None, &options).map(|done| done.surgery),
             _ => repo.drop_named(call, &parts, b > 100, &options),
         })?;
+        repo.second_reading()?;
     }
 }
 
@@ -320,5 +322,6 @@ proptest! {
             (_, 2) => repo.clear(call, which > 200, &options),
             _ => repo.carry_out(call, &keep, &options),
         })?;
+        repo.second_reading()?;
     }
 }

@@ -779,6 +779,7 @@ proptest! {
                 }
             }
             sound(mine);
+            mine.second_reading()?;
             let again = fetch(mine, &mut here(&hub), Follow::Tags).expect("fetched");
             prop_assert_eq!(again.carried, Carried::default());
         }

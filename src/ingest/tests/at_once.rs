@@ -259,7 +259,7 @@ fn check(repo: &Repo, outcomes: &[Outcome]) -> std::result::Result<(), String> {
     }
     let checked = repo.fsck(false, &mut |_| Ok(())).expect("checked");
     if checked.faults.is_empty() {
-        Ok(())
+        repo.second_reading().map_err(|error| error.to_string())
     } else {
         Err(format!("{:?}", checked.faults))
     }

@@ -520,6 +520,7 @@ proptest! {
             let back = comes_back(&repo, &commit, format, "parallel");
             prop_assert!(back.is_ok(), "{}", back.unwrap_err());
         }
+        repo.second_reading()?;
     }
 
     #[test]
@@ -559,5 +560,6 @@ proptest! {
             let back = comes_back(&repo, &tip, format, &stem);
             prop_assert!(back.is_ok(), "{} {}\n{}", path.display(), format, back.unwrap_err());
         }
+        repo.second_reading()?;
     }
 }

@@ -55,6 +55,7 @@ fn both_ways(name: &str, bytes: &[u8], cuts: &[usize]) -> Result<u64, TestCaseEr
         bring_in(&grown, &path, Reading::New);
         prop_assert_eq!(kept(&grown), kept(&whole), "at {} of {:?}", cut, cuts);
     }
+    grown.second_reading()?;
     Ok(GROWN.get() - before)
 }
 

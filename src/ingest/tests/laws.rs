@@ -104,5 +104,6 @@ proptest! {
                 prop_assert_eq!(&texts(&repo, session), wanted);
             }
         }
+        repo.second_reading()?;
     }
 }

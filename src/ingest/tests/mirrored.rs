@@ -345,5 +345,6 @@ proptest! {
         prop_assert_eq!(bill(&repo), (ROUNDS + 3, 600, 3050));
         let branches = repo.references(RefName::HEADS).expect("branches");
         prop_assert_eq!(branches.len(), 2, "{:?}", branches);
+        repo.second_reading()?;
     }
 }

@@ -67,6 +67,7 @@ fn both_ways(bytes: &[u8], size: usize, eager: bool) -> Result<u64, TestCaseErro
     let hold = |whole: &Recorder<'_>, trailed: &Recorder<'_>| {
         prop_assert_eq!(kept(&repos[1]), kept(&repos[0]));
         prop_assert_eq!(said(trailed.report()), said(whole.report()));
+        repos[1].second_reading()?;
         prop_assert_eq!(trailed.new_commits(), whole.new_commits());
         Ok(())
     };

@@ -175,6 +175,7 @@ proptest! {
         }
         let found = repo.fsck(false, &mut |_| Ok(())).expect("checked");
         prop_assert!(!found.is_damaged(), "{found:?}");
+        repo.second_reading()?;
     }
 }
 

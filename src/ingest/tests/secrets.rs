@@ -219,6 +219,7 @@ proptest! {
             let values = serde_json::Deserializer::from_slice(&clean).into_iter::<serde_json::Value>();
             prop_assert!(values.into_iter().all(|it| it.is_ok()), "{format}");
         }
+        repo.second_reading()?;
     }
 
     /// A redaction leaves the same context but for the secrets, and an undo brings them back.
@@ -241,6 +242,7 @@ proptest! {
         });
         prop_assert_eq!(&after, &redacted.collect::<Vec<_>>());
         prop_assert_eq!(counts.is_empty(), done.is_nothing());
+        repo.second_reading()?;
     }
 }
 

@@ -203,6 +203,7 @@ proptest! {
             prop_assert!(pushed.is_subset(&home.history(&main())));
             // Each has its own session, too.
             prop_assert!(home.tip(&session()).is_some());
+            home.repo.second_reading()?;
         }
     }
 }

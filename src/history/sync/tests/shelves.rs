@@ -625,6 +625,7 @@ proptest! {
                 let is_here = says_any(mine, &own(who), &text);
                 prop_assert!(is_here || !board.says(&text), "{text}");
             }
+            mine.second_reading()?;
         }
     }
 }

@@ -689,6 +689,8 @@ proptest! {
                 drop(view);
                 sound(other);
             }
+            drop(mine_view);
+            mine.second_reading()?;
         }
     }
 }
