@@ -245,7 +245,9 @@ impl Placement {
             let old = tx.reference(&theirs)?;
             let own = old.as_ref().and_then(RefValue::commit);
             let own = own.filter(|_| !name.starts_with(LEAF));
-            let is_own = own.is_some() && !tx.sources(&theirs)?.is_empty();
+            // A purge may have erased the file of its own.
+            let has_file = !tx.sources(&theirs)?.is_empty() || tx.origin(&theirs)?.is_some();
+            let is_own = own.is_some() && has_file;
             let (value, ours) = match own.filter(|_| is_own) {
                 Some(own) => {
                     let joined = mirror::joined(tx, own, tip, &self.name)?;

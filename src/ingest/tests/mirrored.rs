@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use crate::history::Repo;
+use crate::history::{Call, Erasing, Pattern, Repo};
 use crate::ingest::{ImportRequest, Reading, import};
 use crate::model::price::Prices;
 use crate::model::{Message, Millis, Part, RefName, RefValue, Usage};
@@ -231,6 +231,40 @@ fn a_sub_agents_own_file_wins_over_its_mirror_whichever_comes_first() {
         let view = repo.store.read().expect("a view");
         let row = view.session(&agent()).expect("read").expect("a row");
         assert_eq!(row.cwd.as_deref(), Some("/w"), "{order:?}");
+    }
+}
+
+/// What is erased is in a file, which is kept no more.
+#[test]
+fn a_mirror_takes_no_place_of_a_file_that_a_purge_has_erased() {
+    let place = Place::new();
+    for orders in [
+        [&[OWN, PARENTS][..], &[PARENTS, OWN]],
+        [&[OWN], &[PARENTS, OWN]],
+    ] {
+        let repo = taken(&place, orders[0]);
+        let pattern = Pattern::regex("I read file 1").expect("a pattern");
+        let what = Erasing {
+            pattern: Some(&pattern),
+            ..Erasing::default()
+        };
+        let purged = repo
+            .erase(Call::at(Millis(8), "purge"), &what)
+            .expect("erased");
+        assert_eq!(purged.sources, 1);
+        let mut all = everything();
+        let at = all
+            .iter()
+            .position(|said| said == "I read file 1.")
+            .expect("said");
+        // The reply whose text it was.
+        all.splice(at..at + 2, ["[purged]".to_owned()]);
+        for (is_own, lines) in orders[1].iter().chain(orders[1]) {
+            bring_in(&repo, &place.file(*is_own, *lines), Reading::Whole);
+            assert_eq!(told(&repo), all);
+        }
+        assert_eq!(bill(&repo), (ROUNDS + 3, 600, 3050));
+        assert_eq!(sessions(&repo).len(), 2);
     }
 }
 
