@@ -6,4 +6,7 @@ CREATE TABLE origins (
     began       INTEGER,
     copied_from TEXT,
     seal        INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID
+) STRICT, WITHOUT ROWID;
+
+-- What may be erased, so that an import asks at once whether anything is: it may have come so from elsewhere.
+CREATE INDEX contents_erased ON contents (id) WHERE preview = '[purged]'

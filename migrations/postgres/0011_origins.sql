@@ -22,4 +22,7 @@ BEGIN
     END LOOP;
 END $$;
 
+-- What may be erased, so that an import asks at once whether anything is: it may have come so from elsewhere.
+CREATE INDEX contents_erased ON contents (id) WHERE preview = '[purged]'::bytea;
+
 UPDATE tract_repository SET format = 13;

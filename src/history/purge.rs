@@ -186,7 +186,12 @@ pub(crate) fn scrubbed(store: &dyn Store) -> Option<Unfinished> {
 
 /// Whether the path to `tip` holds anything that was purged. Free where nothing ever was.
 pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
-    Ok(view.last_purge()?.is_some() && has_tombstones(view, tip)?)
+    Ok(is_any_erased(view)? && has_tombstones(view, tip)?)
+}
+
+/// Whether anything here is erased, by a purge here or one elsewhere.
+pub(crate) fn is_any_erased(view: &dyn View) -> Result<bool> {
+    Ok(view.last_purge()?.is_some() || view.has_tombstones()?)
 }
 
 /// The same, where it may have come so from elsewhere.

@@ -144,21 +144,21 @@ pub trait Objects {
     }
 
     /// Whether anything here is erased, be it that it came so: a purge elsewhere leaves no operation here
-    /// ([`Refs::last_purge`](super::Refs::last_purge)). Looks at the rows of all contents.
+    /// ([`Refs::last_purge`](super::Refs::last_purge)).
     fn has_tombstones(&self) -> Result<bool> {
         Ok(!self.tombstones()?.is_empty())
     }
 
-    /// The contents that are erased. Looks at the rows of all contents.
+    /// The contents that are erased.
     fn tombstones(&self) -> Result<Vec<ContentHash>> {
-        let may_be = self.contents_shown_as(PURGED)?;
+        let may_be = self.contents_shown_as_erased()?;
         let purged = self.purged(&may_be)?;
         let all = may_be.into_iter().zip(purged);
         Ok(all.filter_map(|(hash, is)| is.then_some(hash)).collect())
     }
 
-    /// The contents of which listings show just this. Reads no body.
-    fn contents_shown_as(&self, preview: &str) -> Result<Vec<ContentHash>>;
+    /// The contents of which listings show [`PURGED`], by an index of them. Reads no body.
+    fn contents_shown_as_erased(&self) -> Result<Vec<ContentHash>>;
 
     /// Whether each of these contents has no body any more: it was damaged, and was set aside. What
     /// isn't here was not. An engine that sets nothing aside has lost none.

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::sandbox::Sandbox;
 use crate::sharing::{mine, old};
 
@@ -139,6 +141,59 @@ fn a_purge_reaches_those_who_pull() {
         );
         yours.ok(&["config", "--unset", "receive.purge"]);
     }
+}
+
+/// What came erased from elsewhere stays so when the session's file comes in here, and the same words are a message
+/// wherever else they are said.
+#[test]
+fn what_was_erased_elsewhere_stays_so_when_its_file_comes_in() {
+    let line = |session: &str, at: usize, text: &str| {
+        let parent = at.checked_sub(1).map(|before| format!("{session}{before}"));
+        let message = json!({"role": "user", "content": text});
+        let line = json!({"type": "user", "uuid": format!("{session}{at}"), "parentUuid": parent, "sessionId": session,
+            "cwd": "/p", "version": "2.1.332", "timestamp": format!("2026-11-28T10:00:{at:02}.000Z"), "message": message});
+        format!("{line}\n")
+    };
+    let of = |session: &str| {
+        let lines = ["one", "the hunter2", "three"].iter().enumerate();
+        lines
+            .map(|(at, text)| line(session, at, text))
+            .collect::<String>()
+    };
+    let (mine, yours) = (Sandbox::new(), Sandbox::new());
+    mine.write("one.jsonl", of("one"));
+    mine.ok(&["import", "one.jsonl"]);
+    mine.ok(&["purge", "--match", "hunter2", "--force"]);
+    yours.ok(&["remote", "add", "hub", &mine.place()]);
+    yours.ok(&["pull", "hub", "--sources"]);
+    yours.write("one.jsonl", of("one") + &line("one", 3, "four"));
+    yours.ok(&["import", "one.jsonl"]);
+    let log = yours.ok(&["log", "sessions/claude-code/one", "--format", "%s"]);
+    assert_eq!(
+        log.lines().collect::<Vec<_>>(),
+        ["four", "three", "[purged]", "one"]
+    );
+    assert!(
+        !yours
+            .ok(&["export", "sessions/claude-code/one"])
+            .contains("hunter2")
+    );
+    // Another session, and a person, say it anew.
+    yours.write("two.jsonl", of("two"));
+    yours.ok(&["import", "two.jsonl"]);
+    yours.ok(&["--on", "notes", "commit", "-r", "user", "-m", "the hunter2"]);
+    for branch in ["sessions/claude-code/two", "notes"] {
+        let log = yours.ok(&["log", branch, "--format", "%s"]);
+        assert!(log.contains("the hunter2"), "{log}");
+    }
+    // Both ends meet where the session went on.
+    mine.write("one.jsonl", of("one") + &line("one", 3, "four"));
+    mine.ok(&["import", "one.jsonl"]);
+    let said = yours.tract(&["pull", "hub"]);
+    assert!(
+        !said.contains("beside") && !said.contains("note:"),
+        "{said}"
+    );
 }
 
 #[test]

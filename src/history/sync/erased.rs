@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
-use crate::history::purge::contents_of;
+use crate::history::purge::{contents_of, is_any_erased};
 use crate::store::View;
 
 /// What is erased of the paths to these commits, as far as they are here: also what came so from elsewhere.
 pub(super) fn erased_on(view: &dyn View, tips: &[CommitHash]) -> Result<Vec<ContentHash>> {
-    if view.last_purge()?.is_none() && !view.has_tombstones()? {
+    if !is_any_erased(view)? {
         return Ok(Vec::new());
     }
     let named = named_on(view, tips)?;

@@ -11,6 +11,7 @@ use super::Step;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::copies::Copies;
+use crate::history::purge::is_any_erased;
 use crate::history::{load, path, reissue};
 use crate::interop::Action;
 use crate::model::{Message, Operation, RefName, Sealed};
@@ -33,15 +34,15 @@ pub(super) enum Beside {
 }
 
 impl Own {
-    /// Of the session `id` of `tool`, and of those that it is a copy of: its file names `originals`. None where nothing ever was
-    /// purged.
+    /// Of the session `id` of `tool`, and of those that it is a copy of: its file names `originals`. None where nothing
+    /// is erased.
     pub(super) fn of(
         view: &dyn View,
         tool: &str,
         id: &str,
         originals: &dyn Fn() -> Result<Vec<RefName>>,
     ) -> Result<Option<Self>> {
-        if view.last_purge()?.is_none() {
+        if !is_any_erased(view)? {
             return Ok(None);
         }
         let mut said = refs_of(view, tool, id)?.0;

@@ -110,9 +110,9 @@ impl Objects for Session<'_> {
         self.all(sql, &[], rows::content_size)
     }
 
-    fn contents_shown_as(&self, preview: &str) -> Result<Vec<ContentHash>> {
-        let sql = "SELECT hash FROM contents WHERE preview = $1 ORDER BY id";
-        self.all(sql, &[&preview], |row| get(row, 0))
+    fn contents_shown_as_erased(&self) -> Result<Vec<ContentHash>> {
+        let sql = "SELECT hash FROM contents WHERE preview = '[purged]'::bytea ORDER BY id";
+        self.all(sql, &[], |row| get(row, 0))
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {

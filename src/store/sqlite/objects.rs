@@ -203,9 +203,9 @@ impl Objects for Session<'_> {
         self.all(sql, [], |row| rows::content_size(row))
     }
 
-    fn contents_shown_as(&self, preview: &str) -> Result<Vec<ContentHash>> {
-        let sql = "SELECT hash FROM contents WHERE preview = ?1 AND intact!(contents) ORDER BY id";
-        self.all(sql, [preview], |row| row.get(0))
+    fn contents_shown_as_erased(&self) -> Result<Vec<ContentHash>> {
+        let sql = "SELECT hash FROM contents WHERE preview = '[purged]' AND intact!(contents) ORDER BY id";
+        self.all(sql, [], |row| row.get(0))
     }
 
     fn usage(&self, commits: &[CommitHash]) -> Result<Vec<Option<Usage>>> {

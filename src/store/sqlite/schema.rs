@@ -211,6 +211,7 @@ pub(super) fn complete(connection: &Connection) -> Result<()> {
     let added = added(format(connection)?);
     for (at, table) in [(0, AUTHORS), (2, ORIGINS)] {
         if added <= at {
+            let (table, _) = table.split_once("CREATE INDEX").unwrap_or((table, ""));
             let beside = table.replace("CREATE TABLE", "CREATE TEMP TABLE");
             connection.execute_batch(&beside).map_err(engine)?;
         }

@@ -72,6 +72,7 @@ fn schema(session: &Session<'_>, check: &mut Check<'_>) -> Result<()> {
     }
     if session.lacks_origins()? {
         wanted.execute("DROP TABLE origins", [])?;
+        wanted.execute("DROP INDEX contents_erased", [])?;
     }
     if session.lacks_activity()? {
         for index in ["refs_by_activity", "sessions_by_cwd"] {
