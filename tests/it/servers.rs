@@ -62,7 +62,7 @@ mod known {
         on(&["undo"]);
         insta::assert_snapshot!(on(&["compile", "--format", "text"]), @r"
         [1] user
-        hello
+          hello
         ");
         insta::assert_snapshot!(on(&["fsck"]), @r"
         --- stderr

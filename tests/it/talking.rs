@@ -7,7 +7,7 @@ use crate::screen::Screen;
 
 /// Answers at once, or begins to and never ends.
 const AGENT: &str = "\
-last=$(tail -n 1)
+last=$(tail -n 1 | sed 's/^  //')
 case \"$last\" in
 *slow*) for word in one two three; do printf '%s ' \"$word\"; sleep 0.2; done; sleep 1000;;
 *calls*) cat call.jsonl; sleep 1000;;
