@@ -136,6 +136,7 @@ fn wanted(wanted: &str) -> &str {
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
         "a string" | "a borrowed string" | "variant identifier" => "a text",
+        "path string" => "a path",
         "a map" => "an object",
         "string or map" => "a text or an object",
         _ if wanted.starts_with("struct ") => "an object",

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use tract::Error;
+use tract::api::unfit;
 use tract::history::Repo;
 
 use super::{App, Failure, Result, named};
@@ -37,7 +38,8 @@ impl Hook {
     /// The one on standard input.
     pub fn read() -> Result<Self> {
         let text = named::text(std::io::stdin().lock(), "standard input")?;
-        Ok(serde_json::from_str(&text).map_err(|error| Error::input(NAME, error))?)
+        let read = serde_json::from_str(&text);
+        Ok(read.map_err(|error| Error::input(NAME, unfit(&error, &text)))?)
     }
 
     /// The hook's directory becomes ours, where no repository was named; where there is none, the home.

@@ -297,13 +297,13 @@ fn a_hook_that_fails_stops_nothing_and_says_why() {
     told += &sandbox.tract_with(&["guard", "--hook", "--chars", "1"], "{}");
     insta::assert_snapshot!(told, @r"
     --- stderr
-    error: the hook's JSON on standard input: EOF while parsing a value at line 1 column 0
+    error: the hook's JSON on standard input: it ends within a value at line 1 column 0
 
     --- stderr
     error: the hook's JSON on standard input names no event
 
     --- stderr
-    error: the hook's JSON on standard input: invalid type: integer `1`, expected a string at line 1 column 2
+    error: the hook's JSON on standard input: 1 where a text is wanted
 
     --- stderr
     error: there is nothing to guard at the event Stop
@@ -312,7 +312,7 @@ fn a_hook_that_fails_stops_nothing_and_says_why() {
     error: the hook's JSON on standard input: it names no transcript
 
     --- stderr
-    error: the hook's JSON on standard input: invalid type: sequence, expected path string at line 1 column 71
+    error: the hook's JSON on standard input: 'transcript_path': a list where a path is wanted
 
     --- stderr
     error: /nowhere/x.jsonl: no such file or directory
@@ -327,7 +327,7 @@ fn a_hook_that_fails_stops_nothing_and_says_why() {
     On main, HEAD dbc1344
     Guard    failed at PreCompact 2026-03-14 12:10:00: /nowhere/x.jsonl: no such file or directory
     Guard    failed at Stop 2026-03-14 12:07:00: there is nothing to guard at the event Stop
-    Guard    failed at an event 2026-03-14 12:09:00: the hook's JSON on standard input: invalid type: sequence, expected path string at line 1 column 71
+    Guard    failed at an event 2026-03-14 12:09:00: the hook's JSON on standard input: 'transcript_path': a list where a path is wanted
     Context  1 message
     Tokens   8 (no budget set)
              user 100%   largest: one 5 (:1)

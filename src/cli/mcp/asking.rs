@@ -85,10 +85,8 @@ impl Memory {
                 ..Asking::default()
             };
             if let Some(file) = file {
-                intake.alone(&*at.is_cancelled)?;
-                let taken = asking.take_in(at, &file, "mcp", true);
-                intake.free();
-                taken?;
+                let _turn = intake.turn(&*at.is_cancelled)?;
+                asking.take_in(at, &file, "mcp", true)?;
             }
             if (at.is_cancelled)() {
                 return Err(tract::Error::Cancelled.into());
@@ -113,7 +111,7 @@ impl Memory {
 
 impl Intake {
     /// Waits until nobody else takes in.
-    fn alone(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), ApiError> {
+    fn turn(&self, is_cancelled: &dyn Fn() -> bool) -> Result<Turn<'_>, ApiError> {
         let mut is_taken = lock(&self.is_taken);
         while *is_taken {
             if is_cancelled() {
@@ -123,12 +121,17 @@ impl Intake {
             is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *is_taken = true;
-        Ok(())
+        Ok(Turn(self))
     }
+}
 
-    fn free(&self) {
-        *lock(&self.is_taken) = false;
-        self.freed.notify_one();
+/// Nobody else takes in until this is dropped.
+struct Turn<'a>(&'a Intake);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.is_taken) = false;
+        self.0.freed.notify_one();
     }
 }
 
