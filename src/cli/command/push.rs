@@ -73,7 +73,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let secrets = app.secrets()?;
     let options = PushOptions {
         remote: place.name.as_deref(),
-        is_named: place.name.is_some(),
+        is_named: place.is_kept,
         sources: args.sources,
         with_lease: args.force_with_lease,
         is_dry: args.dry_run,

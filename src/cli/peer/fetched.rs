@@ -34,7 +34,7 @@ pub fn run(from: &From, what: Typed, options: &FetchOptions<'_>, app: &mut App) 
     let what = what.flag("--sources", from.sources).line();
     let options = FetchOptions {
         remote: &name,
-        is_named: true,
+        is_named: place.is_kept,
         sources: from.sources,
         ..*options
     };

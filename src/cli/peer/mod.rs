@@ -31,6 +31,8 @@ pub struct Named {
     pub name: Option<String>,
     /// The URL.
     pub url: String,
+    /// Whether the settings name it.
+    pub is_kept: bool,
 }
 
 /// What was typed for a remote; without it, `origin`, or the only one.
@@ -39,6 +41,7 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
     let named = |remote: &Remote| Named {
         name: Some(remote.name.clone()),
         url: remote.url.clone(),
+        is_kept: true,
     };
     let place = |name: &str| remotes.iter().find(|it| it.name == name).map(named);
     let chosen = match (typed, repo.head(&app.on()?)?.branch()) {
@@ -70,11 +73,13 @@ pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
                     Ok(Named {
                         name: Some(format!("git-{remote}")),
                         url: typed.to_owned(),
+                        is_kept: false,
                     })
                 }
                 Some(_) => Ok(Named {
                     name: None,
                     url: kept(typed, app)?,
+                    is_kept: false,
                 }),
                 None => {
                     let failure = Failure::refused(format!("no remote '{typed}'"));
