@@ -85,6 +85,7 @@ mod owners;
 mod pages;
 mod paging;
 mod painting;
+mod pairs;
 mod parts;
 mod people;
 #[cfg(all(unix, feature = "postgres"))]
