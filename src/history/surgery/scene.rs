@@ -202,7 +202,6 @@ impl Repo {
             });
         };
         let view = self.store.read()?;
-        let encoding = pictures::at(&*view, &tip, encoding)?;
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
         let each = Needs {
@@ -216,6 +215,13 @@ impl Repo {
         let context = outline.context_of(&*view, visible.collect())?;
         drop(view);
         let counts = counts::filled(&*self.store, &context, known, encoding)?;
+        let is_estimated = pictures::are_among(&counts);
+        let view = self.store.read()?;
+        if let Some(by_rule) = pictures::other(&*view, &tip, encoding, is_estimated)? {
+            drop(view);
+            return self.scene(on, by_rule, needs);
+        }
+        drop(view);
         let visible = input.order.iter_mut().filter(|entry| entry.entry.visible);
         for (entry, count) in visible.zip(&counts) {
             entry.tokens = *count;
@@ -263,7 +269,6 @@ impl Repo {
             drop(view);
             return whole();
         }
-        let encoding = pictures::at(&*view, &tip, encoding)?;
         let purge = view.last_purge()?;
         let outline = Outline::of(&*view, &tip)?.apart(&*view, &needs.named)?;
         if outline.visible().len() < FEW && !(apart.back && outline.entries() >= FEW as u64) {
@@ -282,10 +287,17 @@ impl Repo {
         TOGETHER.set(TOGETHER.get() + 1);
         // What a hide put in place may have no count yet.
         counts::of_entries(&*self.store, &outline.visible_ones(), encoding)?;
+        let total = totals::of_commit(self, &tip, encoding)?;
+        let view = self.store.read()?;
+        if let Some(by_rule) = pictures::other(&*view, &tip, encoding, total.estimates > 0)? {
+            drop(view);
+            return self.scene_together(on, by_rule, needs, is_enough);
+        }
+        drop(view);
         Ok(Scene {
             tip: Some(tip),
             input,
-            together: Some(totals::of_commit(self, &tip, encoding)?),
+            together: Some(total),
             encoding,
             purge,
             outline: Some(outline),
