@@ -34,11 +34,15 @@ class Damaged(Exception):
 
 
 def zstd():
-    name = ctypes.util.find_library("zstd")
-    if name is None:
-        print("zstd is not here: not checked", file=sys.stderr)
-        sys.exit(77)
-    library = ctypes.CDLL(name)
+    try:
+        # Where it is called so, no program has to be asked for its name, which takes longer than all else.
+        library = ctypes.CDLL("libzstd.so.1")
+    except OSError:
+        name = ctypes.util.find_library("zstd")
+        if name is None:
+            print("zstd is not here: not checked", file=sys.stderr)
+            sys.exit(77)
+        library = ctypes.CDLL(name)
     library.ZSTD_decompress.restype = ctypes.c_size_t
     library.ZSTD_isError.argtypes = [ctypes.c_size_t]
     library.ZSTD_decompress.argtypes = [

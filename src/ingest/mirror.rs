@@ -24,9 +24,14 @@ pub(super) fn parent(agent: &RefName) -> Option<(RefName, &str)> {
     Some((RefName::session(tool, parent), name))
 }
 
-/// Whether a commit came in from the file of a session.
+/// Whether a commit came in from the file of a session. Where a purge erased that file, any commit without records may
+/// have.
 pub(super) fn is_of(view: &dyn View, commit: &CommitHash, session: &RefName) -> Result<bool> {
-    for (source, _) in view.records_of(commit)? {
+    let records = view.records_of(commit)?;
+    if records.is_empty() {
+        return Ok(view.origin(session)?.is_some());
+    }
+    for (source, _) in records {
         if view
             .source(source)?
             .is_some_and(|row| row.session == *session)

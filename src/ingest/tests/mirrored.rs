@@ -268,6 +268,26 @@ fn a_mirror_takes_no_place_of_a_file_that_a_purge_has_erased() {
     }
 }
 
+#[test]
+fn the_file_of_its_own_wins_over_a_mirror_whose_file_a_purge_has_erased() {
+    let place = Place::new();
+    let repo = taken(&place, &[PARENTS]);
+    let pattern = Pattern::regex("Have it looked at").expect("a pattern");
+    let what = Erasing {
+        pattern: Some(&pattern),
+        ..Erasing::default()
+    };
+    let call = Call::at(Millis(8), "purge");
+    let purged = repo.erase(call, &what).expect("erased");
+    assert_eq!(purged.sources, 1);
+    for (is_own, lines) in [OWN, PARENTS, OWN] {
+        bring_in(&repo, &place.file(is_own, lines), Reading::Whole);
+        assert_eq!(told(&repo), everything());
+        assert_eq!(sessions(&repo).len(), 2);
+        assert_eq!(bill(&repo), (ROUNDS + 3, 600, 3050));
+    }
+}
+
 /// A fork's file holds a copy of the mirror, too, under its own id.
 #[test]
 fn what_a_copy_mirrors_of_a_sub_agent_is_paid_for_where_that_ran() {
