@@ -36,14 +36,15 @@ class Methods:
         """
         return self._ask("sessions", {"directory": directory})
 
-    def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ExportAnswer:
+    def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
         """Gives the session's file back, or writes it in another tool's format.
 
         - `rev`: The commit whose context is written; HEAD's unless given.
         - `format`: The format; the session's own unless given.
         - `secrets`: What is done about secrets.
+        - `anonymous`: Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
         """
-        return self._ask("export", {"rev": rev, "format": format, "secrets": secrets})
+        return self._ask("export", {"rev": rev, "format": format, "secrets": secrets, "anonymous": anonymous})
 
     def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
         """Writes the context as a new session where a tool looks for its sessions, to go on there.
@@ -519,14 +520,15 @@ class AsyncMethods:
         """
         return await self._ask("sessions", {"directory": directory})
 
-    async def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ExportAnswer:
+    async def export(self, rev: Optional[str] = None, *, format: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None, anonymous: Optional[bool] = None) -> types.ExportAnswer:
         """Gives the session's file back, or writes it in another tool's format.
 
         - `rev`: The commit whose context is written; HEAD's unless given.
         - `format`: The format; the session's own unless given.
         - `secrets`: What is done about secrets.
+        - `anonymous`: Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
         """
-        return await self._ask("export", {"rev": rev, "format": format, "secrets": secrets})
+        return await self._ask("export", {"rev": rev, "format": format, "secrets": secrets, "anonymous": anonymous})
 
     async def resume(self, rev: Optional[str] = None, *, in_: Optional[str] = None, directory: Optional[str] = None, secrets: Optional[types.SecretsLeave] = None) -> types.ResumeAnswer:
         """Writes the context as a new session where a tool looks for its sessions, to go on there.

@@ -29,6 +29,8 @@ class ExportParams(TypedDict, total=False):
     """The format; the session's own unless given."""
     secrets: SecretsLeave
     """What is done about secrets."""
+    anonymous: bool
+    """Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then."""
 
 
 SecretsLeave = Literal["refuse", "redact", "allow"]
