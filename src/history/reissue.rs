@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::hash::ContentHash;
-use crate::history::purge::is_any_erased;
 use crate::model::{Draft, Message, Sealed};
 use crate::store::View;
 
@@ -35,7 +34,7 @@ pub(crate) fn renewed(view: &dyn View, message: &Sealed<Message>) -> Result<Seal
 
 /// A draft that names no erased message among those that it brings along.
 pub(crate) fn renew<'d>(view: &dyn View, draft: &'d Draft) -> Result<Cow<'d, Draft>> {
-    if draft.messages.is_empty() || !is_any_erased(view)? {
+    if draft.messages.is_empty() || view.last_purge()?.is_none() {
         return Ok(Cow::Borrowed(draft));
     }
     let messages = draft.messages.iter();
