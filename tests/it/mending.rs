@@ -195,7 +195,7 @@ fn what_the_rest_vouches_for_is_made_again() {
       damaged  message 3ddde6b24c: listings show it wrongly
       damaged  message d66ead3dc4: listings show it wrongly
     counts
-      damaged  token counts: 26 not as they were written
+      damaged  token counts: 27 not as they were written
     totals
       damaged  totals: 1 not as they were written
     a checkpoint
