@@ -2,11 +2,12 @@
 """Reads a repository by docs/object-format.md alone and says what is damaged.
 
     python3 tests/check_repository.py .tract/tract.db [--contexts] [--attest MANIFEST]
+    python3 tests/check_repository.py --each
 
 A second implementation, so that the page is held to what the program writes. It needs Python 3.9 and
 libzstd and nothing else, and opens the file for reading only. Every fault is a line; --contexts prints,
 for each ref, every visible entry: the entry, its content, and its hidden parts. --attest holds the commits of a
-manifest against the repository (docs/attest.md). Exit status: 0 sound, 3 damaged, 77 where zstd is not at hand.
+manifest against the repository (docs/attest.md). --each reads what stands on its lines of input. Exit status: 0 sound, 3 damaged, 77 where zstd is not at hand.
 """
 
 import collections
@@ -918,6 +919,30 @@ def shape(order):
     return (len(order.entries), hides, order.settings, entries)
 
 
+def read(path, manifest=None):
+    """The contexts of a repository, and its faults."""
+    try:
+        checker = Checker(path)
+        checker.check()
+        lines = list(checker.contexts())
+        if manifest is not None:
+            checker.attested(manifest)
+        checker.db.close()
+        return lines, checker.faults
+    except (Damaged, sqlite3.DatabaseError, ValueError) as error:
+        return [], ["file: %s" % error]
+
+
+def each():
+    """Answers each line of what is asked, `faults PATH` or `contexts PATH`, by contexts and faults as a line of JSON."""
+    for line in sys.stdin:
+        what, path = line.rstrip("\n").split(" ", 1)
+        lines, faults = read(path)
+        answer = lines if what == "contexts" else [], faults
+        print(json.dumps(["".join(text + "\n" for text in texts) for texts in answer]), flush=True)
+    return 0
+
+
 def main(arguments):
     arguments, manifest = list(arguments), None
     if "--attest" in arguments[:-1]:
@@ -926,18 +951,12 @@ def main(arguments):
             manifest = json.load(file)
         del arguments[at : at + 2]
     paths = [argument for argument in arguments if not argument.startswith("-")]
+    if arguments == ["--each"]:
+        return each()
     if len(paths) != 1:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    try:
-        checker = Checker(paths[0])
-        checker.check()
-        lines = list(checker.contexts())
-        if manifest is not None:
-            checker.attested(manifest)
-        faults = checker.faults
-    except (Damaged, sqlite3.DatabaseError, ValueError) as error:
-        lines, faults = [], ["file: %s" % error]
+    lines, faults = read(paths[0], manifest)
     if "--contexts" in arguments:
         sys.stdout.writelines(line + "\n" for line in lines)
     for fault in faults:

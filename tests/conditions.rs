@@ -89,22 +89,50 @@ pub fn real_sessions() -> PathBuf {
 /// refs, the faults. None where there is no Python with zstd, which is an error under CI.
 #[allow(dead_code)]
 pub fn second_reader(database: &std::path::Path) -> Option<(bool, String, String)> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_repository.py");
-    let mut python = std::process::Command::new("python3");
-    let output = python.arg(script).arg(database).arg("--contexts").output();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let read = output.ok().and_then(|output| {
-        let sound = match output.status.code() {
-            Some(0) => true,
-            Some(3) => false,
-            Some(77) => return None,
-            _ => panic!("{}", text(&output.stderr)),
+    let (contexts, faults) = read_again(database, true)?;
+    Some((faults.is_empty(), contexts, faults))
+}
+
+/// The faults alone, likewise.
+#[allow(dead_code)]
+pub fn second_faults(database: &std::path::Path) -> Option<String> {
+    read_again(database, false).map(|(_, faults)| faults)
+}
+
+/// One process reads all that a test asks about: to start it takes longer than to read.
+fn read_again(database: &std::path::Path, tells_contexts: bool) -> Option<(String, String)> {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Child, ChildStdout, Command, Stdio};
+
+    static READER: std::sync::Mutex<Option<(Child, BufReader<ChildStdout>)>> =
+        std::sync::Mutex::new(None);
+    let mut reader = READER.lock().unwrap_or_else(|lock| lock.into_inner());
+    if reader.is_none() {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check_repository.py");
+        let mut python = Command::new("python3");
+        python.args([script, "--each"]);
+        let started = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        *reader = started.ok().map(|mut child| {
+            let answers = child.stdout.take().expect("a pipe");
+            (child, BufReader::new(answers))
+        });
+    }
+    let answer = reader.as_mut().and_then(|(child, answers)| {
+        let which = if tells_contexts { "contexts" } else { "faults" };
+        let asked = child.stdin.as_mut().expect("a pipe");
+        writeln!(asked, "{which} {}", database.display()).ok()?;
+        let mut line = String::new();
+        answers.read_line(&mut line).ok()?;
+        let answer: Option<(String, String)> = match line.as_str() {
+            "" => None,
+            line => Some(serde_json::from_str(line).expect("an answer")),
         };
-        Some((sound, text(&output.stdout), text(&output.stderr)))
+        answer
     });
-    if read.is_none() {
+    if answer.is_none() {
+        *reader = None;
         assert!(std::env::var_os("CI").is_none(), "no Python with zstd");
         eprintln!("no Python with zstd: the second reader was skipped");
     }
-    read
+    answer
 }

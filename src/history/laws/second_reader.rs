@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use crate::conditions::second_reader;
+use crate::conditions::{second_faults, second_reader};
 use crate::context::laws::history::{CONTENTS, histories, message};
 use crate::history::Repo;
 use crate::model::{Millis, RefName, RefValue};
@@ -61,8 +61,8 @@ impl Repo {
         let folder = tempfile::tempdir().expect("a folder");
         let copy = folder.path().join("copy.db");
         self.backup(&copy, &mut |_| {}).expect("copied");
-        match second_reader(&copy) {
-            Some((false, _, faults)) => Err(TestCaseError::fail(faults)),
+        match second_faults(&copy) {
+            Some(faults) if !faults.is_empty() => Err(TestCaseError::fail(faults)),
             _ => Ok(()),
         }
     }
