@@ -22,9 +22,10 @@ const CITED: &str = "> ";
 /// A text as its Markdown says, quoted, or in a fence.
 pub(super) fn prose(text: &str) -> String {
     let text = escape::block(text);
-    let mended = mend(text.trim_end());
-    if is_contained(&mended) {
-        quoted(&mended, CITED)
+    // Behind the margin a tab is less wide, so that what was code by its indent may be none.
+    let cited = quoted(&mend(text.trim_end()), CITED);
+    if is_contained(&cited) {
+        cited
     } else {
         fence("", &text)
     }
@@ -181,6 +182,8 @@ mod tests {
         ];
         let shown = texts.map(|text| format!("{}\n\n~\n", prose(text)));
         insta::assert_snapshot!(shown.join("\n"));
+        // Behind a margin the tab is no four columns wide any more.
+        assert_eq!(prose("\t<b>bold</b>"), fence("", "\t<b>bold</b>"));
         let indented = "  `````diff\n  a ```` b\n  `````";
         assert_eq!(fence("diff", "a ```` b\n"), indented);
         assert_eq!(code("a `b` c"), "``a `b` c``");
