@@ -184,8 +184,13 @@ pub(crate) fn scrubbed(store: &dyn Store) -> Option<Unfinished> {
     }
 }
 
-/// Whether the path to `tip` holds anything that was purged. Free where nothing ever was.
+/// Whether the path to `tip` holds anything that was purged here. Free where nothing ever was.
 pub(crate) fn holds_purged(view: &dyn View, tip: &CommitHash) -> Result<bool> {
+    Ok(view.last_purge()?.is_some() && has_tombstones(view, tip)?)
+}
+
+/// The same, wherever it was purged. Free where nothing is erased.
+pub(crate) fn holds_erased(view: &dyn View, tip: &CommitHash) -> Result<bool> {
     Ok(is_any_erased(view)? && has_tombstones(view, tip)?)
 }
 

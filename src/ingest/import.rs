@@ -21,7 +21,7 @@ use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
 use crate::history::erase::ERASED;
-use crate::history::purge::holds_purged;
+use crate::history::purge::holds_erased;
 use crate::history::{On, Repo, repo};
 use crate::interop::{Action, Format, Problem, Sink};
 use crate::model::secret::Secrets;
@@ -515,7 +515,7 @@ impl<'a> Intake<'a> {
         for session in &self.sessions {
             let place = Placement::of(view, self.file.format, session, file, path)?;
             for tip in session.found.paths.iter().filter_map(|path| path.tip) {
-                placed.is_purged = placed.is_purged || holds_purged(view, &tip)?;
+                placed.is_purged = placed.is_purged || holds_erased(view, &tip)?;
             }
             let known = view.session(&place.name)?.unwrap_or_default();
             placed.is_purged |= known.absent.iter().any(|it| it == ERASED);

@@ -22,9 +22,10 @@ const CITED: &str = "> ";
 /// A text as its Markdown says, quoted, or in a fence.
 pub(super) fn prose(text: &str) -> String {
     let text = escape::block(text);
+    let mended = mend(text.trim_end());
+    let cited = quoted(&mended, CITED);
     // Behind the margin a tab is less wide, so that what was code by its indent may be none.
-    let cited = quoted(&mend(text.trim_end()), CITED);
-    if is_contained(&cited) {
+    if is_contained(&mended) && is_contained(&cited) {
         cited
     } else {
         fence("", &text)
