@@ -12,7 +12,6 @@ use crate::hash::CommitHash;
 use crate::history::ancestry;
 use crate::history::call::Call;
 use crate::history::load;
-
 use crate::model::{Commit, Operation, PURGED, RefValue, Sealed};
 use crate::store::{AdoptedRow, CommitRow, ResumeRow, TagNote, Tx};
 

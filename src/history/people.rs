@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
+use crate::history::notes::noted;
 use crate::history::repo::Repo;
+use crate::model::Span;
 use crate::model::secret::People;
-use crate::model::{Operation, Span};
 use crate::store::{CommitRow, View};
 
 /// How many messages are read at once.
@@ -40,13 +41,7 @@ impl Repo {
             if let Some(name) = row.commit.author.as_ref().and_then(|it| it.name.as_deref()) {
                 people.meet_one([name]);
             }
-            let reason = match &row.commit.operation {
-                Operation::Annotate { reason, .. } => reason.as_deref(),
-                _ => None,
-            };
-            for text in row.commit.note.as_deref().into_iter().chain(reason) {
-                people.meet(text.as_bytes());
-            }
+            noted(&row.commit).for_each(|text| people.meet(text.as_bytes()));
         }
         let named = rows.iter().flat_map(|row| row.commit.operation.contents());
         let mut known = BTreeSet::new();

@@ -70,6 +70,14 @@ fn total(row: &MemoryRow) -> Result<Total> {
     })
 }
 
+/// What a sum is kept in: where nothing is estimated it is the same by any rule for pictures.
+fn kept_in(encoding: Encoding, total: Total) -> Encoding {
+    match total.estimates {
+        0 => encoding.plain(),
+        _ => encoding,
+    }
+}
+
 /// None of bytes that make no sense.
 fn summary(row: &MemoryRow) -> Result<Option<Summed>> {
     Ok(unpack_summary(row.bytes(0)?))
@@ -199,22 +207,22 @@ pub trait DerivationsMut: Derivations {
     fn put_total(&self, commit: &CommitHash, encoding: Encoding, total: Total) -> Result<()> {
         let numbers = [total.messages, total.tokens, total.estimates];
         let cells = numbers.map(|each| Cell::Number(number(each)));
-        let encoding = if total.estimates == 0 {
-            encoding.plain()
-        } else {
-            encoding
-        };
-        self.put_sum(Memory(&TOTALS), commit, encoding, cells.into())
+        self.put_sum(
+            Memory(&TOTALS),
+            commit,
+            kept_in(encoding, total),
+            cells.into(),
+        )
     }
 
     /// Keeps the summary of the context at a commit.
     fn put_summary(&self, commit: &CommitHash, encoding: Encoding, summary: &Summed) -> Result<()> {
         let cells = vec![Cell::Bytes(pack_summary(summary))];
-        let encoding = if summary.total.estimates == 0 {
-            encoding.plain()
-        } else {
-            encoding
-        };
-        self.put_sum(Memory(&SUMMARIES), commit, encoding, cells)
+        self.put_sum(
+            Memory(&SUMMARIES),
+            commit,
+            kept_in(encoding, summary.total),
+            cells,
+        )
     }
 }
