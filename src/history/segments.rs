@@ -38,12 +38,13 @@ impl Segment {
 
     /// Whether it stays with other parts or another text.
     pub(super) fn is_changed(&self) -> bool {
+        let stays = self.before.is_some() && self.after.is_some();
         match &self.what {
-            What::Depths(_) => false,
-            What::One(both) => match &**both {
+            What::One(both) if stays => match &**both {
                 (Some(old), Some(new)) => (old.content, &old.mask) != (new.content, &new.mask),
                 _ => false,
             },
+            _ => false,
         }
     }
 

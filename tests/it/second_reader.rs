@@ -95,14 +95,12 @@ fn what_is_sound_is_sound_to_a_second_reader() {
     }
 }
 
-/// Laws that make no repository, or only one on a server, which is no file. And that of shares: the reader and the
-/// program come to different totals in some of its histories, and it is not known yet which is right.
-const WITHOUT: [&str; 6] = [
+/// Laws that make no repository, or only one on a server, which is no file.
+const WITHOUT: [&str; 5] = [
     "src/history/audit/tests.rs",
     "src/history/bisect/tests.rs",
     "src/history/find/pattern.rs",
     "src/history/laws/beside.rs",
-    "src/history/laws/shares.rs",
     "src/history/weigh.rs",
 ];
 

@@ -136,5 +136,6 @@ proptest! {
                 prop_assert!(tools.is_as_much_as(&whole), "{:?} is not {:?}", tools, whole);
             }
         }
+        repo.second_reading()?;
     }
 }
