@@ -1,5 +1,7 @@
 //! Where one is, what there was, and what a model would be sent.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,7 @@ use super::types::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
 use super::{ApiError, At, Method};
 use crate::history::{LogOptions, Pattern};
 use crate::ingest;
+use crate::model::call;
 use crate::model::{HideKind, Message, Millis, Priority, Role};
 
 /// Nothing is asked.
@@ -385,7 +388,7 @@ impl Method for ContextParams {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionsParams {
-    /// Only those that ran in this directory or below it.
+    /// Only those that ran in this directory or below it: by its path, or by its own name, as lists show it.
     pub directory: Option<String>,
 }
 
@@ -417,9 +420,10 @@ impl Method for SessionsParams {
     fn call(self, at: &mut At<'_>) -> Result<SessionsAnswer, ApiError> {
         let mut held = ingest::held(at.repo)?;
         if let Some(directory) = &self.directory {
+            let directory = at.repo.directory_named(directory, Path::new(""))?;
             held.retain(|session| {
-                let cwd = session.cwd.as_deref().map(std::path::Path::new);
-                cwd.is_some_and(|cwd| cwd.starts_with(directory))
+                let cwd = session.cwd.as_deref();
+                cwd.is_some_and(|cwd| call::is_below(cwd, &directory))
             });
         }
         let sessions = held.into_iter().map(|session| SessionHere {

@@ -101,6 +101,9 @@ impl Method for PruneParams {
         };
         let options = at.surgery(self.dry_run)?;
         let done = at.repo.carry_out(at.call("prune"), &plan, &options)?;
+        if done.is_nothing() {
+            at.repo.check_tools(&at.on, &plan.tools)?;
+        }
         Ok(Changed::of(&done))
     }
 }

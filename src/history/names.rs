@@ -100,6 +100,20 @@ impl Repo {
         self.finds(on, calls, || NameOf::Tool.unknown(tool))
     }
 
+    /// The same of each of them.
+    ///
+    /// # Errors
+    ///
+    /// As of one.
+    pub fn check_tools<'a>(
+        &self,
+        on: &On,
+        tools: impl IntoIterator<Item = &'a String>,
+    ) -> Result<()> {
+        let mut tools = tools.into_iter();
+        tools.try_for_each(|tool| self.check_tool(on, tool))
+    }
+
     /// Fails if no call here names this file. Asked where nothing was found: it takes a search.
     ///
     /// # Errors
@@ -119,9 +133,7 @@ impl Repo {
     ///
     /// As of each.
     pub fn check_names<T>(&self, on: &On, places: &SearchOptions<T>) -> Result<()> {
-        if let Some(tool) = &places.tool {
-            self.check_tool(on, tool)?;
-        }
+        self.check_tools(on, &places.tool)?;
         match &places.path {
             Some(file) => self.check_file(on, file),
             None => Ok(()),
@@ -134,9 +146,7 @@ impl Repo {
     ///
     /// As of each; [`Error::UnknownName`] for an author of no commit on the path.
     pub fn check_names_of_log(&self, on: &On, tip: &CommitHash, log: &LogOptions) -> Result<()> {
-        if let Some(tool) = &log.tool {
-            self.check_tool(on, tool)?;
-        }
+        self.check_tools(on, &log.tool)?;
         if let Some(author) = &log.author {
             let by = LogOptions {
                 limit: 1,

@@ -165,12 +165,34 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
             "{option}"
         );
     }
-    insta::assert_snapshot!(sandbox.tract(&["log", "--tool", "Bsh"]), @r"
-    exit code: 2
-    --- stderr
-    error: no message calls the tool 'Bsh'
-    hint: tract cost --by tool lists the tools that were called
-    ");
+    for command in [
+        &["log"][..],
+        &["prune"],
+        &["prune", "--dry-run"],
+        &["diff"],
+        &["diff", "HEAD~3..HEAD", "--oneline"],
+    ] {
+        let said = sandbox.tract(&[command, &["--tool", "Bsh"]].concat());
+        let wanted = "exit code: 2\n--- stderr\nerror: no message calls the tool 'Bsh'\n\
+            hint: tract cost --by tool lists the tools that were called\n";
+        assert_eq!(said, wanted, "{command:?}");
+    }
+    // What is called, and of which there is nothing to prune, and nothing in between.
+    let pruned = sandbox.tract(&["prune", "--tool", "Grep", "--larger-than", "9000"]);
+    assert!(pruned.contains("Nothing to prune"), "{pruned}");
+    sandbox.ok(&["diff", "--tool", "Grep"]);
+    for (method, asked, wanted) in [
+        ("prune", r#"{"tools": ["Bsh"]}"#, "calls the tool 'Bsh'"),
+        (
+            "sessions",
+            r#"{"directory": "/home/nobody"}"#,
+            "no session ran in '/home/nobody'",
+        ),
+        ("sessions", r#"{"directory": "tally"}"#, name),
+    ] {
+        let said = sandbox.tract(&["api", method, asked]);
+        assert!(said.contains(wanted), "{method} {asked}: {said}");
+    }
 }
 
 #[test]

@@ -89,8 +89,10 @@ fn only_the_outputs_that_are_meant() {
     let sandbox = with_calls();
     let some = |more: &[&str]| prune(&sandbox, &[&ALL, more].concat());
     insta::assert_snapshot!(some(&["--tool", "bash"]), @r"
+    exit code: 2
     --- stderr
-    Nothing to prune
+    error: no message calls the tool 'bash'
+    hint: tract cost --by tool lists the tools that were called
     ");
     insta::assert_snapshot!(some(&["--larger-than", "500"]), @r"
     --- stderr
@@ -160,7 +162,7 @@ fn what_keeps_a_budget_from_being_met_is_said() {
     Nothing to prune
     hint: that is without the newest 3 turns and the newest 40,000 tokens of tool output: tract prune --turns 0 --protect 0 --to-budget 300
     ");
-    insta::assert_snapshot!(prune(&sandbox, &["--tool", "bash", "--to-budget", "300"]), @r"
+    insta::assert_snapshot!(prune(&sandbox, &["--larger-than", "9k", "--to-budget", "300"]), @r"
     --- stderr
     Nothing to prune
     hint: still 393 tokens, more than 300: tract truncate --to-budget 300

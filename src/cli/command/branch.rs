@@ -1,12 +1,12 @@
 //! `tract branch`: lists, starts, renames and deletes branches.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tract::history::{BranchRow, CopyOf, On, Repo};
 use tract::ingest;
 use tract::interop::Format;
-use tract::model::{Head, RefName};
+use tract::model::{Head, RefName, call};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 
 use crate::cli::position::{self, place};
@@ -164,12 +164,13 @@ impl Filter {
     }
 
     fn takes(&self, row: &BranchRow, gone: &BTreeSet<RefName>) -> bool {
-        let cwd = row.cwd.as_deref().map(Path::new);
+        let cwd = row.cwd.as_deref();
         // By a link it may be called otherwise.
-        let leads = |cwd: &Path| std::fs::canonicalize(cwd).ok();
+        let leads = |cwd: &str| std::fs::canonicalize(cwd).ok();
         let is_below = |below: &PathBuf| {
-            let is_below = |cwd: &Path| cwd.starts_with(below);
-            cwd.is_some_and(|cwd| is_below(cwd) || leads(cwd).is_some_and(|it| is_below(&it)))
+            let is_below = |cwd: &str| call::is_below(cwd, below);
+            let leads = |cwd| leads(cwd).is_some_and(|it| is_below(&it.to_string_lossy()));
+            cwd.is_some_and(|cwd| is_below(cwd) || leads(cwd))
         };
         self.below.as_ref().is_none_or(is_below)
             && self.tool.is_none_or(|tool| tool_of(row) == Some(tool.name))

@@ -120,6 +120,10 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Some(before) => repo.diff_of_rest(before, &compared.after, &options, encoding)?,
         None => repo.diff(None, after, &options, encoding)?,
     };
+    let selected = diff::selected(&found, &show);
+    if selected.is_empty() {
+        repo.check_tools(&on, &show.tool)?;
+    }
     let remark = if compared.edits {
         let entry = repo.edited_entry(&compared.after)?;
         Some(if repo.shows(&compared.after, &entry)? {
@@ -147,7 +151,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         .into_iter()
         .try_for_each(|line| app.ui.print_wrapped(line))?;
     let filtered = show.role.is_some() || show.tool.is_some();
-    let differs = !diff::selected(&found, &show).is_empty() || !filtered && !found.is_empty();
+    let differs = !selected.is_empty() || !filtered && !found.is_empty();
     if args.exit_code && differs {
         Err(Failure::Quiet(Exit::NotAllowed))
     } else {

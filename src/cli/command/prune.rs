@@ -83,6 +83,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let options = outcome::options(app, &repo, args.dry_run)?;
     let done = repo.carry_out(call, &prune, &options)?;
     if done.is_nothing() {
+        repo.check_tools(&on, &args.tool)?;
         if let Some(budget) = budget.filter(|budget| outcome::left(&done, *budget) <= budget.tokens)
         {
             let tokens = grouped(budget.tokens);

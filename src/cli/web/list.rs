@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use tract::model::Millis;
+use tract::model::{Millis, call};
 use tract::render::calendar::Edge;
 use tract::render::html::{
     Choice, ListedDay, ListedSession, SessionFilter, SessionList, session_list,
@@ -59,8 +59,8 @@ impl<'a> Filters<'a> {
             wanted.is_none_or(|wanted| own.as_deref() == Some(wanted))
         };
         let is_below = self.directory.is_none_or(|wanted| {
-            let own = row.directory.as_deref().map(Path::new);
-            own.is_some_and(|own| own.starts_with(wanted))
+            let own = row.directory.as_deref();
+            own.is_some_and(|own| call::is_below(own, Path::new(wanted)))
         });
         let is_of_day = self
             .day
