@@ -132,12 +132,6 @@ fn parts_from_remote(one: &Deed, other: &Deed) -> bool {
         || one.command == "remote" && other.command == "push"
 }
 
-/// What is known and not mended: `bisect start` asks whether a bisection is under way before it begins one. Of two at once both
-/// begin, and the second stays.
-fn is_open(one: &Deed, other: &Deed) -> bool {
-    one.command == "bisect" && other.command == "bisect"
-}
-
 /// What changes no repository, or only one that nobody else is at.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("setup", "changes settings of other programs"),
@@ -628,9 +622,6 @@ fn pairs(ground: &Ground, deeds: &[&Deed], count: u32) {
     for _ in 0..count {
         let [one, other] = [(); 2].map(|()| deeds[chance.below(deeds.len())]);
         let lag = chance.below(30) as u64;
-        if is_open(one, other) {
-            continue;
-        }
         if let Err(why) = at_once(ground, one, other, lag) {
             found.push(format!("{} | {} ({lag} ms)\n{why}", one.line, other.line));
         }

@@ -5,11 +5,11 @@
 
 use tract::hash::CommitHash;
 use tract::history::bisect::{BisectEnd, BisectStep, Bisection, Ground, Judged, SearchHow};
-use tract::history::{On, Repo};
+use tract::history::{BranchMove, Expect, On, Repo};
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};
 
-use super::{BRANCH, Conclusion, free, left, name_of, set, taken_out, tip};
+use super::{BRANCH, Conclusion, free, left, name_of, taken_out, tip};
 use crate::cli::{App, Failure, Result};
 
 /// What was said so far.
@@ -23,6 +23,8 @@ pub struct Session {
     pub over_time: bool,
     /// The verdicts, in order.
     pub verdicts: Vec<Judged>,
+    /// Where its branch was when it was read; none where it has not begun.
+    pub tip: Option<CommitHash>,
 }
 
 impl Session {
@@ -33,7 +35,10 @@ impl Session {
             return Ok(None);
         };
         match repo.commit_at(&tip)?.note {
-            Some(note) => Ok(Self::read(&note).ok()),
+            Some(note) => Ok(Self::read(&note).ok().map(|session| Self {
+                tip: Some(tip),
+                ..session
+            })),
             None => Ok(None),
         }
     }
@@ -79,6 +84,7 @@ impl Session {
             good,
             over_time,
             verdicts: lines.map(verdict).collect::<Result<_>>()?,
+            tip: None,
         })
     }
 
@@ -132,7 +138,8 @@ impl Session {
         }
     }
 
-    /// Puts the context to try on the branch, or what was found, and tells it.
+    /// Puts the context to try on the branch, or what was found, and tells it. Refuses where somebody else has moved the
+    /// branch since.
     pub fn go_on(&self, repo: &Repo, what: &str, app: &mut App) -> Result<()> {
         let (ground, mut bisection) = self.at(repo)?;
         let branch = RefName::branch(BRANCH)?;
@@ -144,7 +151,12 @@ impl Session {
         };
         let call = app.call(&on, what);
         let made = repo.bisect_without(call, &ground, &taken, Some(self.text()))?;
-        set(repo, &branch, &made, what, app)?;
+        let moved = BranchMove {
+            branch: branch.clone(),
+            to: Some(made.to_string()),
+            expect: Some(self.tip.map_or(Expect::Nothing, Expect::At)),
+        };
+        repo.move_branches(call, &[moved])?;
         match step {
             BisectStep::Try(taken) => {
                 let line = asked(&ground, &bisection, &left(&ground, &taken));

@@ -7,7 +7,7 @@ pub mod by_hand;
 use tract::api::BlamedMessage;
 use tract::hash::CommitHash;
 use tract::history::bisect::{BisectEnd, Ground, Suspect, Taken};
-use tract::history::{Call, On, Repo};
+use tract::history::{On, Repo};
 use tract::model::{EntryId, Message, RefName, preview};
 use tract::render::{Label, Line, plural};
 
@@ -256,19 +256,6 @@ pub fn tip(repo: &Repo, branch: &RefName) -> Result<Option<CommitHash>> {
     let found = repo.references(branch.as_str())?.into_iter();
     let mut found = found.filter(|(name, _)| name == branch);
     Ok(found.find_map(|(_, value)| value.commit()))
-}
-
-/// Moves a branch to a commit, or makes it.
-pub fn set(repo: &Repo, branch: &RefName, to: &CommitHash, what: &str, app: &App) -> Result<()> {
-    let to = to.to_string();
-    if tip(repo, branch)?.is_some() {
-        let on = On::Branch(branch.clone());
-        let call = Call::at(app.now(), what).on(&on);
-        repo.reset(call, &to, tract::history::ResetMode::Hard)?;
-    } else {
-        repo.create_branch(Call::at(app.now(), what), branch, &to)?;
-    }
-    Ok(())
 }
 
 /// A message that was found: its place, commit, what it says, and where it came from.

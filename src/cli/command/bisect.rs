@@ -270,6 +270,7 @@ fn start(bad: &str, good: Option<&str>, time: bool, app: &mut App) -> Result<()>
         good,
         over_time: time,
         verdicts: Vec::new(),
+        tip: None,
     };
     session.go_on(&repo, "bisect start", app)
 }
