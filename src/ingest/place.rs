@@ -509,7 +509,11 @@ fn follow(
     }
     // A branch that its owner has deleted stays deleted; a new session gets one.
     if current.is_some() && current != Some(tip) && current != old {
-        return Ok(BranchOutcome::Stays(name));
+        // What was pulled may have taken the session farther than this file; the branch stands where they parted.
+        let parted = old.map(|old| path::last_shared(tx, &old, &tip));
+        if parted.transpose()?.flatten() != current {
+            return Ok(BranchOutcome::Stays(name));
+        }
     }
     if current != Some(tip) {
         tx.set_reference(&name, Some(&RefValue::Commit(tip)))?;

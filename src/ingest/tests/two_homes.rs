@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::hash::CommitHash;
 use crate::history::surgery::{Merge, MergeOptions};
 use crate::history::sync::{FetchOptions, Follow, Here, PushOptions, PushRef, Pushed};
-use crate::history::{Call, On, Repo, load};
+use crate::history::{Call, On, Repo, ResetMode, Target, load};
 use crate::ingest::{ImportRequest, adopt, import};
 use crate::model::secret::Leaving;
 use crate::model::{Millis, RefName};
@@ -144,6 +144,38 @@ impl Home {
         let all = view.by_reach(&[tip]).expect("reads").reached;
         all.into_iter().map(|row| row.hash).collect()
     }
+}
+
+/// What was pulled took the session farther, and HEAD was elsewhere: the branch stood where the two files part.
+#[test]
+fn a_branch_goes_along_with_the_file_that_it_follows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hub = Repo::ephemeral().expect("made");
+    let [mut laptop, mut desktop] =
+        ["laptop", "desktop"].map(|name| Home::new(name, folder.path()));
+    laptop.said = 2;
+    laptop.take_in(folder.path());
+    laptop.push(&hub);
+    let elsewhere = RefName::branch("elsewhere").expect("a name");
+    let elsewhere = Target::NewBranch(elsewhere, None);
+    let call = Call::at(Millis(4), "checkout");
+    desktop.repo.checkout(call, &elsewhere).expect("elsewhere");
+    desktop.pull(&hub);
+    assert_ne!(desktop.tip(&session()), desktop.tip(&main()));
+    desktop.said = 3;
+    desktop.take_in(folder.path());
+    assert_eq!(desktop.tip(&session()), desktop.tip(&main()));
+    // One that was moved stays.
+    let call = Call::at(Millis(5), "reset");
+    let on = On::Branch(main());
+    desktop
+        .repo
+        .reset(call.on(&on), "HEAD~1", ResetMode::Hard)
+        .expect("reset");
+    let moved = desktop.tip(&main());
+    desktop.said = 4;
+    desktop.take_in(folder.path());
+    assert_eq!(desktop.tip(&main()), moved);
 }
 
 fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
