@@ -328,25 +328,14 @@ fn a_fork_of_a_resumed_session_leaves_it_what_it_made() {
     original.put(&sandbox, &original.text());
     sandbox.ok(&["import", "--all"]);
     sandbox.ok(&["resume", "--in", "claude-code"]);
-    let written = fs::read_dir(sandbox.home().join(".claude/projects")).expect("folders");
-    let files =
-        written.flat_map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("files"));
-    let path = files
-        .map(|file| file.expect("a file").path())
-        .find(|path| !path.display().to_string().contains(ORIGINAL))
-        .expect("it wrote one");
-    let text = fs::read_to_string(&path).expect("there");
+    let (path, text) = resumed(&sandbox);
     let mut resumed = Claude::new(FORK);
     resumed.lines = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("a record"))
         .filter(|line: &Value| line["uuid"].is_string())
         .collect();
-    let id = path
-        .file_stem()
-        .expect("a name")
-        .to_string_lossy()
-        .into_owned();
+    let id = id_of(&path);
     // Whoever goes on there, and the fork of that.
     let mut fork = Claude::new(FORK);
     fork.lines.clone_from(&resumed.lines);
@@ -381,6 +370,71 @@ fn a_fork_of_a_resumed_session_leaves_it_what_it_made() {
     assert_eq!(replies(&sandbox, &ORIGINAL[..8]).as_deref(), Some("3"));
     assert_eq!(replies(&sandbox, &id[..8]).as_deref(), Some("1"));
     assert_eq!(replies(&sandbox, &FORK[..8]), None);
+}
+
+/// A session that `resume` wrote begins with a summary, where its branch here begins with what was summed up. Whoever
+/// pulls it knows that, too, and goes on with the file from there.
+#[test]
+fn a_resumed_session_that_was_pulled_goes_on_where_it_stood() {
+    let (mine, yours) = (Sandbox::new(), Sandbox::new());
+    let original = Claude::new(ORIGINAL).turns(3);
+    original.put(&mine, &original.text());
+    mine.ok(&["import", "--all"]);
+    mine.ok(&["compact", ":1..:4", "-m", "A summary of it."]);
+    mine.ok(&["resume", "--in", "claude-code"]);
+    let (path, text) = resumed(&mine);
+    let id = id_of(&path);
+    let grown = |times: usize| {
+        let mut text = text.clone();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let mut ids = lines
+            .map(|line: Value| line["uuid"].clone())
+            .filter(Value::is_string);
+        let mut parent = ids.next_back().expect("a message");
+        for at in 0..times {
+            let uuid = json!(format!("{id}-{at}"));
+            let line = json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/p/shop",
+                "version": "2.1.332", "isSidechain": false, "timestamp": format!("2026-11-28T11:00:{at:02}.000Z"),
+                "message": {"role": "user", "content": format!("More {at}.")}});
+            text += &format!("{line}\n");
+            parent = uuid;
+        }
+        text
+    };
+    let take_in = |sandbox: &Sandbox, times: usize| {
+        sandbox.write(&format!("{id}.jsonl"), grown(times));
+        sandbox.tract(&["import", &format!("{id}.jsonl")])
+    };
+    take_in(&mine, 1);
+    yours.ok(&["remote", "add", "origin", &mine.place()]);
+    yours.ok(&["pull", "--sources"]);
+    let said = take_in(&yours, 2);
+    assert!(said.contains("1 new commit,"), "{said}");
+    let session = format!("sessions/claude-code/{id}");
+    let before = format!("origin/{session}");
+    let log = |rev: &str| yours.ok(&["log", rev, "--format", "%H"]);
+    assert_eq!(log(&format!("{session}~1")), log(&before));
+    assert_eq!(replies(&yours, &id[..8]), None);
+}
+
+/// The file of the session that `resume` wrote for Claude Code, the only one but the original, and its text.
+fn resumed(sandbox: &Sandbox) -> (PathBuf, String) {
+    let written = fs::read_dir(sandbox.home().join(".claude/projects")).expect("folders");
+    let files =
+        written.flat_map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("files"));
+    let path = files
+        .map(|file| file.expect("a file").path())
+        .find(|path| !path.display().to_string().contains(ORIGINAL))
+        .expect("it wrote one");
+    let text = fs::read_to_string(&path).expect("there");
+    (path, text)
+}
+
+fn id_of(path: &std::path::Path) -> String {
+    let name = path.file_stem().expect("a name").to_string_lossy();
+    name.into_owned()
 }
 
 fn is_found(sandbox: &Sandbox, text: &str) -> bool {

@@ -17,7 +17,7 @@ use crate::model::expansion::Expanded;
 use crate::model::{
     Commit, Head, Message, Millis, Operation, RefName, RefValue, Role, Sealed, Span, Usage, depth,
 };
-use crate::store::{SessionRow, SourceState, TagNote, Tx};
+use crate::store::{ResumeRow, SessionRow, SourceState, TagNote, Tx};
 
 /// How much is read at once to be hashed.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -612,6 +612,14 @@ impl<'a> Taken<'a> {
             title: Option<String>,
             cwd: Option<String>,
             absent: Vec<String>,
+            resumed: Option<Resumed>,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Resumed {
+            commit: CommitHash,
+            messages: u64,
+            digest: ContentHash,
         }
         let (name, known) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
         let name = session_name(name)?;
@@ -629,7 +637,20 @@ impl<'a> Taken<'a> {
             cwd: known.cwd,
             absent: known.absent,
         };
-        self.tx.put_session(&name, &row)
+        self.tx.put_session(&name, &row)?;
+        let Some((resumed, (tool, id))) = known.resumed.zip(name.as_session()) else {
+            return Ok(());
+        };
+        let is_here = self.tx.commit(&resumed.commit)?.is_some();
+        if !is_here || self.tx.resumed(tool, id)?.is_some() {
+            return Ok(());
+        }
+        let row = ResumeRow {
+            commit: resumed.commit,
+            messages: resumed.messages,
+            digest: *resumed.digest.as_bytes(),
+        };
+        self.tx.put_resumed(tool, id, &row)
     }
 
     fn reference(&mut self, rest: &str) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::history::{Arrival, Call, CommitOptions, On, Repo, Unbundled};
 use crate::model::{
     Commit, Draft, EntryId, Message, Millis, Operation, Role, Sealed, Settings, Span, Usage,
 };
-use crate::store::{SessionRow, SourceState};
+use crate::store::{ResumeRow, SessionRow, SourceState};
 use crate::{Error, Result};
 
 const SESSION: &str = "refs/sessions/claude-code/s-1";
@@ -39,10 +39,21 @@ fn repository() -> Repo {
         ..SessionRow::default()
     };
     tx.put_session(&session, &known).expect("kept");
+    tx.put_resumed("claude-code", "s-1", &resumed(tip))
+        .expect("kept");
     let usage = Usage::of_numbers([7, 9, 5, 2, 1, 4]);
     tx.put_usage(&tip, usage).expect("kept");
     tx.commit().expect("durable");
     repo
+}
+
+/// As if `resume` had written the session.
+fn resumed(commit: CommitHash) -> ResumeRow {
+    ResumeRow {
+        commit,
+        messages: 2,
+        digest: fingerprint(b"two messages"),
+    }
 }
 
 fn tips(repo: &Repo) -> Vec<BundleTip> {
@@ -120,6 +131,8 @@ fn what_was_bundled_arrives_and_arriving_twice_adds_nothing() {
         here.session(session).expect("reads"),
         there.session(session).expect("reads")
     );
+    let known = here.resumed("claude-code", "s-1").expect("reads");
+    assert_eq!(known, Some(resumed(tip)));
     let span = Span { offset: 0, len: 99 };
     let source = here.all_sources().expect("reads").remove(0);
     assert_eq!(

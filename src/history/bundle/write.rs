@@ -474,13 +474,39 @@ impl Writing<'_> {
             if let Some(row) = self.view.session(name)? {
                 let title = row.title.map(|title| self.text(title));
                 let cwd = row.cwd.map(|cwd| self.text(cwd));
-                let known = serde_json::json!({
+                let mut known = serde_json::json!({
                     "title": title, "cwd": cwd, "absent": row.absent,
                 });
+                if let Some(resumed) = self.resumed(name, commits)? {
+                    known["resumed"] = resumed;
+                }
                 self.line("session", &format!("{name} {known}"))?;
             }
         }
         Ok(sessions)
+    }
+
+    /// What `resume` remembered of a session that it wrote, where the commit is in the bundle under its own name: its
+    /// messages are then those of the file.
+    fn resumed(
+        &self,
+        session: &RefName,
+        commits: &[CommitHash],
+    ) -> Result<Option<serde_json::Value>> {
+        let row = match session.as_session() {
+            Some((tool, id)) => self.view.resumed(tool, id)?,
+            None => None,
+        };
+        let is_in =
+            |commit: &CommitHash| self.renamed(commit) == *commit && commits.contains(commit);
+        let row = row.filter(|row| is_in(&row.commit));
+        Ok(row.map(|row| {
+            serde_json::json!({
+                "commit": row.commit,
+                "messages": row.messages,
+                "digest": hex(&row.digest),
+            })
+        }))
     }
 
     /// A ref's name without whom it names, where such a name can be a ref's.
