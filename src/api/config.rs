@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, Scalar};
 use crate::compile::Provider;
+use crate::history::Config;
 use crate::history::sync::checked_patterns;
-use crate::history::{BudgetActions, BudgetTarget, BudgetWhen, Config, Expire, Retention};
+use crate::model::budget::{BudgetActions, BudgetTarget, BudgetWhen};
+use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
 

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::costing::{CacheState, cache_state};
 use super::types::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
 use super::{ApiError, At, Method};
-use crate::history::{LogOptions, Pattern};
+use crate::history::LogOptions;
 use crate::ingest;
 use crate::model::call;
+use crate::model::pattern::Pattern;
 use crate::model::{HideKind, Message, Millis, Priority, Role};
 
 /// Nothing is asked.

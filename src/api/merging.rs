@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::types::Changed;
 use super::{ApiError, At, Method};
-use crate::history::surgery::{
-    Merge, MergeConflict, MergeForm, MergeOptions, MergeSummary, Merged, Whose,
-};
+use crate::history::MergeForm;
+use crate::history::surgery::{Merge, MergeConflict, MergeOptions, MergeSummary, Merged, Whose};
 use crate::model::{EntryId, Message};
 
 /// What of the other branch's own messages is brought.

@@ -6,10 +6,9 @@ use tract::api::usual_prune;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::history::surgery::{Compact, Extent};
-use tract::history::{
-    Budget, BudgetAction, Call, CommitOptions, Committed, On, Repo, Surgery, Verdict,
-};
+use tract::history::{Call, CommitOptions, Committed, On, Repo, Surgery, Verdict};
 use tract::model::Draft;
+use tract::model::budget::{Budget, BudgetAction};
 use tract::render::{Label, Line, grouped, plural, shell_word, tokens};
 
 use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};

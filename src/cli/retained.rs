@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use tract::history::{Heap, LetGo, Repo, Retention};
+use tract::history::{Heap, LetGo, Repo};
 use tract::ingest;
 use tract::model::RefName;
+use tract::model::retention::Retention;
 use tract::render::{Label, Line, bytes, listed, plural, table};
 
 use super::{App, Result, listing};

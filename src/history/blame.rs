@@ -11,7 +11,7 @@ use crate::context::{Entry, OrderEntry};
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::repo::Repo;
-use crate::history::{cost, load, path, prompts};
+use crate::history::{load, path, prompts, served};
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, Millis, Operation, RefName, Role, Settings,
 };
@@ -322,7 +322,7 @@ impl<'a> Blamer<'a> {
         let found = self.view.commits(&made)?;
         for (at, (row, on_path)) in found.into_iter().zip(here).enumerate() {
             let Some(row) = row.filter(|_| on_path) else {
-                rows[at].model = cost::model_at(self.view, &made[at])?;
+                rows[at].model = served::model_at(self.view, &made[at])?;
                 continue;
             };
             wanted.entry(row.hash).or_default().push(at);
@@ -335,7 +335,7 @@ impl<'a> Blamer<'a> {
         };
         let (mut model, mut prompt) = match &before {
             Some(before) => (
-                cost::model_at(self.view, before)?,
+                served::model_at(self.view, before)?,
                 self.prompt_before(before)?,
             ),
             None => (None, None),

@@ -7,11 +7,10 @@ use std::str::FromStr;
 
 use crate::compile::Provider;
 use crate::error::{Error, Result};
-use crate::history::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
-use crate::history::gc::Expire;
 use crate::history::repo::Repo;
-use crate::history::retention::Retention;
 use crate::model::Encoding;
+use crate::model::budget::{Budget, BudgetActions, BudgetTarget, BudgetWhen};
+use crate::model::retention::{Expire, Retention};
 use crate::store::View;
 
 /// The tools by which clients give a model instructions, which it is to go by to the end: skills.

@@ -13,7 +13,6 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::asides::ErasedAside;
 use crate::history::call::Call;
 use crate::history::copies;
-use crate::history::find::Pattern;
 use crate::history::kept::KeptSource;
 use crate::history::load;
 use crate::history::notes::{self, noted};
@@ -21,6 +20,7 @@ use crate::history::purge::{Purged, concluded};
 use crate::history::repo::Repo;
 use crate::history::undo::{self, OperationEntry};
 use crate::interop::Input;
+use crate::model::pattern::Pattern;
 use crate::model::{EntryId, MediaSource, Message, Operation, Part, RefName, Role};
 use crate::store::{CommitRow, View};
 
@@ -138,7 +138,8 @@ impl Repo {
     /// to go. Where it fails, nothing is erased.
     ///
     /// ```
-    /// use tract::history::{Call, CommitOptions, Erasing, Pattern, Repo};
+    /// use tract::history::{Call, CommitOptions, Erasing, Repo};
+    /// use tract::model::pattern::Pattern;
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;

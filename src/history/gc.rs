@@ -5,64 +5,16 @@
 //! from its end, as far as no later undo or redo names it. Deliberately absent: doing any of it unasked,
 //! and erasing; what must not be read again is a purge's.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::history::folder::FolderEntry;
 use crate::history::load;
 use crate::history::purge::{Unfinished, scrubbed};
 use crate::history::repo::Repo;
 use crate::model::Millis;
+use crate::model::retention::Expire;
 use crate::store::{Dropped, OperationRow, Reversal, Tx, View};
 
-/// How long the log is kept unless told otherwise.
-const DAYS: u64 = 90;
 pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// How much of the log a collection forgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expire {
-    /// Nothing.
-    Never,
-    /// What is older than so many days.
-    Days(u64),
-    /// All of it.
-    Now,
-}
-
-impl Default for Expire {
-    fn default() -> Self {
-        Self::Days(DAYS)
-    }
-}
-
-impl FromStr for Expire {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let days = text.strip_suffix(['d', 'D']).unwrap_or(text);
-        match (text, days.parse()) {
-            ("never", _) => Ok(Self::Never),
-            ("now", _) => Ok(Self::Now),
-            (_, Ok(days)) => Ok(Self::Days(days)),
-            _ => {
-                let what = format!("'{text}' is none of now, never, or a number of days");
-                Err(Error::input("gc.reflogExpire", what))
-            }
-        }
-    }
-}
-
-impl fmt::Display for Expire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Never => f.write_str("never"),
-            Self::Days(days) => write!(f, "{days}"),
-            Self::Now => f.write_str("now"),
-        }
-    }
-}
 
 impl Expire {
     fn is_over(self, row: &OperationRow, now: Millis) -> bool {
@@ -127,7 +79,8 @@ impl Repo {
     /// All that is taken out goes in one transaction; an import that goes on meanwhile begins anew.
     ///
     /// ```
-    /// use tract::history::{Call, CommitOptions, Expire, Repo};
+    /// use tract::history::{Call, CommitOptions, Repo};
+    /// use tract::model::retention::Expire;
     /// use tract::model::{Draft, Message, Millis, Role};
     ///
     /// let repo = Repo::ephemeral()?;

@@ -11,10 +11,10 @@ use crate::hash::{CommitHash, ContentHash};
 use crate::history::called::Told;
 use crate::history::change::Change;
 use crate::history::counts::{Counts, key, key_of};
-use crate::history::find::Pattern;
 use crate::history::repo::Repo;
 use crate::history::totals::{self, Along, Sums};
 use crate::history::{load, path, pictures};
+use crate::model::pattern::Pattern;
 use crate::model::{
     Commit, Encoding, EntryId, Millis, Operation, RefName, Role, TokenCount, Total, uses,
 };

@@ -48,6 +48,7 @@ pub(crate) mod leaks;
 pub(crate) mod load;
 pub mod log;
 pub mod makeup;
+pub(crate) mod merging;
 pub mod moved;
 pub mod moves;
 mod names;
@@ -76,6 +77,7 @@ pub mod room;
 pub mod runs;
 mod seat;
 mod segments;
+mod served;
 mod server;
 pub mod shares;
 pub mod show;
@@ -102,7 +104,7 @@ pub use blame::derived::{DerivedLine, LineSource};
 pub use blame::{BlameRow, BlameStep, PromptBefore};
 pub use branch_moves::{BranchMove, MovedBranch};
 pub use branches::{BranchPages, BranchRow, CopyOf, Made, TagRow};
-pub use budget::{Budget, BudgetAction, BudgetActions, BudgetTarget, BudgetWhen, Verdict, Within};
+pub use budget::{Verdict, Within};
 pub use bundle::{Arrival, ArrivedRef, BundleTip, Bundled, Unbundled};
 pub use cache::{Cache, CacheStats};
 pub use call::{Call, On};
@@ -117,16 +119,17 @@ pub use file_edits::{
     CalledEdit, EditOutcome, EditedFile, EditsOfCall, FileEditOptions, FileEditRow, FileFate, Words,
 };
 pub use find::{
-    FindOptions, FindProgress, Found, HiddenBy, MatchedLine, Neighbour, Origin, Pattern,
-    RankedOptions, RankedQuery, SearchOptions,
+    FindOptions, FindProgress, Found, HiddenBy, Neighbour, Origin, RankedOptions, RankedQuery,
+    SearchOptions,
 };
 pub use folder::{BackupNote, FolderEntry};
 pub use fsck::Fsck;
-pub use gc::{Collected, Expire, GcStep};
+pub use gc::{Collected, GcStep};
 pub use identity::{AUTHOR_NAME, Identity};
 pub use load::Stored;
 pub use log::{LogOptions, LogPages, LogRow};
 pub use makeup::{Makeup, Stuff};
+pub use merging::{MergeForm, UnderWay};
 pub use moved::Moved;
 pub use moves::{Checkout, Reset, ResetMode, Target};
 pub use newest_request::{NewestRequest, SentShape, newest_request, shape_sent, standing};
@@ -139,7 +142,7 @@ pub use rebase::{Rebase, RebaseFate, RebaseStep, Rebased};
 pub use repo::Repo;
 pub use requests::{AnsweredRequest, RequestsOn, answered_request, requests_of, requests_on};
 pub use restore::PutBack;
-pub use retention::{LetGo, Retention, Stays};
+pub use retention::{LetGo, Stays};
 pub use revision::Named;
 pub use rewind::Asked;
 pub use room::{Du, Heap, NamedRoom, Needed, SessionRoom};

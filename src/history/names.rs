@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, NameOf, Result};
 use crate::hash::CommitHash;
 use crate::history::call::On;
-use crate::history::find::{FindOptions, Pattern, SearchOptions};
+use crate::history::find::{FindOptions, SearchOptions};
 use crate::history::log::LogOptions;
 use crate::history::repo::Repo;
 use crate::history::{load, path, revision};
 use crate::model::RefName;
 use crate::model::call::is_below;
+use crate::model::pattern::Pattern;
 
 impl Repo {
     /// The session that `text` names: its ref, its id or the beginning of one, with `TOOL/` before it or not, as a list

@@ -10,7 +10,7 @@ use crate::hash::CommitHash;
 use crate::history::about::About;
 use crate::history::counts::Counts;
 use crate::history::repo::Repo;
-use crate::history::{cost, load, path, pictures, totals};
+use crate::history::{load, path, pictures, served, totals};
 use crate::model::{Encoding, RefName, TokenCount};
 
 /// A conversation, and where it ends.
@@ -112,7 +112,7 @@ impl Repo {
         Ok(Overview {
             about,
             parent: parent.map(|(name, _)| name),
-            model: cost::model_at(&*view, &of.tip)?,
+            model: served::model_at(&*view, &of.tip)?,
             tokens: total.map(|total| total.count()),
         })
     }

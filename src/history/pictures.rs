@@ -6,9 +6,9 @@
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::cost;
 use crate::history::load;
 use crate::history::repo::Repo;
+use crate::history::served;
 use crate::model::tokens::PictureRule;
 use crate::model::{Encoding, TokenCount};
 use crate::store::View;
@@ -18,7 +18,7 @@ pub(crate) fn at(view: &dyn View, commit: &CommitHash, encoding: Encoding) -> Re
     if encoding != encoding.plain() {
         return Ok(encoding);
     }
-    let model = cost::model_at(view, commit)?;
+    let model = served::model_at(view, commit)?;
     Ok(of_model(model, encoding))
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn within(view: &dyn View, context: &Context, encoding: Encoding) -> 
     let named = context.settings.get("model");
     let named = named.filter(|_| encoding == encoding.plain());
     let named = named.map(|by| load::commit(view, by)).transpose()?;
-    let model = named.and_then(|row| cost::model_of(&row));
+    let model = named.and_then(|row| served::model_of(&row));
     Ok(match model {
         None => encoding,
         model => of_model(model, encoding),

@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
 use crate::history::ancestry;
 use crate::history::asides::ErasedAside;
-use crate::history::budget;
 use crate::history::call::Call;
 use crate::history::copies;
 use crate::history::load;
 use crate::history::notes::{self, noted};
 use crate::history::repo::{self, Repo};
+use crate::model::budget::NOTE;
 use crate::model::{PURGED, RefName};
 use crate::store::{CommitRow, Store, Tx, View};
 
@@ -98,7 +98,7 @@ impl Repo {
         };
         let named: HashSet<CommitHash> = erasable(&*tx, &tip(&*tx)?)?
             .iter()
-            .filter(|row| noted(&row.commit).any(|note| note != budget::NOTE && note != PURGED))
+            .filter(|row| noted(&row.commit).any(|note| note != NOTE && note != PURGED))
             .map(|row| row.hash)
             .collect();
         let unnoted = notes::erase_notes(&*tx, call, &|row| named.contains(&row.hash))?;

@@ -5,81 +5,18 @@
 //! disk. Deliberately absent: a rule that holds unasked, and any that takes a branch, a tag or what either leads to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::gc::{Collected, DAY_MS, Expire};
+use crate::history::gc::{Collected, DAY_MS};
 use crate::history::repo::Repo;
 use crate::history::{load, path};
+use crate::model::retention::{Expire, Retention};
 use crate::model::{Millis, RefName, RefValue};
 use crate::store::{Tx, View};
 
 /// How far back the time of a session's end is looked for.
 const COMMITS: usize = 64;
-
-/// Which sessions are kept whatever their age or number: a session stays if either says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retention {
-    /// The newest so many.
-    pub newest: Option<u64>,
-    /// Those that something was said in, or that came in, within so many days.
-    pub days: Option<u64>,
-}
-
-impl Retention {
-    /// A rule as it is set; none: all are kept.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidInput`].
-    pub fn read(text: &str) -> Result<Option<Self>> {
-        match text {
-            "all" => Ok(None),
-            rule => rule.parse().map(Some),
-        }
-    }
-}
-
-impl FromStr for Retention {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let wrong = || {
-            let what = format!(
-                "'{text}' is neither all, a number of sessions, a number of days such as 90d, nor both: 100,90d"
-            );
-            Error::input("gc.keep", what)
-        };
-        let mut kept = Self {
-            newest: None,
-            days: None,
-        };
-        for part in text.split(',').map(str::trim) {
-            let (place, number) = match part.strip_suffix(['d', 'D']) {
-                Some(days) => (&mut kept.days, days),
-                None => (&mut kept.newest, part),
-            };
-            let number = number.parse().map_err(|_| wrong())?;
-            if place.replace(number).is_some() {
-                return Err(wrong());
-            }
-        }
-        Ok(kept)
-    }
-}
-
-impl fmt::Display for Retention {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.newest, self.days) {
-            (Some(newest), Some(days)) => write!(f, "{newest},{days}d"),
-            (Some(newest), None) => write!(f, "{newest}"),
-            (None, Some(days)) => write!(f, "{days}d"),
-            (None, None) => f.write_str("all"),
-        }
-    }
-}
 
 /// A session that is let go.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use crate::hash::{CommitHash, HashPrefix};
 use crate::history::call::On;
 use crate::history::repo::{self, Repo};
 use crate::history::stretches::Outline;
-use crate::history::{called, find, head, load, path};
+use crate::history::{called, head, load, path};
+use crate::model::pattern::Pattern;
 use crate::model::{self, EntryId, Operation, RefName, RefValue};
 use crate::store::View;
 
@@ -277,7 +278,7 @@ pub(crate) fn resolve_or_root(view: &dyn View, on: &On, text: &str) -> Result<Op
 fn named(view: &dyn View, on: &On, text: &str) -> Result<Option<CommitHash>> {
     if let Some(words) = text.strip_prefix(":/") {
         let tip = resolve(view, on, "HEAD")?;
-        return find::newest_containing(view, &tip, words);
+        return newest_containing(view, &tip, words);
     }
     if let Some(entry) = visible_entry(view, on, text)? {
         return Ok(Some(entry.commit));
@@ -624,3 +625,31 @@ const NEAR: usize = 50;
 /// How many changes turn what was typed into a suggested hash. Two, for a digit left out shifts
 /// another one in at the end.
 const OFF: usize = 2;
+
+/// The newest commit on the path to `tip` with `text` in a message that it brings: what `:/TEXT`
+/// names. Whether that message is visible doesn't matter.
+///
+/// # Errors
+///
+/// [`crate::Error::InvalidInput`] for an empty text.
+pub(crate) fn newest_containing(
+    view: &dyn View,
+    tip: &CommitHash,
+    text: &str,
+) -> Result<Option<CommitHash>> {
+    let pattern = Pattern::text(text)?;
+    for hit in view.search(pattern.literals(), &[*tip])? {
+        let content = match hit.content {
+            Some(content) => Some(content),
+            None => load::commit(view, &hit.commit)?.appended(),
+        };
+        let message = match content {
+            Some(content) => view.content(&content)?,
+            None => None,
+        };
+        if message.is_some_and(|message| pattern.is_in(&message)) {
+            return Ok(Some(hit.commit));
+        }
+    }
+    Ok(None)
+}

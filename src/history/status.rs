@@ -8,11 +8,11 @@ use crate::history::call::On;
 use crate::history::config::Config;
 use crate::history::counts::{Counts, key_of};
 use crate::history::log::{LogOptions, LogRow, Numbering};
+use crate::history::merging::{UnderWay, under_way};
 use crate::history::parting::Parting;
 use crate::history::provider::{ProviderSays, Tail};
 use crate::history::repo::Repo;
 use crate::history::stretches::Outline;
-use crate::history::surgery::{UnderWay, under_way};
 use crate::history::{
     called, head, in_force, load, path, pictures, prompts, provider, standouts, summing, totals,
 };

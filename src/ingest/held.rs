@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::history::erase::ERASED;
-use crate::history::{Collected, Expire, LetGo, Repo, Retention, Stays, load};
+use crate::history::{Collected, LetGo, Repo, Stays, load};
+use crate::model::retention::{Expire, Retention};
 use crate::model::{Millis, RefName};
 use crate::store::View;
 

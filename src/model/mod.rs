@@ -7,6 +7,7 @@
 //! beside another (that is [`crate::context`]).
 
 pub mod base64;
+pub mod budget;
 mod cached;
 pub mod call;
 pub mod commit;
@@ -15,6 +16,7 @@ pub mod expansion;
 pub mod message;
 mod nearest;
 pub mod pairs;
+pub mod pattern;
 mod preview;
 pub mod price;
 pub mod priority;
@@ -23,6 +25,7 @@ pub mod query;
 pub mod quote;
 pub mod refs;
 mod reissue;
+pub mod retention;
 mod sealed;
 pub mod searched;
 pub mod secret;

@@ -16,8 +16,9 @@ use tract::Error;
 use tract::compile::{RequestOptions, compile};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{FindOptions, Fsck, LogOptions, On, Pattern, RankedOptions, Repo};
+use tract::history::{FindOptions, Fsck, LogOptions, On, RankedOptions, Repo};
 use tract::ingest::{ExportOptions, export, session_format};
+use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{Encoding, Millis, RefName, RefValue};
 

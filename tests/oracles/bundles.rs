@@ -7,7 +7,8 @@ use std::io::Cursor;
 
 use tract::error::Error;
 use tract::hash::{CommitHash, ContentHash, canonical, fingerprint};
-use tract::history::surgery::{MergeForm, MergeOptions, Reach, Truncate};
+use tract::history::MergeForm;
+use tract::history::surgery::{MergeOptions, Reach, Truncate};
 use tract::history::{BundleTip, Call, CommitOptions, On, Repo, SurgeryOptions};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{Draft, Message, Millis, Part, RefName, RefValue, Role};

@@ -9,7 +9,8 @@ use tract::compile::Provider;
 use tract::context::plan::truncate::Fraction;
 use tract::error::Error;
 use tract::hash::{CommitHash, ContentHash, HashPrefix};
-use tract::history::{Call, CommitOptions, FindOptions, Named, On, Pattern, Repo, SurgeryOptions};
+use tract::history::{Call, CommitOptions, FindOptions, Named, On, Repo, SurgeryOptions};
+use tract::model::pattern::Pattern;
 use tract::model::{Draft, Encoding, EntryId, Message, Priority, RefName, Role};
 
 /// A repository with names of every kind, and what is hard to tell apart.

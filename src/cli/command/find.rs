@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::history::{
-    FindProgress, Found, HiddenBy, Neighbour, Pattern, RankedQuery, Repo, SearchOptions,
-};
+use tract::history::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, Repo, SearchOptions};
+use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{EntryId, HideKind, Operation, RefName, Role};
 use tract::render::calendar::Edge;

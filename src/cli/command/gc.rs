@@ -1,7 +1,8 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
-use tract::history::{Collected, Expire, FolderEntry, GcStep, Retention, Unfinished};
+use tract::history::{Collected, FolderEntry, GcStep, Unfinished};
 use tract::ingest;
+use tract::model::retention::{Expire, Retention};
 use tract::render::{bytes, listed, plural};
 
 use crate::cli::{App, Result, progress, retained};

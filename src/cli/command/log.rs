@@ -4,7 +4,8 @@ use std::io::Write;
 use std::iter;
 
 use tract::hash::{CommitHash, ContentHash};
-use tract::history::{FileEditOptions, LogOptions, LogRow, Pattern, Repo};
+use tract::history::{FileEditOptions, LogOptions, LogRow, Repo};
+use tract::model::pattern::Pattern;
 use tract::model::{Head, Operation, Role};
 use tract::render::calendar::Edge;
 use tract::render::chat::Chat;

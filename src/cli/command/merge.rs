@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use tract::compile::Provider;
-use tract::history::surgery::{Merge, MergeForm, MergeOptions, MergeSummary, Whose};
+use tract::history::MergeForm;
+use tract::history::surgery::{Merge, MergeOptions, MergeSummary, Whose};
 use tract::history::{Call, Repo};
 use tract::model::Message;
 

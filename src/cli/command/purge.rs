@@ -1,6 +1,7 @@
 //! `tract purge`: messages erased for good.
 
-use tract::history::{Erasing, Erasure, Named, Pattern, Purged};
+use tract::history::{Erasing, Erasure, Named, Purged};
+use tract::model::pattern::Pattern;
 use tract::render::{Label, Line, listed, plural, shell_word};
 
 use crate::cli::{App, Failure, Result, Typed, erased};

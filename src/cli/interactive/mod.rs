@@ -26,7 +26,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tract::Error;
-use tract::history::{Budget, BudgetAction, On, Repo};
+use tract::history::{On, Repo};
+use tract::model::budget::{Budget, BudgetAction};
 use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::history::{Found, HiddenBy, On, Pattern, RankedQuery, Repo, SearchOptions};
+use tract::history::{Found, HiddenBy, On, RankedQuery, Repo, SearchOptions};
+use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{HideKind, Millis};
 use tract::render::html::ListedHit;

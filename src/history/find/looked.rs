@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::history::find::MatchedLine;
+use crate::model::pattern::MatchedLine;
 use crate::model::query::{Query, Term};
 use crate::model::searched::{Passage, searched};
 use crate::model::terms::{Cutter, stem};

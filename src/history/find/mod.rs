@@ -1,14 +1,13 @@
 //! Messages by their text, over all history.
 //!
 //! The index names the contents that may match; each is then read and checked, newest first, until
-//! there are enough. Deliberately absent: how a pattern matches ([`Pattern`]), what "newest" means
+//! there are enough. Deliberately absent: how a pattern matches ([`crate::model::pattern`]), what "newest" means
 //! across branches, and where a found message stands in its branch's context.
 
 mod looked;
 mod merge;
 mod options;
 mod own;
-mod pattern;
 mod ranked;
 #[cfg(test)]
 mod tests;
@@ -23,13 +22,13 @@ use crate::history::call::On;
 use crate::history::called::Callers;
 use crate::history::repo::{self, Repo};
 use crate::history::{load, path};
+use crate::model::pattern::MatchedLine;
 use crate::model::{Commit, EntryId, Operation, RefName, Role, call};
 use crate::store::{CommitRow, SessionRow, View};
 
 use merge::Merge;
 pub use options::{FindOptions, RankedOptions, RankedQuery, SearchOptions};
 use own::Own;
-pub use pattern::{MatchedLine, Pattern};
 pub use visibility::{HiddenBy, Neighbour, Origin};
 use visibility::{Tip, Visibility};
 
@@ -100,7 +99,8 @@ impl Repo {
     /// cannot be written to, that is read instead.
     ///
     /// ```
-    /// use tract::history::{Call, CommitOptions, FindOptions, On, Pattern, Repo};
+    /// use tract::history::{Call, CommitOptions, FindOptions, On, Repo};
+    /// use tract::model::pattern::Pattern;
     /// use tract::model::{Draft, Message, Role};
     ///
     /// let repo = Repo::ephemeral()?;
@@ -202,34 +202,6 @@ impl Repo {
         }
         Ok(())
     }
-}
-
-/// The newest commit on the path to `tip` with `text` in a message that it brings: what `:/TEXT`
-/// names. Whether that message is visible doesn't matter.
-///
-/// # Errors
-///
-/// [`crate::Error::InvalidInput`] for an empty text.
-pub(crate) fn newest_containing(
-    view: &dyn View,
-    tip: &CommitHash,
-    text: &str,
-) -> Result<Option<CommitHash>> {
-    let pattern = Pattern::text(text)?;
-    for hit in view.search(pattern.literals(), &[*tip])? {
-        let content = match hit.content {
-            Some(content) => Some(content),
-            None => load::commit(view, &hit.commit)?.appended(),
-        };
-        let message = match content {
-            Some(content) => view.content(&content)?,
-            None => None,
-        };
-        if message.is_some_and(|message| pattern.is_in(&message)) {
-            return Ok(Some(hit.commit));
-        }
-    }
-    Ok(None)
 }
 
 /// Where to look, and under what name; the preferred names first.

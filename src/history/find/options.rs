@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::pattern::Pattern;
 use crate::hash::CommitHash;
 use crate::history::log::wanted;
+use crate::model::pattern::Pattern;
 use crate::model::query::Query;
 use crate::model::{Commit, Millis, RefName, Role};
 

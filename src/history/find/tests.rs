@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::history::chain::Chain;
+use crate::history::revision::newest_containing;
+use crate::model::pattern::Pattern;
 use crate::model::{
     Draft, Hide, HideKind, Interval, Message, Millis, Part, Priority, RefName, RefValue,
     Replacement,

@@ -14,7 +14,8 @@ use crate::conditions::second_reader;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::{Call, Expire, LogOptions, On, OperationEntry, Repo, load};
+use crate::history::{Call, LogOptions, On, OperationEntry, Repo, load};
+use crate::model::retention::Expire;
 use crate::model::{Message, Millis, RefName, RefValue};
 use crate::store::{ReflogRow, View};
 

@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
+use crate::history::MergeForm;
 use crate::history::surgery::{
-    Extent, Limits, Lost, Merge, MergeForm, MergeOptions, Prune, Reach, Summary, Truncate, Whose,
+    Extent, Limits, Lost, Merge, MergeOptions, Prune, Reach, Summary, Truncate, Whose,
 };
 use crate::history::{Call, CommitOptions, Named, On, Repo, ResetMode, SurgeryOptions, Target};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};

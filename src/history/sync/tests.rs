@@ -14,8 +14,9 @@ use crate::history::bundle::{Packing, kept_files, states};
 use crate::history::fsck::Fsck;
 use crate::history::laws::commands::command;
 use crate::history::{
-    Call, CommitOptions, Erasing, On, Pattern, Repo, ResetMode, SurgeryOptions, Target, load,
+    Call, CommitOptions, Erasing, On, Repo, ResetMode, SurgeryOptions, Target, load,
 };
+use crate::model::pattern::Pattern;
 use crate::model::secret::{Leaving, Secrets};
 use crate::model::{Draft, Message, Millis, RefValue, Role};
 

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use super::collecting::chat;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{
-    Call, CommitOptions, Erasing, Expire, On, Pattern, Repo, Retention, UndoPoint, UndoTo, load,
-};
+use crate::history::{Call, CommitOptions, Erasing, On, Repo, UndoPoint, UndoTo, load};
 use crate::ingest::{self, ImportRequest, Reading, import};
+use crate::model::pattern::Pattern;
+use crate::model::retention::{Expire, Retention};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
 
 /// How many sessions are there when it begins; one more comes in.

@@ -10,10 +10,11 @@ use proptest::prelude::*;
 
 use crate::hash::CommitHash;
 use crate::history::surgery::{Reach, Truncate};
-use crate::history::{Call, CommitOptions, Expire, On, Repo, ResetMode, SurgeryOptions, load};
+use crate::history::{Call, CommitOptions, On, Repo, ResetMode, SurgeryOptions, load};
 use crate::ingest::slices::{GAP, SHARE};
 use crate::ingest::{ExportOptions, ImportRequest, export, import};
 use crate::interop::Format;
+use crate::model::retention::Expire;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 
 /// A chat: a document, so that each import of a grown one is another source.

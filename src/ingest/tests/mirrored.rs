@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use crate::history::{Call, Erasing, Pattern, Repo};
+use crate::history::{Call, Erasing, Repo};
 use crate::ingest::{ImportRequest, Reading, import};
+use crate::model::pattern::Pattern;
 use crate::model::price::Prices;
 use crate::model::{Message, Millis, Part, RefName, RefValue, Usage};
 

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::collecting::{bring_in, chat};
 use crate::hash::CommitHash;
-use crate::history::{Call, CommitOptions, Expire, Repo, ResetMode, Retention, Target, load};
+use crate::history::{Call, CommitOptions, Repo, ResetMode, Target, load};
+use crate::model::retention::{Expire, Retention};
 use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -19,41 +19,13 @@ use crate::hash::CommitHash;
 use crate::history::ancestry;
 use crate::history::call::Call;
 use crate::history::expect::Expect;
+use crate::history::merging::{MergeForm, Side, UnderWay};
 use crate::history::path;
 use crate::history::repo::Repo;
 use crate::history::surgery::{Needs, Surgery, SurgeryOptions};
 use crate::model::{Draft, EntryId, Head, Message, Operation, Priority, RefName};
 use other::Other;
 use replay::{Replay, Replayed};
-
-pub use under_way::UnderWay;
-pub(in crate::history) use under_way::under_way;
-
-/// What of the other path's own messages is brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MergeForm {
-    /// One message: a summary of them, or the last answer among them.
-    #[default]
-    Message,
-    /// All of them, hidden ones hidden.
-    Messages,
-    /// What a user typed.
-    Prompts,
-}
-
-impl MergeForm {
-    /// All forms.
-    pub const ALL: [Self; 3] = [Self::Message, Self::Messages, Self::Prompts];
-
-    /// It, in a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Messages => "messages",
-            Self::Prompts => "prompts",
-        }
-    }
-}
 
 /// How to merge.
 #[derive(Clone, Debug, Default)]
@@ -214,7 +186,7 @@ impl Repo {
         theirs: &CommitHash,
         name: &str,
         options: &MergeOptions,
-        settled: &BTreeMap<EntryId, UnderWaySide>,
+        settled: &BTreeMap<EntryId, Side>,
         mut summary: Option<MergeSummary<'_>>,
     ) -> Result<Merge> {
         // What was summed up once is not summed up again.
@@ -247,7 +219,7 @@ impl Repo {
         theirs: &CommitHash,
         name: &str,
         options: &MergeOptions,
-        settled: &BTreeMap<EntryId, UnderWaySide>,
+        settled: &BTreeMap<EntryId, Side>,
         summary: &mut dyn FnMut(&[Message]) -> Result<Option<String>>,
     ) -> Result<Merge> {
         let SurgeryOptions { dry_run, .. } = options.surgery;
@@ -354,8 +326,6 @@ impl Repo {
         )?))
     }
 }
-
-use under_way::Side as UnderWaySide;
 
 /// Whether two histories have nothing in common.
 fn path_apart(
