@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use tract::history::{Call, CommitOptions, Repo};
 use tract::model::{Draft, Message, Role};
+use tract::repo::{Call, CommitOptions, Repo};
 
 const TURNS: usize = 10_000;
 const APPENDS: usize = 400;

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use tract::history::{Cache, Call, CommitOptions, Committed, On, Repo};
 use tract::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Priority, Replacement, Role,
 };
+use tract::repo::{Cache, Call, CommitOptions, Committed, On, Repo};
 
 const MESSAGES: usize = 10_000;
 const ROUNDS: usize = 31;

@@ -32,19 +32,27 @@ pub mod error;
 #[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
-pub mod history;
-#[doc(hidden)]
 pub mod ingest;
 #[doc(hidden)]
 pub mod interop;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
+pub mod query;
+#[doc(hidden)]
 pub mod render;
+#[doc(hidden)]
+pub mod repo;
+#[doc(hidden)]
+pub mod rewrite;
 #[doc(hidden)]
 pub mod store;
 #[doc(hidden)]
+pub mod sync;
+#[doc(hidden)]
 pub mod tree;
+#[doc(hidden)]
+pub mod upkeep;
 #[doc(hidden)]
 pub mod wire;
 
@@ -52,11 +60,6 @@ pub use compile::{Compiled, Notice, Provider, RequestOptions, compile};
 pub use context::{Context, Entry};
 pub use error::{Error, Result};
 pub use hash::{CommitHash, ContentHash};
-pub use history::surgery::{Marker, Prune, Reach, Truncate};
-pub use history::{
-    Call, CommitOptions, Committed, Expect, LogOptions, LogRow, On, OperationEntry, Repo, Status,
-    Surgery, SurgeryOptions, TokenBudget, Visitor,
-};
 pub use ingest::{ImportReport, ImportRequest, ImportedSession, import};
 pub use model::{
     Draft, Encoding, Head, Message, Millis, Part, RefName, RefValue, Role, Settings, TokenCount,
@@ -65,3 +68,9 @@ pub use model::{
 #[cfg(test)]
 #[path = "../tests/conditions.rs"]
 mod conditions;
+pub use query::{LogOptions, LogRow, Status, TokenBudget};
+pub use repo::{Call, CommitOptions, Committed, Expect, On, OperationEntry, Repo, Visitor};
+pub use rewrite::{Marker, Prune, Reach, Surgery, SurgeryOptions, Truncate};
+
+#[cfg(test)]
+mod laws;

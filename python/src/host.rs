@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use tract::api::{ApiError, Host};
-use tract::history::sync::{Here, Peer};
-use tract::history::{AUTHOR_NAME, Identity, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
 use tract::render::Calendar;
+use tract::repo::{AUTHOR_NAME, Identity, Repo, Visitor};
 use tract::store::Servers;
+use tract::sync::{Here, Peer};
 
 /// What was found around this process when a repository was opened.
 pub struct Door {

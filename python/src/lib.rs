@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tract::Error;
 use tract::api::{ApiError, At, WorkProgress, described, method};
-use tract::history::{On, Repo};
 use tract::model::RefName;
+use tract::repo::{On, Repo};
 
 use host::Door;
 

@@ -6,13 +6,15 @@ use serde::Serialize;
 use super::ApiError;
 use crate::compile::Provider;
 use crate::hash::CommitHash;
-use crate::history::surgery::Prune;
-use crate::history::sync::Peer;
-use crate::history::{Call, Expect, On, Repo, SurgeryOptions, TokenBudget};
 use crate::ingest::tool_dirs::ToolDirs;
 use crate::model::secret::{People, Secrets};
 use crate::model::{Encoding, Millis};
+use crate::query::TokenBudget;
 use crate::render::Share;
+use crate::repo::{Call, Expect, On, Repo};
+use crate::rewrite::Prune;
+use crate::rewrite::SurgeryOptions;
+use crate::sync::Peer;
 
 /// What a door brings along. The library asks nobody else: not the clock, not the environment.
 pub trait Host {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
-use crate::history::LogOptions;
-use crate::history::audit::{Audit, Fact, FactClass};
 use crate::model::Operation;
+use crate::query::LogOptions;
+use crate::query::audit::{Audit, Fact, FactClass};
 use crate::render::edit::changed_files;
 
 /// How many findings are given unless somebody says.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::types::{AuthorFacts, Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
-use crate::history::surgery::{Lost, Pickable};
-use crate::history::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint, UndoTo};
 use crate::model::{Millis, RefName};
+use crate::repo::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint, UndoTo};
+use crate::rewrite::{Lost, Pickable};
 
 /// Which command.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

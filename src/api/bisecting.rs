@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method};
-use crate::history::On;
-use crate::history::bisect::{
+use crate::model::RefName;
+use crate::repo::On;
+use crate::rewrite::bisect::{
     BisectEnd, BisectStep, Bisection, Ground, Judged, SearchHow, Suspect, Taken,
 };
-use crate::model::RefName;
 
 /// What was judged so far. The call keeps nothing: each one holds all verdicts.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -9,12 +9,13 @@ use super::{
 };
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::history::{CommitOptions, Committed, Expect, Repo, SurgeryOptions, Verdict};
 use crate::ingest::{read_message, read_messages};
 use crate::interop::single::{self, SingleMessage};
 use crate::model::price::is_usual_tier;
 use crate::model::tokens::Counter;
 use crate::model::{Author, Draft, Message, Part, Priority, Role};
+use crate::repo::{CommitOptions, Committed, Expect, Repo};
+use crate::rewrite::{SurgeryOptions, Verdict};
 
 /// A message that is said: a role and a text, or a message in a provider's form.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -442,8 +443,8 @@ impl Method for AnnotateParams {
 mod tests {
     use super::*;
     use crate::api::{ContextParams, MoveParams, ResetParams, Still};
-    use crate::history::On;
     use crate::model::Millis;
+    use crate::repo::On;
 
     fn called<M: Method>(repo: &Repo, params: serde_json::Value) -> Result<M::Answer, ApiError> {
         let params: M = serde_json::from_value(params).expect("parameters");

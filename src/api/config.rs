@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, Scalar};
 use crate::compile::Provider;
-use crate::history::Config;
-use crate::history::sync::checked_patterns;
 use crate::model::budget::{BudgetActions, BudgetTarget, BudgetWhen};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
+use crate::repo::Config;
+use crate::sync::checked_patterns;
 
 /// A setting's value as it is stored.
 ///
@@ -197,7 +197,7 @@ impl Method for RemoteParams {
 mod tests {
     use super::*;
     use crate::api::Still;
-    use crate::history::{On, Repo};
+    use crate::repo::{On, Repo};
 
     #[test]
     fn a_setting_is_kept_as_the_program_keeps_it_and_a_wrong_one_is_not() {

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Counted, Method};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::history::{Bearer, Bill, BillShare, BilledReply, CacheUse, Repo};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
+use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse};
+use crate::repo::Repo;
 
 /// What the list of these prices is called.
 pub(super) fn price_list(repo: &Repo) -> Result<String, ApiError> {

@@ -3,9 +3,9 @@
 //!
 //! Deliberately absent: what the reader is told around it.
 
-use crate::history::audit::{FactClass, FoundFact, Keep, Pin, Said};
 use crate::model::EntryId;
 use crate::model::quote::{folded, headed, unframed};
+use crate::query::audit::{FactClass, FoundFact, Keep, Pin, Said};
 use crate::render::escape;
 
 /// How long a line is at most; the message behind a longer one is named.
@@ -44,8 +44,8 @@ pub struct Digest {
 ///
 /// ```
 /// use tract::api::digest;
-/// use tract::history::audit::Heard;
-/// use tract::history::{Call, CommitOptions, On, Repo};
+/// use tract::query::audit::Heard;
+/// use tract::repo::{Call, CommitOptions, On, Repo};
 /// use tract::model::{Draft, Message, Role};
 /// use tract::render::edit::changed_files;
 ///
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::conditions::laws;
     use crate::hash::CommitHash;
-    use crate::history::audit::Fact;
+    use crate::query::audit::Fact;
 
     fn entry() -> EntryId {
         EntryId::of(CommitHash::from_bytes([7; 32]))

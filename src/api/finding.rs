@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::at::still;
 use super::looking::pattern;
 use super::{ApiError, At, Method, WorkProgress};
-use crate::history::{FindProgress, Found, HiddenBy, RankedQuery, SearchOptions};
 use crate::model::query::Query;
 use crate::model::{Millis, Role};
+use crate::query::{FindProgress, Found, HiddenBy, RankedQuery, SearchOptions};
 
 /// What to find: one of `query`, `text`, `regex`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

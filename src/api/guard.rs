@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::Repo;
 use crate::interop::redacted::{FoundSecrets, Sieve};
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
+use crate::repo::Repo;
 
 /// What is held in memory of something that is looked at before it is written; more is made twice.
 const HELD_BYTES: usize = 32 << 20;

@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, WorkProgress};
-use crate::history::On;
 use crate::ingest::{
     self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
     Waiting, adopt, called,
@@ -16,6 +15,7 @@ use crate::interop::Format;
 use crate::model::RefName;
 use crate::model::tokens::Counter;
 use crate::render::plural;
+use crate::repo::On;
 
 /// Which session, and how.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::costing::{CacheState, cache_state};
 use super::types::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
 use super::{ApiError, At, Method};
-use crate::history::LogOptions;
 use crate::ingest;
 use crate::model::call;
 use crate::model::pattern::Pattern;
 use crate::model::{HideKind, Message, Millis, Priority, Role};
+use crate::query::LogOptions;
 
 /// Nothing is asked.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

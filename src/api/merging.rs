@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::types::Changed;
 use super::{ApiError, At, Method};
-use crate::history::MergeForm;
-use crate::history::surgery::{Merge, MergeConflict, MergeOptions, MergeSummary, Merged, Whose};
 use crate::model::{EntryId, Message};
+use crate::repo::MergeForm;
+use crate::rewrite::{Merge, MergeConflict, MergeOptions, MergeSummary, Merged, Whose};
 
 /// What of the other branch's own messages is brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -7,12 +7,13 @@ use super::costing::{price_list, prices};
 use super::types::AuthorFacts;
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
-use crate::history::{
-    BlameRow, BlameStep, CalledEdit, EditedFile, FileEditOptions, FileEditRow, FileFate, Manifest,
-    PromptBefore, Repo, Words,
-};
 use crate::model::{EntryId, Millis, RefName};
+use crate::query::{
+    BlameRow, BlameStep, CalledEdit, EditedFile, FileEditOptions, FileEditRow, FileFate, Manifest,
+    PromptBefore, Words,
+};
 use crate::render::edit::{EditKind, Edits};
+use crate::repo::Repo;
 
 /// Which messages.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -400,7 +401,7 @@ pub fn file_edits(
     if found.0.is_empty()
         && let Some(path) = &options.path
     {
-        repo.check_file(&crate::history::On::Head, path)?;
+        repo.check_file(&crate::repo::On::Head, path)?;
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::types::{Changed, Tokens};
 use super::{ApiError, At, Method};
 use crate::context::plan::carry::Whose;
-use crate::history::{Rebase, RebaseFate, RebaseStep};
+use crate::rewrite::{Rebase, RebaseFate, RebaseStep};
 
 /// Which.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

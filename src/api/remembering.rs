@@ -10,9 +10,9 @@ use super::auditing::hide_of;
 use super::{ApiError, At, Method};
 use crate::context::OrderEntry;
 use crate::hash::CommitHash;
-use crate::history::FindOptions;
 use crate::model::pattern::Pattern;
 use crate::model::{EntryId, Message, Operation, Part, Role, call, preview};
+use crate::query::FindOptions;
 use crate::render::edit::{Edits, changed_files};
 
 /// Which messages, and how many around them.

@@ -8,11 +8,12 @@ use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOpt
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{AnsweredRequest, Repo, Stored, answered_request, newest_request, standing};
 use crate::ingest::{as_running, said, said_citing, sent};
 use crate::interop::may_cite;
 use crate::interop::sent::{Lack, Proof};
 use crate::model::{Message, Role, Settings};
+use crate::query::{AnsweredRequest, answered_request, newest_request, standing};
+use crate::repo::{Repo, Stored};
 
 /// Why nobody can say whether a request is what was sent.
 pub const UNSAID: &str = "the client gives no hash of all that was sent";

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::at::still;
 use super::{ApiError, At, Method, SecretsLeave, WorkProgress};
 use crate::error::{Error, Result};
-use crate::history::surgery::{Merge, MergeOptions};
-use crate::history::sync::{
+use crate::model::{Head, RefName, RefValue};
+use crate::repo::{Call, On, Repo};
+use crate::rewrite::{Merge, MergeOptions};
+use crate::sync::{
     Carried, FetchOptions, Follow, Landed, LandedRef, Parted, Peer, PushOptions, PushRef,
 };
-use crate::history::{Call, On, Repo};
-use crate::model::{Head, RefName, RefValue};
 
 /// Which refs a push means: those that are named, or else the branch that HEAD is on and its session; all branches, tags
 /// and sessions.

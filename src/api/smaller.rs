@@ -6,11 +6,9 @@ use serde::Deserialize;
 use super::at::usual_prune;
 use super::types::Changed;
 use super::{ApiError, At, Method, Scalar};
-use crate::history::Named;
-use crate::history::surgery::Truncate as TruncatePlan;
-use crate::history::surgery::{
-    Compact as Plan, Extent, Limits, Prune as PrunePlan, Reach, Summary,
-};
+use crate::repo::Named;
+use crate::rewrite::Truncate as TruncatePlan;
+use crate::rewrite::{Compact as Plan, Extent, Limits, Prune as PrunePlan, Reach, Summary};
 
 /// How far: one of `keep`, `fraction`, `to_budget`; the budget itself unless given.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RawJson;
-use crate::history::surgery::{Size, Surgery};
-use crate::history::{LogRow, Touched, TouchedList};
 use crate::model::{Author, Head, Message, Operation, RefValue, TokenCount, Usage};
+use crate::query::LogRow;
+use crate::repo::{Touched, TouchedList};
+use crate::rewrite::{Size, Surgery};
 
 /// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

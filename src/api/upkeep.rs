@@ -67,8 +67,8 @@ impl Method for FsckParams {
 mod tests {
     use super::*;
     use crate::api::Still;
-    use crate::history::{Call, CommitOptions, On, Repo};
     use crate::model::{Draft, Message, Role};
+    use crate::repo::{Call, CommitOptions, On, Repo};
 
     #[test]
     fn a_check_that_nobody_waits_for_ends() {

@@ -14,12 +14,12 @@ use jiff::tz::TimeZone;
 use tract::Error;
 use tract::compile::Provider;
 use tract::hash::fingerprint;
-use tract::history::{Call, CommitOptions, Expected, Identity, On, Repo, Visitor};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Encoding, Millis, RefName};
 use tract::render::{Calendar, Label, Line};
+use tract::repo::{Call, CommitOptions, Expected, Identity, On, Repo, Visitor};
 use tract::store::{Look, Seat, Servers};
 
 use super::identity;

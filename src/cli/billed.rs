@@ -1,9 +1,9 @@
 //! What replies have in common with others that are billed, and why a cache did not have a request, for people.
 
 use jiff::civil::Date;
-use tract::history::BilledReply;
 use tract::ingest::MissCause;
 use tract::model::RefName;
+use tract::query::BilledReply;
 use tract::render::{Calendar, Label, Line, plural};
 
 use super::cache::duration;

@@ -5,11 +5,12 @@ use tract::Error;
 use tract::api::usual_prune;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
-use tract::history::surgery::{Compact, Extent};
-use tract::history::{Call, CommitOptions, Committed, On, Repo, Surgery, Verdict};
 use tract::model::Draft;
 use tract::model::budget::{Budget, BudgetAction};
 use tract::render::{Label, Line, grouped, plural, shell_word, tokens};
+use tract::repo::{Call, CommitOptions, Committed, On, Repo};
+use tract::rewrite::{Compact, Extent};
+use tract::rewrite::{Surgery, Verdict};
 
 use super::{App, Exit, Failure, Result, Summariser, cache, failure, outcome, summariser, trace};
 

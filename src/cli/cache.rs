@@ -1,10 +1,12 @@
 //! What people are told of a provider's cache: whether it still has the context, and what a change costs there.
 
 use tract::hash::CommitHash;
-use tract::history::{CacheUse, ChangedPrefix, Repo, Size, Surgery};
 use tract::model::Usage;
 use tract::model::price::Served;
+use tract::query::{CacheUse, ChangedPrefix};
 use tract::render::plural;
+use tract::repo::Repo;
+use tract::rewrite::{Size, Surgery};
 
 use super::prices::{money, prices};
 use super::{App, Result};

@@ -12,9 +12,10 @@ use std::path::Path;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
-use tract::history::{LogOptions, On};
 use tract::model::RefName;
+use tract::query::LogOptions;
 use tract::render::shell_word;
+use tract::repo::On;
 
 use super::app::{App, Environment};
 use super::ui::{ColorChoice, Ui};

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use tract::Error;
-use tract::history::Repo;
 use tract::ingest::{Conversation, PartSize, Scope, Start, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
 use tract::render::{Label, plural};
+use tract::repo::Repo;
 use tract::tree::{NodeId, Tree, json};
 
 use super::in_memory::{self, Found};

@@ -1,8 +1,9 @@
 //! What a purge has erased, and what not.
 
-use tract::history::{Purged, Repo, Unfinished};
 use tract::model::RefName;
 use tract::render::{bytes, plural};
+use tract::repo::Repo;
+use tract::upkeep::{Purged, Unfinished};
 
 use super::peer::git;
 use super::{App, Exit, Failure, Result, Ui};

@@ -2,8 +2,9 @@
 
 use tract::api::file_edits;
 use tract::hash::CommitHash;
-use tract::history::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, FileFate, Repo};
+use tract::query::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, FileFate};
 use tract::render::{Calendar, Label, Line, grouped, plural, table};
+use tract::repo::Repo;
 
 use super::{App, Result};
 

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::{Moved, On, Repo};
 use tract::ingest::{Conversation, Scope};
+use tract::query::Moved;
 use tract::render::chat::Pen;
 use tract::render::{Label, Line, plural};
+use tract::repo::{On, Repo};
 
 use super::conversation::{self, Form, Which};
 use super::pause::{Over, Pause};

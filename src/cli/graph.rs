@@ -1,7 +1,7 @@
 //! Forks and merges beside a list of commits, drawn with lines as git draws them.
 
 use tract::hash::CommitHash;
-use tract::history::LogRow;
+use tract::query::LogRow;
 
 /// What stands beside a row.
 pub struct Beside {

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tract::Error;
-use tract::history::Repo;
 use tract::model::Millis;
 use tract::render::{Label, Line};
+use tract::repo::Repo;
 
 use super::watching::lock;
 use super::{App, Failure};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use tract::Error;
 use tract::api::unfit;
-use tract::history::Repo;
+use tract::repo::Repo;
 
 use super::{App, Failure, Result, named};
 

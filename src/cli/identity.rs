@@ -3,7 +3,7 @@
 //! A name is what somebody goes by and proves nothing. Without one it is `USER@HOST`, which stays where it is written:
 //! commits, which travel, bear it only on a server.
 
-use tract::history::Identity;
+use tract::repo::Identity;
 
 /// What the variables say, by their names.
 pub fn read(text: impl Fn(&str) -> Option<String>) -> Identity {

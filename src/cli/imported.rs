@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use tract::history::Repo;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
 use tract::interop::Format;
 use tract::model::secret::SecretCounts;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};
 use tract::render::{Label, Line, columns, counted_secrets, grouped, plural, table, tokens};
+use tract::repo::Repo;
 
 use crate::cli::{App, Result, listing};
 
@@ -172,7 +172,7 @@ fn sum(reports: &[(PathBuf, ImportReport)], agents: u64, app: &mut App) {
 
 /// Says where HEAD went from a branch without commits.
 pub fn head_moved(repo: &Repo, before: &Head, app: &mut App) -> Result<()> {
-    let after = repo.head(&tract::history::On::Head)?;
+    let after = repo.head(&tract::repo::On::Head)?;
     if before.commit().is_none()
         && let (Some(was), Some(branch)) = (before.branch(), after.branch())
         && was != branch
@@ -492,5 +492,5 @@ fn place_hint(repo: &Repo, session: &ImportedSession, app: &mut App) -> Result<(
 
 /// Whether HEAD is on this branch.
 fn is_here(repo: &Repo, branch: &RefName) -> Result<bool> {
-    Ok(repo.head(&tract::history::On::Head)?.branch() == Some(branch))
+    Ok(repo.head(&tract::repo::On::Head)?.branch() == Some(branch))
 }

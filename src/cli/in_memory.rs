@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use tract::Error;
-use tract::history::{On, Repo};
 use tract::ingest::database::{self, Listings};
 use tract::ingest::family::Queue;
 use tract::ingest::{self, FileInput, ImportRequest};
@@ -14,6 +13,7 @@ use tract::interop::{EventStream, sniff};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{plural, shell_word};
+use tract::repo::{On, Repo};
 
 use super::failure::known_formats;
 use super::{App, Failure, Result, progress, tool_sessions};

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tract::history::bisect::Judged;
+use tract::rewrite::bisect::Judged;
 
 use super::exec::{Agent, Failed, Finished};
 use super::pause::Pause;

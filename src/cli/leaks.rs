@@ -1,9 +1,9 @@
 //! Secrets in what leaves, for people: what is done about them, and what was replaced.
 
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::model::secret::{Leaving, PERSONAL, SecretCounts, Secrets};
 use tract::render::{counted_kinds, counted_secrets};
+use tract::repo::Repo;
 
 use super::{App, Result};
 

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tract::history::LogRow;
-use tract::history::sync::Upstream;
 use tract::model::{Commit, Head, HideKind, Operation, RefName};
+use tract::query::LogRow;
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
+use tract::sync::Upstream;
 
 use super::{Failure, Result};
 

@@ -1,8 +1,8 @@
 //! What is said of a merge, whoever asked for it: a merge, what goes on with one, a pull.
 
-use tract::history::surgery::{Merge, MergeConflict, Merged};
-use tract::history::{On, Repo};
 use tract::render::{Label, Line, plural, table};
+use tract::repo::{On, Repo};
+use tract::rewrite::{Merge, MergeConflict, Merged};
 
 use super::{App, Failure, Result, outcome, position};
 

@@ -3,12 +3,14 @@
 
 use tract::Error;
 use tract::api::usual_prune;
-use tract::history::audit::FactClass;
-use tract::history::surgery::{Plan, Reach, Truncate};
-use tract::history::{Call, On, Repo, Surgery, SurgeryOptions, TokenBudget, Touched};
 use tract::model::{EntryId, ProviderCount, Total};
+use tract::query::TokenBudget;
+use tract::query::audit::FactClass;
 use tract::render::edit::changed_files;
 use tract::render::{Label, Line, grouped, plural, row, signed, table, tokens};
+use tract::repo::{Call, On, Repo, Touched};
+use tract::rewrite::{Plan, Reach, Truncate};
+use tract::rewrite::{Surgery, SurgeryOptions};
 
 use super::{App, Result, Ui, cache, trace};
 

@@ -6,11 +6,11 @@ use std::io::Write;
 use clap::ValueEnum;
 use tract::api::check_page;
 use tract::hash::CommitHash;
-use tract::history::{BilledReply, LogOptions, LogRow, Repo, missed};
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::price::Prices;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Millis, Operation, own_words};
+use tract::query::{BilledReply, LogOptions, LogRow, missed};
 use tract::render::chat::ChatMessage;
 use tract::render::edit::changed_files;
 use tract::render::html::PageFrame;
@@ -18,6 +18,7 @@ use tract::render::page::{
     CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
 };
 use tract::render::{html, markdown, plural, tokens};
+use tract::repo::Repo;
 use tract::tree::Tree;
 use tract::tree::words::words;
 

@@ -1,9 +1,9 @@
 //! How a place in history is said in a sentence: after a move, at a new branch, in a hint.
 
 use tract::hash::CommitHash;
-use tract::history::{On, OpenCall, OperationEntry, Repo};
 use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, grouped, shell_word};
+use tract::repo::{On, OpenCall, OperationEntry, Repo};
 use tract::store::{OperationRow, ReflogRow};
 
 use super::{App, Failure, Result};

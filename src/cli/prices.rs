@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::history::{BilledReply, Repo};
 use tract::model::price::{LIST, Prices};
 use tract::model::{Millis, Usage};
+use tract::query::BilledReply;
 use tract::render::{Label, Line, grouped};
+use tract::repo::Repo;
 
 use super::{App, Result, input};
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use tract::history::{Heap, LetGo, Repo};
 use tract::ingest;
 use tract::model::RefName;
 use tract::model::retention::Retention;
 use tract::render::{Label, Line, bytes, listed, plural, table};
+use tract::repo::Repo;
+use tract::upkeep::{Heap, LetGo};
 
 use super::{App, Result, listing};
 

@@ -2,10 +2,11 @@
 
 use tract::api::UNSAID;
 use tract::hash::CommitHash;
-use tract::history::{AnsweredRequest, Repo, RequestsOn, requests_of, requests_on};
 use tract::interop::Problem;
 use tract::interop::sent::{Lack, Proof, SentRequest, Wanted, short};
+use tract::query::{AnsweredRequest, RequestsOn, requests_of, requests_on};
 use tract::render::{Label, Line, amount, plural, table};
+use tract::repo::Repo;
 
 use super::failure::Exit;
 use super::{App, Failure, Result, listing};

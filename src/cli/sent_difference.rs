@@ -1,10 +1,11 @@
 //! How the requests of two replies differ, as they were sent, for people.
 
 use tract::hash::CommitHash;
-use tract::history::{Repo, answered_request};
 use tract::ingest::missed_between;
 use tract::interop::sent::{SentDifference, SystemDifference};
+use tract::query::answered_request;
 use tract::render::{Label, Line, grouped, plural};
+use tract::repo::Repo;
 
 use super::failure::Exit;
 use super::prices::{money, prices};

@@ -1,7 +1,7 @@
 //! Saying to a repository who is at work in it.
 
-use tract::history::{AUTHOR_NAME, Identity, Repo};
 use tract::model::secret::People;
+use tract::repo::{AUTHOR_NAME, Identity, Repo};
 
 use super::{App, Result};
 

@@ -8,12 +8,13 @@ use tract::Error;
 use tract::api::digest;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::error::Refusal;
-use tract::history::audit::{FactClass, Keep};
-use tract::history::surgery::{Compaction, Extent, Summary, SummarySpan};
-use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::model::{Message, Role, Settings};
+use tract::query::audit::{FactClass, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{plural, tokens};
+use tract::repo::{Call, On, Repo};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::{Compaction, Extent, Summary, SummarySpan};
 
 use super::{App, Failure, Result, exec, outcome, progress};
 

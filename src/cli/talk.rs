@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use tract::api::request_payload;
 use tract::compile::RequestOptions;
 use tract::context::Context;
-use tract::history::{On, Repo};
 use tract::interop::messages_of;
 use tract::model::{Draft, Message, Part, RefName, Role};
 use tract::render::plural;
+use tract::repo::{On, Repo};
 use tract::tree::Tree;
 
 use super::exec::Failed;

@@ -1,7 +1,7 @@
 //! Templates of `tract log --format`: stable, for programs.
 
-use tract::history::LogRow;
 use tract::model::{Millis, Operation};
+use tract::query::LogRow;
 use tract::render::escape;
 
 use super::{Failure, Result, listing};

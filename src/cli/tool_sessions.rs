@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
-use tract::history::Repo;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
+use tract::repo::Repo;
 
 use super::{App, Failure, Result, listing, progress};
 

@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, Write};
 use std::rc::{Rc, Weak};
 
 use is_terminal::IsTerminal;
-use tract::history::Repo;
 use tract::render::{Label, Line, ansi, bytes, escape, plain};
+use tract::repo::Repo;
 
 use super::pager::{Pager, Paging};
 use super::remark;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tract::history::Repo;
 use tract::ingest;
 use tract::render::{Label, Line, grouped, plural};
+use tract::repo::Repo;
 
 use super::{App, Failure, Result};
 

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::history::AUTHOR_NAME;
+use tract::repo::AUTHOR_NAME;
 
 use super::pager::CORE_PAGER;
 use super::{Failure, Result, private};

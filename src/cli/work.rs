@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tract::history::Repo;
+use tract::repo::Repo;
 use tract::store::{Ledger, RefMoves};
 
 /// Where lines go.

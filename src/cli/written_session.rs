@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::ingest::{NewSession, resume};
 use tract::interop::{Format, Resume};
 use tract::model::secret::Leaving;
+use tract::repo::Repo;
 
 use super::{App, Failure, Result, private};
 

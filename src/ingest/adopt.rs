@@ -9,14 +9,14 @@ use std::collections::{HashMap, VecDeque};
 use crate::context::Order;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::adopted::Adopted;
-use crate::history::chain::Chain;
-use crate::history::expect::retried;
-use crate::history::parting::Parting;
-use crate::history::{Repo, load, path};
 use crate::model::{
     Draft, EntryId, Hide, HideKind, Interval, Message, Millis, Operation, Part, RefName, RefValue,
 };
+use crate::repo::adopted::Adopted;
+use crate::repo::chain::Chain;
+use crate::repo::expect::retried;
+use crate::repo::parting::Parting;
+use crate::repo::{Repo, load, path};
 use crate::store::{AdoptedRow, Tx};
 
 /// Appends to `branch` the commits of `session` that it does not have yet, as new commits after
@@ -310,9 +310,9 @@ mod tests {
 
     use super::*;
     use crate::context::Entry;
-    use crate::history::{Call, CommitOptions, On};
     use crate::ingest::{ImportRequest, import};
     use crate::model::Role;
+    use crate::repo::{Call, CommitOptions, On};
 
     /// The session files of the project's own that grow line by line.
     fn sessions() -> Vec<PathBuf> {

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::Repo;
-use crate::history::kept::KeptSource;
 use crate::interop::records::each_record;
 use crate::model::{Message, RefName, RefValue};
+use crate::repo::Repo;
+use crate::repo::kept::KeptSource;
 use crate::store::View;
 
 /// How the last part of an agent's branch begins; the agent's id follows.

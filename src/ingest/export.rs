@@ -14,12 +14,12 @@ use crate::compile::{Provider, Repair, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::kept::KeptSource;
-use crate::history::kept::{spans, texts};
-use crate::history::thoughts::{lost_thoughts, take_thoughts};
-use crate::history::{On, Repo, load};
 use crate::interop::{Document, Export, Format, Outgoing, Shape};
 use crate::model::{Message, Millis, RefName, Span};
+use crate::repo::kept::KeptSource;
+use crate::repo::kept::{spans, texts};
+use crate::repo::thoughts::{lost_thoughts, take_thoughts};
+use crate::repo::{On, Repo, load};
 use crate::store::{CommitRow, SessionRow, SourceRow, Store, View};
 
 /// How often a file is written at most until it is read as what it should say.

@@ -12,8 +12,8 @@ use super::report::{ImportReport, Outcome};
 use super::trouble::Trouble;
 use super::{growth, kin};
 use crate::error::{Error, Result};
-use crate::history::{On, Repo};
 use crate::model::{Head, Millis, RefValue};
+use crate::repo::{On, Repo};
 
 /// A file that is to come in.
 #[derive(Clone, Debug)]

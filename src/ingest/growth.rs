@@ -18,12 +18,12 @@ use super::plain::{absolute, cut};
 use super::report::REDACTED;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint};
-use crate::history::erase::ERASED;
-use crate::history::kept::spans;
-use crate::history::{Repo, load};
 use crate::interop::{Action, Format, Input, Midway, SessionEnd, Sink, Step};
 use crate::model::{Millis, RefName, Sealed, Settings, Span};
+use crate::repo::kept::spans;
+use crate::repo::{Repo, load};
 use crate::store::{CommitRow, FileStamp, FollowedFile, SessionRow, SourceRow, Store, View};
+use crate::upkeep::erase::ERASED;
 
 /// How many commits before the end reading may begin, tried in this order.
 const LOOK_BACK: [usize; 3] = [16, 48, 160];

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::erase::ERASED;
-use crate::history::{Collected, LetGo, Repo, Stays, load};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Millis, RefName};
+use crate::repo::{Repo, load};
 use crate::store::View;
+use crate::upkeep::erase::ERASED;
+use crate::upkeep::{Collected, LetGo, Stays};
 
 /// How many commits from its end on say which file a session came from.
 const COMMITS: usize = 16;

@@ -20,14 +20,14 @@ use super::slices::{Slices, Waiting};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::ContentHash;
-use crate::history::erase::ERASED;
-use crate::history::purge::holds_erased;
-use crate::history::{On, Repo, repo};
 use crate::interop::{Action, Format, Problem, Sink};
 use crate::model::secret::Secrets;
 use crate::model::tokens::Counter;
 use crate::model::{Head, Millis, RefName, RefValue, Settings};
+use crate::repo::{On, Repo, repository};
 use crate::store::{FollowedFile, Store, Tx, View};
+use crate::upkeep::erase::ERASED;
+use crate::upkeep::purge::holds_erased;
 
 /// How much work one slice holds: commits and parts. About 200 ms.
 const SLICE_WORK: usize = 4_000;
@@ -694,7 +694,7 @@ struct HeadBefore {
 
 impl HeadBefore {
     fn of(tx: &dyn Tx, request: &ImportRequest<'_>) -> Result<Self> {
-        let (unborn, has_branch) = match repo::head(tx, &On::Head)? {
+        let (unborn, has_branch) = match repository::head(tx, &On::Head)? {
             Head::Attached { branch, tip: None } => (Some(branch), false),
             Head::Attached { .. } => (None, true),
             _ => (None, false),
@@ -727,7 +727,7 @@ impl HeadBefore {
             return Ok(());
         }
         // A directory's HEAD is at its newest session of itself.
-        if repo::is_of_directory(tx) && repo::head(tx, &On::Head)?.commit().is_some() {
+        if repository::is_of_directory(tx) && repository::head(tx, &On::Head)?.commit().is_some() {
             return Ok(());
         }
         let head = RefValue::Symbolic(branch.clone());

@@ -12,10 +12,10 @@ use super::file::FileInput;
 use super::report::ImportReport;
 use super::tool_dirs::{files_in, folder_of, stem, walk_directory};
 use crate::error::Result;
-use crate::history::Repo;
 use crate::interop::records::beginning;
 use crate::interop::rows::StoredSession;
 use crate::interop::{Agents, Descent, FORMATS, Format};
+use crate::repo::Repo;
 
 /// How long a first line may be.
 const FIRST_BYTES: u64 = 1 << 20;

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::chain::Chain;
-use crate::history::{load, path};
 use crate::model::{Draft, Message, Part, RefName};
+use crate::repo::chain::Chain;
+use crate::repo::{load, path};
 use crate::store::{CommitRow, Tx, View};
 
 /// How many of a path's messages are read at once.

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::kept::format_of;
-use crate::history::requests::{kept, requests};
-use crate::history::{BilledReply, Repo, missed};
 use crate::interop::sent::{
     Compared, Lack, ReadSent, SaidMiss, SentDifference, SentRequest, Wanted,
 };
 use crate::model::price::Prices;
+use crate::query::requests::{kept, requests};
+use crate::query::{BilledReply, missed};
+use crate::repo::Repo;
+use crate::repo::kept::format_of;
 use crate::store::{SourceRow, View};
 
 /// A reply, and what the cache had of its request.

@@ -9,11 +9,11 @@ use crate::compile::{Repair, unpaired};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::kept::{format_of, spans, texts};
-use crate::history::thoughts::{lost_thoughts, take_thoughts};
-use crate::history::{load, path};
 use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
 use crate::model::{HideKind, Message, Settings, Span};
+use crate::repo::kept::{format_of, spans, texts};
+use crate::repo::thoughts::{lost_thoughts, take_thoughts};
+use crate::repo::{load, path};
 use crate::store::{CommitRow, SourceRow, View};
 
 /// Where records may be taken from.

@@ -7,11 +7,11 @@ use super::session::{Path, Session, refs_of};
 use super::source::SourceFile;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::erase::ERASED;
-use crate::history::{load, path};
 use crate::interop::{Format, Shape};
 use crate::model::{RefName, RefValue, Role, Span};
+use crate::repo::{load, path};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
+use crate::upkeep::erase::ERASED;
 
 /// What the names of a session's further paths begin with, before a number.
 const LEAF: &str = "leaf-";

@@ -18,10 +18,10 @@ use super::session::refs_of;
 use super::source::kept_blocks;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, Fingerprint, fingerprint};
-use crate::history::Repo;
 use crate::interop::{EventStream, Format, GrowingStream, Input};
 use crate::model::tokens::Counter;
 use crate::model::{Millis, RefName, Settings};
+use crate::repo::Repo;
 use crate::store::SourceRow;
 use crate::tree::{Fold, NodeId, Rest, Tree};
 

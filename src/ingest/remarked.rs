@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::Repo;
-use crate::history::kept::texts;
 use crate::interop::remarked::Remarked;
+use crate::repo::Repo;
+use crate::repo::kept::texts;
 
 /// What a provider said of the reply that a commit appends, in whatever source says it first.
 ///

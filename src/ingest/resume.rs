@@ -8,16 +8,16 @@ use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpa
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::kept::{KeptSource, format_of};
-use crate::history::leaks::leaks;
-use crate::history::path::{self, session_of};
-use crate::history::{Repo, load, prompts};
 use crate::interop::records::each_record;
 use crate::interop::redacted::Sieve;
 use crate::interop::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::model::secret::Leaving;
 use crate::model::{Millis, Operation, Span};
+use crate::repo::kept::{KeptSource, format_of};
+use crate::repo::path::{self, session_of};
+use crate::repo::{Repo, load, prompts};
 use crate::store::{CommitRow, ResumeRow, View};
+use crate::sync::leaks::leaks;
 
 /// How long the first record of a session may be, to be looked at.
 const OPENING_BYTES: u64 = 1 << 20;

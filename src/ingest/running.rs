@@ -6,10 +6,10 @@ use crate::compile::{Contents, takes_system_messages};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::Repo;
-use crate::history::kept::{KeptSource, format_of, spans};
 use crate::interop::running::Running;
 use crate::model::{Message, Part, Role, Settings};
+use crate::repo::Repo;
+use crate::repo::kept::{KeptSource, format_of, spans};
 use crate::store::View;
 
 /// The messages and how their contents were written, as they were sent for `reply`; as they are where

@@ -12,9 +12,6 @@ use self::own::{Beside, Own};
 use super::ahead::{Ready, Worked, Working};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::history::chain::Chain;
-use crate::history::load;
-use crate::history::totals::Running;
 use crate::interop::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
@@ -24,6 +21,9 @@ use crate::model::{
     Commit, Draft, EntryId, Hide, HideKind, Interval, Message, Operation, PartHide, RefName,
     Replacement, Role, Sealed, Settings, Span, TokenCount,
 };
+use crate::repo::chain::Chain;
+use crate::repo::load;
+use crate::repo::totals::Running;
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
 /// A step whose messages have their names.
@@ -686,10 +686,10 @@ fn unknown_step(step: usize) -> Error {
 mod tests {
     use super::*;
     use crate::hash::HASHED;
-    use crate::history::{Call, CommitOptions, On, Repo};
     use crate::ingest::{ImportRequest, import};
     use crate::interop::{Format, Source};
     use crate::model::{Encoding, Millis, RefName};
+    use crate::repo::{Call, CommitOptions, On, Repo};
 
     type Step = interop::Step;
     type HideStep = interop::HideStep;

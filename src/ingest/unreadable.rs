@@ -10,8 +10,8 @@ use super::database;
 use super::plain::absolute;
 use super::record_files;
 use crate::error::{Error, Result};
-use crate::history::Repo;
 use crate::model::Millis;
+use crate::repo::Repo;
 use crate::store::{Tx, UnreadFile};
 
 /// How much of a reason is kept.

@@ -7,11 +7,11 @@ use crate::compile::{Contents, Provider};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::Repo;
-use crate::history::kept::{format_of, texts};
 use crate::interop::records::{content, sends_callers, unmarked};
 use crate::interop::{Format, RecordedRequest, Shape, cited};
 use crate::model::{Settings, Span};
+use crate::repo::Repo;
+use crate::repo::kept::{format_of, texts};
 use crate::store::View;
 
 /// The longest file that is looked at as one request.

@@ -4,7 +4,7 @@
 //! prompt, its tools, thinking that is sent sealed. So its count is taken as `overhead + factor × ours`. Where the
 //! overhead has grown beyond the least that any request had, nobody knows what has grown: what is not in the file, or
 //! what messages are sent as. So the messages are taken to share that: when some go, their part of it goes, too.
-//! Deliberately absent: which replies a context holds ([`crate::history`]).
+//! Deliberately absent: which replies a context holds ([`crate::repo`]).
 
 use super::Usage;
 

@@ -2,7 +2,7 @@
 //!
 //! Clients write reminders, echoes of commands, notices and summaries as the user's messages. How such a
 //! text begins is known, and nothing but that is asked here: what a client's records say beside it is
-//! [`crate::interop::Format::injected`], and both together are [`crate::history::Repo::typed`].
+//! [`crate::interop::Format::injected`], and both together are [`crate::repo::Repo::typed`].
 
 use crate::model::tombstone::PURGED;
 use crate::model::{Message, Part, Role};
@@ -100,7 +100,7 @@ fn is_before(name: &str) -> bool {
 
 impl Message {
     /// Whether a user typed it, by what it says. A client's record may know better
-    /// ([`crate::history::Repo::typed`]).
+    /// ([`crate::repo::Repo::typed`]).
     ///
     /// ```
     /// use tract::model::{Message, Role};

@@ -4,7 +4,7 @@
 //! engine can take SQLite's place. One that takes many keys gives as many answers, in the order
 //! asked; what isn't here is a none, and a key that is asked twice is answered twice. `contract.rs`
 //! holds the promises as functions that run on every engine. Deliberately absent: what a command
-//! means (that is [`crate::history`]), and SQL anywhere outside `sqlite/`, `postgres/` and, for databases
+//! means (that is [`crate::repo`]), and SQL anywhere outside `sqlite/`, `postgres/` and, for databases
 //! of other programs, `foreign/`.
 
 mod activity;

@@ -40,8 +40,8 @@ WORDS = {
         "interop/openai_stream", "interop/responses_stream", "interop/sse.rs",
     ],
     "messages": ["interop/single.rs", "model/message", "model/commit.rs", "wire"],
-    "revisions": ["history/revision.rs", "model/refs.rs", "model/message.rs", "model/priority.rs"],
-    "bundles": ["history/bundle/read.rs", "model/message", "model/commit.rs"],
+    "revisions": ["repo/revision.rs", "model/refs.rs", "model/message.rs", "model/priority.rs"],
+    "bundles": ["sync/bundle/read.rs", "model/message", "model/commit.rs"],
     "shown": ["render/edit", "render/html", "render/markdown"],
 }
 for module in sorted((ROOT / "src/interop").glob("*/mod.rs")):

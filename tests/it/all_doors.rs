@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tract::api::{ApiError, At, Host, METHODS, method};
-use tract::history::sync::{Here, Peer};
-use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
+use tract::repo::{On, Repo};
+use tract::sync::{Here, Peer};
 
 use crate::remembering::Client;
 use crate::sandbox::{Sandbox, on_servers};

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use tract::hash::CommitHash;
-use tract::history::audit::{Audit, FactClass, FoundFact, HeldMessage, facts_of};
-use tract::history::{LogOptions, Repo};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{EntryId, HideKind, Message, Millis, Operation};
+use tract::query::LogOptions;
+use tract::query::audit::{Audit, FactClass, FoundFact, HeldMessage, facts_of};
+use tract::repo::Repo;
 
 use serde_json::{Value, json};
 use tract::render::edit::changed_files;

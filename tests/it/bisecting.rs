@@ -1,8 +1,8 @@
 //! Which message makes it go wrong, as commands judge contexts.
 
 use tract::api::{At, BisectParams, Method, Still};
-use tract::history::{Call, CommitOptions, On, Repo};
 use tract::model::{Draft, Message, Role};
+use tract::repo::{Call, CommitOptions, On, Repo};
 
 use crate::sandbox::{Sandbox, on_servers};
 

@@ -16,11 +16,13 @@ use tract::Error;
 use tract::compile::{RequestOptions, compile};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{FindOptions, Fsck, LogOptions, On, RankedOptions, Repo};
 use tract::ingest::{ExportOptions, export, session_format};
 use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{Encoding, Millis, RefName, RefValue};
+use tract::query::{FindOptions, LogOptions, RankedOptions};
+use tract::repo::{On, Repo};
+use tract::upkeep::Fsck;
 
 use crate::conditions;
 use crate::leaning::alike_of;

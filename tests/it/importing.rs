@@ -314,7 +314,7 @@ fn a_line_of_50_mb_comes_in_whole() {
     let rows = rows.map(|row| format!(r#"{{"messages":[{row}]}}"#));
     let path = sandbox.write("long.jsonl", rows.join("\n"));
     // On the library: counting the tokens of 50 MB takes long in a debug build.
-    let repo = tract::history::Repo::ephemeral().expect("a repository");
+    let repo = tract::repo::Repo::ephemeral().expect("a repository");
     let request = tract::ingest::ImportRequest::at(tract::model::Millis(0), "import");
     let report = tract::ingest::import(&repo, &path, &request, &mut |_| {}).expect("imports");
     assert_eq!((report.sessions.len(), report.problem_count), (3, 0));

@@ -21,18 +21,28 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("interop", &["wire", "tree"]),
     ("render", &["context", "diff", "interop", "tree"]),
     ("store", &["context"]),
+    ("repo", &["context", "compile", "interop", "store"]),
     (
-        "history",
-        &["context", "compile", "diff", "interop", "store"],
+        "query",
+        &["context", "compile", "diff", "interop", "store", "repo"],
     ),
+    ("rewrite", &["context", "store", "repo", "query"]),
+    (
+        "upkeep",
+        &["context", "compile", "interop", "store", "repo"],
+    ),
+    ("sync", &["context", "interop", "store", "repo", "upkeep"]),
     (
         "ingest",
-        &["context", "compile", "interop", "tree", "store", "history"],
+        &[
+            "context", "compile", "tree", "interop", "store", "repo", "query", "upkeep", "sync",
+        ],
     ),
     (
         "api",
         &[
-            "context", "compile", "diff", "interop", "render", "history", "ingest",
+            "context", "compile", "diff", "interop", "render", "repo", "query", "rewrite", "sync",
+            "ingest",
         ],
     ),
 ];
@@ -202,7 +212,7 @@ fn the_library_neither_prints_nor_asks() {
 
 /// What a file of the store would be told of, as `line: floor`.
 fn told(file: &str, text: &str) -> Vec<String> {
-    let handed_on = BTreeMap::from([("Repo".to_owned(), "history".to_owned())]);
+    let handed_on = BTreeMap::from([("Repo".to_owned(), "repo".to_owned())]);
     let wrong = upward(Path::new(file), &Code::of(text).text, &handed_on);
     let short = |told: &String| told.replace(&format!("{file}:"), "").replace(" uses", "");
     wrong.iter().map(short).collect()
@@ -214,10 +224,10 @@ fn a_use_after_a_test_in_the_last_third_of_a_file_is_seen() {
                 fn planted<A, B>(_: [u8; 2]) {\n  use crate::ingest;\n  if x { '{' } else { \"}\" }\n}\n\
                 struct S {\n  #[cfg(test)]\n  pub(crate) steps: crate::cli::Steps,\n  a: crate::ingest::A,\n}\n\
                 #[cfg(test)]\nmod tests {\n  use crate::interop::Format;\n}\n\
-                fn last() { crate::history::append::now() }\n";
+                fn last() { crate::repo::append::now() }\n";
     assert_eq!(
         told("store/sqlite/objects.rs", text),
-        ["17: history", "11: ingest"]
+        ["11: ingest", "17: repo"]
     );
 }
 
@@ -225,17 +235,17 @@ fn a_use_after_a_test_in_the_last_third_of_a_file_is_seen() {
 fn a_use_over_several_lines_is_seen() {
     let text = "use crate::{\n    error::Error,\n    model::{\n        commit::{Draft, Hide},\n        \
                 Role,\n    },\n    ingest::{self, Sink as S},\n};\npub use crate::\n  Repo;";
-    assert_eq!(told("store/mod.rs", text), ["10: history", "7: ingest"]);
+    assert_eq!(told("store/mod.rs", text), ["10: repo", "7: ingest"]);
 }
 
 #[test]
 fn a_path_that_climbs_out_of_its_floor_is_seen() {
     let text = "use super::super::super::diff;\nuse super::super::diff as mine;\n\
-                mod inner {\n  use super::super::super::{super::history, compile};\n}\n\
+                mod inner {\n  use super::super::super::{super::repo, compile};\n}\n\
                 use super::{super::super::{ingest}, Store};\n";
     assert_eq!(
         told("store/sqlite/objects.rs", text),
-        ["1: diff", "4: history", "6: ingest"]
+        ["1: diff", "6: ingest", "4: repo"]
     );
     assert_eq!(told("hash.rs", "use super::{model, error};"), ["1: model"]);
     assert_eq!(told("store/mod.rs", "use crate as all;"), ["1: *"]);
@@ -243,9 +253,9 @@ fn a_path_that_climbs_out_of_its_floor_is_seen() {
 
 #[test]
 fn words_are_no_paths() {
-    let text = "// use crate::ingest;\n/* crate::ingest /* */ crate::history */\n\
+    let text = "// use crate::ingest;\n/* crate::ingest /* */ crate::repo */\n\
                 const A: &str = \"crate::ingest \\\" crate::ingest\";\n\
-                const B: &str = r#\"crate::ingest \" crate::history\"#;\n\
+                const B: &str = r#\"crate::ingest \" crate::repo\"#;\n\
                 fn f<'a>(_: &'a str) -> char { '\"' }\nuse crate::diff;\n";
     assert_eq!(told("store/mod.rs", text), ["6: diff"]);
 }

@@ -7,10 +7,10 @@ use std::process::Output;
 
 use tract::Error;
 use tract::compile::{RequestOptions, compile};
-use tract::history::{Call, CommitOptions, Repo};
 use tract::ingest::{self, ExportOptions, ImportRequest};
 use tract::interop::Format;
 use tract::model::{Draft, EntryId, Message, Millis, Part, Role};
+use tract::repo::{Call, CommitOptions, Repo};
 
 use self::files::sessions;
 use crate::conditions::sample;

@@ -1,7 +1,7 @@
 //! A repository of another user is not opened, and its commands are not run.
 //!
 //! Giving files to another user takes root; elsewhere these tests say so and pass. The rule itself
-//! is tested everywhere, in `history/visitor.rs`.
+//! is tested everywhere, in `repo/visitor.rs`.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};

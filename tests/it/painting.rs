@@ -4,10 +4,11 @@ use tract::compile::{Provider, shared_prefix};
 use tract::context::plan::{self, compact, skip};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{Call, CommitOptions, On, Repo, Scene, SurgeryOptions};
 use tract::model::{
     Draft, Encoding, EntryId, Media, MediaSource, Message, Millis, Part, Priority, Role,
 };
+use tract::repo::{Call, CommitOptions, On, Repo};
+use tract::rewrite::{Scene, SurgeryOptions};
 
 use tract::render::diff::{Form, Frame, Kept, Show, lines};
 use tract::render::{ansi, plain};
@@ -69,7 +70,7 @@ impl World {
     fn plan(&mut self, plan: impl FnMut(&Scene) -> tract::Result<Vec<Draft>>) {
         let call = Call::at(Millis(self.tips.len() as i64 * 1_000), "test");
         let options = SurgeryOptions::default();
-        let needs = tract::history::Needs::default();
+        let needs = tract::rewrite::Needs::default();
         let done = self.repo.operate(call, needs, &options, plan);
         let made = done.expect("the plan is carried out").commits;
         assert!(!made.is_empty(), "the plan did nothing");

@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use tract::history::Repo;
 use tract::model::RefValue;
+use tract::repo::Repo;
 
 use crate::conditions;
 use crate::sandbox::Sandbox;

@@ -1,11 +1,12 @@
 //! A conversation that is read a part at a time shows what the whole shows.
 
 use proptest::prelude::*;
-use tract::history::surgery::{Extent, Reach, Summary, Truncate};
-use tract::history::{Call, CommitOptions, On, Repo, SurgeryOptions};
 use tract::ingest::{Conversation, PartSize, Replay, Scope, Start};
 use tract::model::{Draft, Message, Part, Role};
 use tract::render::chat::{Chat, ChatMessage, Pen};
+use tract::repo::{Call, CommitOptions, On, Repo};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::{Extent, Reach, Summary, Truncate};
 use tract::tree::NodeId;
 
 use crate::conditions::laws;

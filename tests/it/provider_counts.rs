@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, ProviderSays, Repo};
 use tract::ingest::{ImportRequest, import, tool_dirs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, Millis, RefValue};
+use tract::query::{LogOptions, ProviderSays};
+use tract::repo::Repo;
 
 use crate::conditions::{real_sessions, sample};
 

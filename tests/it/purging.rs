@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::model::RefName;
+use tract::repo::Repo;
 
 use crate::sandbox::{Sandbox, THE_FILE, dump, is_left_out, on_servers};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tract::history::Repo;
 use tract::model::RefName;
+use tract::repo::Repo;
 
 use crate::importing::with_demo;
 use crate::sandbox::{Sandbox, THE_FILE, is_left_out};

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Extent, Limits, Prune, Reach, Summary, SummarySpan, Truncate};
-use tract::history::{Call, LogOptions, Named, On, Repo, Surgery, SurgeryOptions};
 use tract::ingest::database;
 use tract::ingest::{
     ExportOptions, FileInput, ImportReport, ImportRequest, Outcome, export, import,
@@ -15,6 +13,10 @@ use tract::interop::Input;
 use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Millis, RefName};
+use tract::query::LogOptions;
+use tract::repo::{Call, Named, On, Repo};
+use tract::rewrite::{Extent, Limits, Prune, Reach, Summary, SummarySpan, Truncate};
+use tract::rewrite::{Surgery, SurgeryOptions};
 
 use crate::check::{check_anthropic, check_openai, check_responses};
 use crate::conditions::{real_sessions, sample};
@@ -154,7 +156,7 @@ fn both_requests_are_valid_at_every_stage_and_the_same_twice() {
                 stages.push(*hide);
                 stages.extend(before);
             }
-            let on = tract::history::On::Branch(session.name.clone());
+            let on = tract::repo::On::Branch(session.name.clone());
             for back in [1, 2, 3, 5, 8, 13, 21, 34, 55] {
                 if let Ok(commit) = repo.resolve(&on, &format!("{tip}~{back}")) {
                     stages.push(commit);

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tract::history::{Call, CommitOptions, On, Repo};
 use tract::ingest::{ImportRequest, Scope, import, replay, tree_of_file};
 use tract::interop::sniff::sniff;
 use tract::model::{Draft, EntryId, Message, Millis, Role};
+use tract::repo::{Call, CommitOptions, On, Repo};
 use tract::tree::json;
 
 use crate::conditions::{laws, real_sessions};

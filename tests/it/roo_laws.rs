@@ -6,10 +6,10 @@ use std::fs;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tract::hash::CommitHash;
-use tract::history::{On, Repo};
 use tract::ingest::{ExportOptions, ImportRequest, Outcome, export, import};
 use tract::interop::Format;
 use tract::model::{Millis, Part};
+use tract::repo::{On, Repo};
 
 /// What the tool sends of a history: from the last summary on, without what a tag hides whose
 /// summary or marker is there. An assistant's summary leaves the first message in front.

@@ -8,15 +8,15 @@ use tract::compile::{Provider, RequestOptions, compile};
 use tract::context::plan::clear::clear;
 use tract::context::plan::compact::{Extent, compact};
 use tract::hash::CommitHash;
-use tract::history::surgery::{Limits, Lost, Prune, Reach, Truncate};
-use tract::history::{
-    Call, CommitOptions, Expect, Named, Needs, On, Repo, Surgery, SurgeryOptions, TokenBudget,
-};
 use tract::ingest::{ImportRequest, import};
 use tract::model::pairs::{Links, Pairs};
 use tract::model::{
     Draft, Encoding, EntryId, Message, Millis, Operation, Part, Priority, RefName, Role,
 };
+use tract::query::TokenBudget;
+use tract::repo::{Call, CommitOptions, Expect, Named, On, Repo};
+use tract::rewrite::{Limits, Lost, Prune, Reach, Truncate};
+use tract::rewrite::{Needs, Surgery, SurgeryOptions};
 
 use crate::conditions::{real_sessions, size};
 
@@ -134,7 +134,7 @@ fn planned(
     options: &SurgeryOptions,
     plan: impl Fn(&tract::context::plan::PlanInput) -> tract::Result<Option<Draft>>,
 ) -> tract::Result<Surgery> {
-    let plan = |scene: &tract::history::Scene| Ok(plan(&scene.input)?.into_iter().collect());
+    let plan = |scene: &tract::rewrite::Scene| Ok(plan(&scene.input)?.into_iter().collect());
     repo.operate(Call::default().on(on), Needs::default(), options, plan)
 }
 

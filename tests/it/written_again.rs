@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tract::history::{Call, Repo, SurgeryOptions, Target};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{Millis, RefName, RefValue};
+use tract::repo::{Call, Repo, Target};
+use tract::rewrite::SurgeryOptions;
 
 use crate::sandbox::Sandbox;
 

@@ -7,12 +7,14 @@ use std::io::Cursor;
 
 use tract::error::Error;
 use tract::hash::{CommitHash, ContentHash, canonical, fingerprint};
-use tract::history::MergeForm;
-use tract::history::surgery::{MergeOptions, Reach, Truncate};
-use tract::history::{BundleTip, Call, CommitOptions, On, Repo, SurgeryOptions};
 use tract::ingest::{ImportRequest, import};
 use tract::model::{Draft, Message, Millis, Part, RefName, RefValue, Role};
+use tract::repo::MergeForm;
+use tract::repo::{Call, CommitOptions, On, Repo};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::{MergeOptions, Reach, Truncate};
 use tract::store::Checked;
+use tract::sync::BundleTip;
 
 use super::{repository, requests, sessions};
 

@@ -3,9 +3,9 @@
 
 use tract::error::Error;
 use tract::hash::canonical;
-use tract::history::{Call, CommitOptions, On};
 use tract::interop::single;
 use tract::model::{Commit, Draft, Message, Settings, depth};
+use tract::repo::{Call, CommitOptions, On};
 
 use super::{Care, repository, requests, sessions};
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tract::hash::fingerprint;
-use tract::history::Repo;
 use tract::interop::{FORMATS, Format, sniff::sniff};
+use tract::repo::Repo;
 
 /// The files in a folder of `tests`, in their order; none where there is no such folder.
 #[allow(dead_code)]

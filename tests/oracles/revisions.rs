@@ -9,9 +9,11 @@ use tract::compile::Provider;
 use tract::context::plan::truncate::Fraction;
 use tract::error::Error;
 use tract::hash::{CommitHash, ContentHash, HashPrefix};
-use tract::history::{Call, CommitOptions, FindOptions, Named, On, Repo, SurgeryOptions};
 use tract::model::pattern::Pattern;
 use tract::model::{Draft, Encoding, EntryId, Message, Priority, RefName, Role};
+use tract::query::FindOptions;
+use tract::repo::{Call, CommitOptions, Named, On, Repo};
+use tract::rewrite::SurgeryOptions;
 
 /// A repository with names of every kind, and what is hard to tell apart.
 pub struct World {

@@ -7,7 +7,6 @@ use std::path::Path;
 use tract::Result;
 use tract::error::Error;
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, Repo};
 use tract::ingest::{
     ExportOptions, ImportReport, ImportRequest, Outcome, Scope, export, import, replay,
     tree_of_file,
@@ -16,6 +15,8 @@ use tract::interop::{
     Action, BranchStart, FORMATS, Format, Problem, SessionEnd, SessionStart, Sink, Source, Step,
 };
 use tract::model::{Message, Millis, Part, Role, Settings, depth};
+use tract::query::LogOptions;
+use tract::repo::Repo;
 
 use super::{Care, Choice, repository, requests, shown};
 

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::{ApiError, At, Method};
 use crate::error::Result;
-use crate::history::Repo;
-use crate::history::health::{Health, HealthOf, Room, RoomOf};
 use crate::model::Millis;
 use crate::render::{Calendar, bytes, plural};
+use crate::repo::Repo;
+use crate::repo::health::{Health, HealthOf, Room, RoomOf};
 
 /// Nothing has to be said.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

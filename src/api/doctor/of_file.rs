@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{HealthCheck, HealthVerdict};
-use crate::history::health::{FileHealth, Room, RoomOf};
 use crate::render::bytes;
+use crate::repo::health::{FileHealth, Room, RoomOf};
 
 /// From here on free pages are worth a collection: so many bytes, and this part of the file.
 const FREE_BYTES: u64 = 16 << 20;

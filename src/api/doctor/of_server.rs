@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{HealthCheck, HealthVerdict, ago, role};
-use crate::history::health::{Archiver, Connected, Connections, LockWait, ServerHealth};
 use crate::model::Millis;
 use crate::render::{grouped, plural};
+use crate::repo::health::{Archiver, Connected, Connections, LockWait, ServerHealth};
 
 /// The oldest server that has all that is asked of it.
 const OLDEST_VERSION: u64 = 130_000;

@@ -1,7 +1,7 @@
 //! What each fact means, of places as they may be.
 
 use super::*;
-use crate::history::health::{
+use crate::repo::health::{
     Archiver, Connected, Connections, FileHealth, LockWait, OpenTransaction, ServerHealth,
     TableHealth, Transport, Upkeep,
 };

@@ -4,10 +4,10 @@
 //! what `tract bisect log` prints and `replay` reads. So `tract undo` takes back the last word.
 
 use tract::hash::CommitHash;
-use tract::history::bisect::{BisectEnd, BisectStep, Bisection, Ground, Judged, SearchHow};
-use tract::history::{BranchMove, Expect, On, Repo};
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};
+use tract::repo::{BranchMove, Expect, On, Repo};
+use tract::rewrite::bisect::{BisectEnd, BisectStep, Bisection, Ground, Judged, SearchHow};
 
 use super::{BRANCH, Conclusion, free, left, name_of, taken_out, tip};
 use crate::cli::{App, Failure, Result};

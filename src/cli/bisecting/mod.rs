@@ -6,10 +6,10 @@ pub mod by_hand;
 
 use tract::api::BlamedMessage;
 use tract::hash::CommitHash;
-use tract::history::bisect::{BisectEnd, Ground, Suspect, Taken};
-use tract::history::{On, Repo};
 use tract::model::{EntryId, Message, RefName, preview};
 use tract::render::{Label, Line, plural};
+use tract::repo::{On, Repo};
+use tract::rewrite::bisect::{BisectEnd, Ground, Suspect, Taken};
 
 use super::{App, Failure, Result, blamed, listing, position};
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use tract::api::{At, AttestParams, Method, Still, manifest};
 use tract::diff::{LineDiff, Tag};
 use tract::hash::CommitHash;
-use tract::history::{ReadRun, Repo};
 use tract::model::RefName;
+use tract::query::ReadRun;
 use tract::render::{Label, Line, grouped, listed, plural};
+use tract::repo::Repo;
 
 use crate::cli::failure::Exit;
 use crate::cli::signature::Signed;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tract::api::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
 use tract::compile::{Provider, RequestOptions, compile};
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::model::Settings;
 use tract::model::quote::{folded, headed};
 use tract::render::{Label, Line, grouped, plural, table};
+use tract::repo::Repo;
 
 use crate::cli::summariser::{self, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Result, exec};

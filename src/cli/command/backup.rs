@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::history::{BackupStep, Fsck, Repo};
 use tract::render::plural;
+use tract::repo::Repo;
+use tract::upkeep::{BackupStep, Fsck};
 
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, private, progress};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
-use tract::history::On;
-use tract::history::bisect::{BisectStep, Bisection, Judged, SearchHow};
 use tract::interop::Format;
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};
+use tract::repo::On;
+use tract::rewrite::bisect::{BisectStep, Bisection, Judged, SearchHow};
 
 use crate::cli::bisecting::by_hand::Session;
 use crate::cli::bisecting::{BRANCH, Conclusion, left, resolve, tip};

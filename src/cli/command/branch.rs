@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use tract::history::{BranchRow, CopyOf, On, Repo};
 use tract::ingest;
 use tract::interop::Format;
 use tract::model::{Head, RefName, call};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
+use tract::repo::{BranchRow, CopyOf, On, Repo};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, Result, listing, typed};

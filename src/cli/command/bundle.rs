@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::{BundleTip, On, Repo};
 use tract::model::{Head, RefName, RefValue};
 use tract::render::{Label, Line, plural, shell_word};
+use tract::repo::{On, Repo};
+use tract::sync::BundleTip;
 
 use crate::cli::{App, Failure, Result, leaks, private};
 

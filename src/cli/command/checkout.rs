@@ -1,9 +1,9 @@
 //! `tract checkout`: HEAD goes elsewhere, branches stay.
 
 use tract::Error;
-use tract::history::{On, Repo, Target};
 use tract::model::{Head, RefName};
 use tract::render::{Label, Line};
+use tract::repo::{On, Repo, Target};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Failure, Result, Typed};

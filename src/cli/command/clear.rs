@@ -1,8 +1,8 @@
 //! `tract clear`: a fresh start.
 
-use tract::history::surgery::Clear;
-use tract::history::{Call, Repo};
 use tract::render::plural;
+use tract::repo::{Call, Repo};
+use tract::rewrite::Clear;
 
 use crate::cli::{App, Failure, Result, Typed, erased, outcome};
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tract::history::sync::{FetchOptions, Fetched, Follow};
-use tract::history::{Call, Repo};
 use tract::model::RefName;
+use tract::repo::{Call, Repo};
 use tract::store::without_password;
+use tract::sync::{FetchOptions, Fetched, Follow};
 
 use crate::cli::peer::{self, fetched};
 use crate::cli::{App, Failure, Result};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tract::api::served_settings;
-use tract::history::{CommitOptions, Committed, On, Repo};
 use tract::ingest::read_messages;
 use tract::interop::single::SingleMessage;
 use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, shell_word, tokens};
+use tract::repo::{CommitOptions, Committed, On, Repo};
 use tract::{Error, interop};
 
 use crate::cli::budgeted::{self, Held};

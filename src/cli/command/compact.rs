@@ -7,9 +7,10 @@ use std::time::Duration;
 use tract::Error;
 use tract::compile::Provider;
 use tract::error::Refusal;
-use tract::history::surgery::{Compact, Compaction, Extent, Summary, SummarySpan};
-use tract::history::{Call, On, Repo, SurgeryOptions};
 use tract::render::edit::changed_files;
+use tract::repo::{Call, On, Repo};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::{Compact, Compaction, Extent, Summary, SummarySpan};
 
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Result, Typed, input, outcome};

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use tract::api::{Requested, answered_by, requested};
 use tract::compile::{Provider, RequestOptions};
-use tract::history::answered_request;
+use tract::query::answered_request;
 use tract::render::escape;
 
 use crate::cli::{App, Result, position, sent};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tract::api::{checked_setting, known_setting};
-use tract::history::{AUTHOR_NAME, Config};
 use tract::model::secret::Secrets;
 use tract::render::Line;
+use tract::repo::{AUTHOR_NAME, Config};
 
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};

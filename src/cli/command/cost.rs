@@ -5,8 +5,8 @@ mod shared;
 
 use std::cmp::Ordering;
 
-use tract::history::{Bill, BilledReply, bills};
 use tract::model::Usage;
+use tract::query::{Bill, BilledReply, bills};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
 

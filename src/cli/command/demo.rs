@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use tract::Error;
 use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
-use tract::history::{LogOptions, On};
+use tract::query::LogOptions;
 use tract::render::{Label, Line, shell_words};
+use tract::repo::On;
 
 use crate::cli::{App, Cli, Failure, Result, command, private};
 

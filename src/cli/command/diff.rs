@@ -3,9 +3,9 @@
 use tract::compile::Provider;
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{On, Repo};
 use tract::model::{Operation, Role};
 use tract::render::diff::{self, Form, Frame, Kept, Show};
+use tract::repo::{On, Repo};
 
 use crate::cli::{App, Exit, Failure, Result, sent_difference};
 

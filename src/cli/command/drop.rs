@@ -1,7 +1,8 @@
 //! `tract drop`: single messages or parts out.
 
-use tract::history::{Named, SurgeryOptions};
 use tract::render::plural;
+use tract::repo::Named;
+use tract::rewrite::SurgeryOptions;
 
 use crate::cli::{App, Result, Typed, outcome};
 

@@ -1,8 +1,9 @@
 //! `tract du`: what takes the room.
 
-use tract::history::{FolderEntry, Heap, NamedRoom, Needed, SessionRoom};
 use tract::model::RefName;
 use tract::render::{Label, Line, bytes, grouped, plural, table};
+use tract::repo::FolderEntry;
+use tract::upkeep::{Heap, NamedRoom, Needed, SessionRoom};
 
 use crate::cli::{App, Result, Ui, listing};
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use tract::Error;
 use tract::api::guard;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
 use tract::interop::{FORMATS, Format};
 use tract::render::{grouped, plural};
+use tract::repo::Repo;
 
 use crate::cli::page::{self, Guarded};
 use crate::cli::{App, Failure, Result, leaks, position, private};

@@ -1,6 +1,6 @@
 //! `tract fetch`: what another repository has, beside what is here.
 
-use tract::history::sync::{FetchOptions, Follow};
+use tract::sync::{FetchOptions, Follow};
 
 use crate::cli::peer::fetched;
 use crate::cli::{App, Result, typed::Typed};

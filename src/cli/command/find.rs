@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::history::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, Repo, SearchOptions};
 use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{EntryId, HideKind, Operation, RefName, Role};
+use tract::query::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
+use tract::repo::Repo;
 
 use crate::cli::listing::{self, known_operations};
 use crate::cli::{App, Exit, Failure, Result, Ui, moment, progress};

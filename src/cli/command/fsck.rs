@@ -1,9 +1,9 @@
 //! `tract fsck`: checks everything that is kept.
 
 use tract::Error;
-use tract::history::Fsck;
 use tract::render::{Label, Line, plural};
 use tract::store::SetAside;
+use tract::upkeep::Fsck;
 
 use crate::cli::failure::{Exit, sentence};
 use crate::cli::{App, Failure, Result, progress, sent};

@@ -1,9 +1,10 @@
 //! `tract gc`: takes out what nothing leads to any more, and makes what stays smaller.
 
-use tract::history::{Collected, FolderEntry, GcStep, Unfinished};
 use tract::ingest;
 use tract::model::retention::{Expire, Retention};
 use tract::render::{bytes, listed, plural};
+use tract::repo::FolderEntry;
+use tract::upkeep::{Collected, GcStep, Unfinished};
 
 use crate::cli::{App, Result, progress, retained};
 

@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tract::api::{ApiError, At, digest};
-use tract::history::On;
-use tract::history::audit::{Heard, Keep};
+use tract::query::audit::{Heard, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{Line, grouped, plural};
+use tract::repo::On;
 
 use crate::cli::door::{Surroundings, Watch, Worker};
 use crate::cli::hook::Hook;

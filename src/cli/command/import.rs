@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::history::{On, Repo};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
@@ -18,6 +17,7 @@ use tract::model::RefName;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{grouped, plural};
+use tract::repo::{On, Repo};
 
 use crate::cli::failure::known_formats;
 use crate::cli::hook::Hook;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::history::Repo;
+use tract::repo::Repo;
 
 use crate::cli::{App, Result};
 

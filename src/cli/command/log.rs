@@ -4,12 +4,13 @@ use std::io::Write;
 use std::iter;
 
 use tract::hash::{CommitHash, ContentHash};
-use tract::history::{FileEditOptions, LogOptions, LogRow, Repo};
 use tract::model::pattern::Pattern;
 use tract::model::{Head, Operation, Role};
+use tract::query::{FileEditOptions, LogOptions, LogRow};
 use tract::render::calendar::Edge;
 use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
+use tract::repo::Repo;
 
 use crate::cli::conversation::OUTPUT_LINES;
 use crate::cli::listing::Drawn;

@@ -5,10 +5,10 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use tract::compile::Provider;
-use tract::history::MergeForm;
-use tract::history::surgery::{Merge, MergeOptions, MergeSummary, Whose};
-use tract::history::{Call, Repo};
 use tract::model::Message;
+use tract::repo::MergeForm;
+use tract::repo::{Call, Repo};
+use tract::rewrite::{Merge, MergeOptions, MergeSummary, Whose};
 
 use crate::cli::summariser::{self, Summariser, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Result, Typed, merging, outcome};

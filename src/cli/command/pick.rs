@@ -1,8 +1,8 @@
 //! `tract pick`: copies of messages from anywhere, at the end; and what commits of other branches do.
 
-use tract::history::surgery::Pickable;
 use tract::model::Operation;
 use tract::render::plural;
+use tract::rewrite::Pickable;
 
 use crate::cli::{App, Result, Typed, outcome};
 

@@ -2,9 +2,11 @@
 
 use tract::Error;
 use tract::api::token_budget;
-use tract::history::surgery::{Limits, Plan, Prune, Reach, Truncate};
-use tract::history::{Call, Repo, Surgery, SurgeryOptions, TokenBudget};
+use tract::query::TokenBudget;
 use tract::render::{Share, grouped, plural, read_tokens};
+use tract::repo::{Call, Repo};
+use tract::rewrite::{Limits, Plan, Prune, Reach, Truncate};
+use tract::rewrite::{Surgery, SurgeryOptions};
 
 use crate::cli::{App, Result, Typed, outcome};
 

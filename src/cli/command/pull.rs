@@ -1,9 +1,9 @@
 //! `tract pull`: goes on where another repository has.
 
-use tract::history::surgery::MergeOptions;
-use tract::history::sync::{FetchOptions, Follow};
 use tract::model::RefName;
 use tract::render::{plural, shell_word};
+use tract::rewrite::MergeOptions;
+use tract::sync::{FetchOptions, Follow};
 
 use crate::cli::peer::fetched;
 use crate::cli::{App, Failure, Result, merging, outcome, typed::Typed};

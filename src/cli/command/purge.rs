@@ -1,8 +1,9 @@
 //! `tract purge`: messages erased for good.
 
-use tract::history::{Erasing, Erasure, Named, Purged};
 use tract::model::pattern::Pattern;
 use tract::render::{Label, Line, listed, plural, shell_word};
+use tract::repo::Named;
+use tract::upkeep::{Erasing, Erasure, Purged};
 
 use crate::cli::{App, Failure, Result, Typed, erased};
 

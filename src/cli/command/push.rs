@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use tract::Error;
 use tract::api::pushed_refs;
-use tract::history::sync::{Landed, PushOptions, PushRef, Pushed};
-use tract::history::{On, Repo};
 use tract::model::RefName;
 use tract::model::secret::Leaving;
 use tract::render::{counted_secrets, plural};
+use tract::repo::{On, Repo};
+use tract::sync::{Landed, PushOptions, PushRef, Pushed};
 
 use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result, peer};

@@ -2,8 +2,9 @@
 
 use tract::context::plan::carry::Whose;
 use tract::hash::CommitHash;
-use tract::history::{Rebase, RebaseFate, RebaseStep, Rebased, Repo};
 use tract::render::{Label, Line, grouped, plural, signed, table, tokens};
+use tract::repo::Repo;
+use tract::rewrite::{Rebase, RebaseFate, RebaseStep, Rebased};
 
 use crate::cli::position::place;
 use crate::cli::{App, Exit, Failure, Result, Typed};

@@ -69,7 +69,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let opening = Opening::read(&incoming, &pause)?;
     let format = opening.stream(args.format)?;
     let (repo, created) = app.repo_or_init()?;
-    let before = repo.head(&tract::history::On::Head)?;
+    let before = repo.head(&tract::repo::On::Head)?;
     let what = Typed::new("record")
         .option("--format", args.format)
         .option("--as", args.branch.as_ref())

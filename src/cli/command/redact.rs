@@ -1,8 +1,8 @@
 //! `tract redact`: secrets out of the context.
 
-use tract::history::Named;
 use tract::model::EntryId;
 use tract::render::{counted_secrets, plural};
+use tract::repo::Named;
 
 use crate::cli::{App, Result, Typed, outcome};
 

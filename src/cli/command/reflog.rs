@@ -1,7 +1,7 @@
 //! `tract reflog`: what was done, newest first, and where refs were.
 
-use tract::history::{OperationEntry, Repo};
 use tract::render::{Label, Line, columns, table};
+use tract::repo::{OperationEntry, Repo};
 use tract::store::OperationRow;
 
 use crate::cli::{App, Result, position};

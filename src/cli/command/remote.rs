@@ -114,7 +114,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     }
 }
 
-fn known(repo: &tract::history::Repo, name: &str) -> Result<()> {
+fn known(repo: &tract::repo::Repo, name: &str) -> Result<()> {
     if repo.remotes()?.iter().any(|remote| remote.name == name) {
         Ok(())
     } else {

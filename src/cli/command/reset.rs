@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tract::hash::CommitHash;
-use tract::history::{Repo, Reset, ResetMode};
 use tract::render::{Label, Line, plural};
+use tract::repo::{Repo, Reset, ResetMode};
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Result, trace, typed};

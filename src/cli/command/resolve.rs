@@ -1,8 +1,8 @@
 //! `tract resolve`: whose change of a message holds, in a merge that is under way.
 
-use tract::history::surgery::Whose;
 use tract::model::EntryId;
 use tract::render::plural;
+use tract::rewrite::Whose;
 
 use crate::cli::{App, Result, Typed, merging};
 

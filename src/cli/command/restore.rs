@@ -1,8 +1,8 @@
 //! `tract restore`: what was hidden or edited, as it was; everything later stays.
 
-use tract::history::Surgery;
-use tract::history::surgery::Lost;
 use tract::render::plural;
+use tract::rewrite::Lost;
+use tract::rewrite::Surgery;
 
 use crate::cli::{App, Result, Typed, outcome};
 

@@ -8,11 +8,12 @@ use std::time::Duration;
 use tract::compile::{Provider, RequestOptions};
 use tract::diff::DiffOptions;
 use tract::hash::CommitHash;
-use tract::history::{Bill, CommitOptions, On, Repo, RunBranch};
 use tract::ingest::checked_out;
 use tract::interop::Format;
 use tract::model::{Draft, Head, Message, Part, RefName, Role};
+use tract::query::Bill;
 use tract::render::{Label, Line, grouped, shell_word, table};
+use tract::repo::{CommitOptions, On, Repo, RunBranch};
 
 use crate::cli::bisecting::resolve;
 use crate::cli::running::client::{Client, prompt_at};

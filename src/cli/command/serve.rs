@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::history::{Repo, sync};
+use tract::repo::Repo;
+use tract::sync;
 
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, Result, peer};

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use tract::error::Refusal;
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, On, Repo, Shown, TagRow};
 use tract::ingest::{agents, remarked};
 use tract::model::price::is_usual_tier;
 use tract::model::{Head, Message, Operation, Part, Total};
+use tract::query::{LogOptions, Shown};
 use tract::render::chat::Chat;
 use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
+use tract::repo::{On, Repo, TagRow};
 
 use crate::cli::{App, Failure, Result, Ui, listing, outcome, position, prices};
 

@@ -6,10 +6,11 @@ mod filling;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract::history::{ProviderSays, Repo, Status};
 use tract::ingest::{self, HeldSession};
 use tract::model::{Head, HideKind, Millis, RefName, Summed};
+use tract::query::{ProviderSays, Status};
 use tract::render::{Label, Line, grouped, plural, rounded, row, tokens};
+use tract::repo::Repo;
 
 use crate::cli::bisecting::by_hand;
 use crate::cli::watching::lock;

@@ -1,8 +1,8 @@
 //! `tract tag`: names that stay where they are.
 
-use tract::history::TagRow;
 use tract::model::RefName;
 use tract::render::{Label, table};
+use tract::repo::TagRow;
 
 use crate::cli::position::{self, place};
 use crate::cli::{App, Result, Typed, typed};

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 
 use tract::Error;
 use tract::api::{token_budget, usual_prune};
-use tract::history::ProviderSays;
-use tract::history::surgery::{Fraction, Marker, Plan, Reach, Truncate};
 use tract::model::{Message, Role};
+use tract::query::ProviderSays;
 use tract::render::{Share, grouped};
+use tract::rewrite::{Fraction, Marker, Plan, Reach, Truncate};
 
 use crate::cli::{App, Failure, Result, Typed, failure, outcome};
 

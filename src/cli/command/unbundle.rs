@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::history::{Arrival, ArrivedRef, Call, Repo};
 use tract::render::{Label, Line, plural};
+use tract::repo::{Call, Repo};
+use tract::sync::{Arrival, ArrivedRef};
 
 use crate::cli::{App, Failure, Result, peer, progress};
 

@@ -1,8 +1,8 @@
 //! `tract undo`: reverses the last command, whatever it was, or all back to a point.
 
-use tract::history::{UndoPoint, UndoTo, UndoneTo};
 use tract::render::calendar::Edge;
 use tract::render::{Label, plural, table};
+use tract::repo::{UndoPoint, UndoTo, UndoneTo};
 
 use crate::cli::{App, Failure, Result, moment, position};
 

@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use tract::Error;
 use tract::api::{ApiError, At, Host, WorkProgress};
-use tract::history::sync::Peer;
-use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};
 use tract::render::Calendar;
+use tract::repo::{On, Repo};
+use tract::sync::Peer;
 
 use crate::cli::app::Environment;
 use crate::cli::trace::{self, Measured};

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use tract::Result;
 use tract::hash::CommitHash;
-use tract::history::{About, Repo};
 use tract::ingest;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Calendar, Label, Line, columns, plural};
+use tract::repo::{About, Repo};
 
 use super::help;
 use super::key::Key;
@@ -374,8 +374,8 @@ impl Learn for About {
 mod tests {
     use super::*;
     use jiff::tz::TimeZone;
-    use tract::history::{Call, CommitOptions};
     use tract::model::{Draft, Message, Millis, Role};
+    use tract::repo::{Call, CommitOptions};
 
     #[test]
     fn one_is_found_by_its_name_or_by_what_was_asked_first() {

@@ -26,10 +26,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tract::Error;
-use tract::history::{On, Repo};
 use tract::model::budget::{Budget, BudgetAction};
 use tract::model::{RefName, base64};
 use tract::render::{Label, Line, plural};
+use tract::repo::{On, Repo};
 
 use super::conversation::{WINDOW, Which};
 use super::follow::{self, Followed, Step};
@@ -684,7 +684,7 @@ fn summariser(repo: &Repo) -> Result<Option<String>> {
 /// The operations, newest first, as `tract reflog` lists them.
 fn operations(repo: &Repo, app: &App) -> Result<Vec<Line>> {
     let calendar = app.calendar();
-    let line = |entry: tract::history::OperationEntry| {
+    let line = |entry: tract::repo::OperationEntry| {
         let what = entry.operation.what.as_str();
         let what = if entry.undone {
             Label::Dim.of(format!("{what} (undone)"))

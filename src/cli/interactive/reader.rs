@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use tract::Result;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::ingest::Conversation;
 use tract::model::{HideKind, Part};
 use tract::render::chat::Tools;
 use tract::render::{Label, Line, grouped, plural};
+use tract::repo::Repo;
 use tract::tree::words::words;
 
 use super::help;

@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use tract::Result;
-use tract::history::{ListedEntry, Repo};
 use tract::ingest::{Conversation, PartSize, Replay, Start};
 use tract::model::EntryId;
 use tract::render::chat::{Chat, Detail, Pen, Tools};
 use tract::render::{Label, Line, plural};
+use tract::repo::{ListedEntry, Repo};
 use tract::tree::{NodeId, TreeItem};
 
 use crate::cli::conversation::OUTPUT_LINES;

@@ -1,8 +1,8 @@
 //! A search through a conversation, a few messages at a time.
 
 use tract::Result;
-use tract::history::Repo;
 use tract::ingest::Conversation;
+use tract::repo::Repo;
 
 use super::reel::Way;
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use tract::hash::CommitHash;
-use tract::history::{Asked, Repo};
 use tract::render::plural;
+use tract::repo::{Asked, Repo};
 
 use super::reader::{Reader, Wish};
 use super::{Place, Session, tried};

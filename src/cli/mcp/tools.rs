@@ -10,9 +10,9 @@ use tract::api::{
     AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
     ReadParams, StatusParams,
 };
-use tract::history::On;
 use tract::ingest::adopt;
 use tract::render::calendar::Edge;
+use tract::repo::On;
 
 use super::arguments::{self, Argument, Kind};
 use super::asking::{Asking, Caller, Memory};

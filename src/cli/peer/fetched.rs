@@ -1,7 +1,7 @@
 //! What fetch, pull and clone have in common: what comes, and what is said of it.
 
-use tract::history::sync::{FetchOptions, Fetched, Landed};
 use tract::render::plural;
+use tract::sync::{FetchOptions, Fetched, Landed};
 
 use super::{carried, landed, left_out, named, shown, with};
 use crate::cli::typed::Typed;

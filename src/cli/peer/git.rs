@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use tract::history::Repo;
-use tract::history::sync::{LeftOut, OnShelf, Peer, Shelf, Shelved};
+use tract::repo::Repo;
+use tract::sync::{LeftOut, OnShelf, Peer, Shelf, Shelved};
 use tract::{Error, Result};
 
 use super::{number, strange};

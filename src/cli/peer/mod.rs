@@ -12,10 +12,10 @@ mod url;
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::Repo;
-use tract::history::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer, Remote};
 use tract::model::Millis;
 use tract::render::{Label, Line, plural, shell_word};
+use tract::repo::Repo;
+use tract::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer, Remote};
 
 use crate::cli::app::system_time;
 use crate::cli::{App, Failure, Result, progress};

@@ -8,8 +8,8 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use reqwest::Url;
 use tract::Error;
-use tract::history::Repo;
-use tract::history::sync::{OnShelf, Peer};
+use tract::repo::Repo;
+use tract::sync::{OnShelf, Peer};
 
 use super::bucket::{Bucket, meaning};
 use super::url;

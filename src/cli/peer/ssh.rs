@@ -5,9 +5,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tract::Error;
-use tract::history::Repo;
-use tract::history::sync::{Peer, Wired};
 use tract::render::shell_word;
+use tract::repo::Repo;
+use tract::sync::{Peer, Wired};
 
 use super::url::Host;
 use crate::cli::exec::{self, Drain};

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::ingest::{ImportRequest, import_family};
 use tract::interop::{FORMATS, Format, Resume};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Operation, Part, Role};
+use tract::repo::Repo;
 
 use super::said::{ANSWER_MAX, printed};
 use crate::cli::exec::Agent;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tract::Error;
-use tract::history::Repo;
 use tract::model::Millis;
 use tract::render::{listed, plural};
+use tract::repo::Repo;
 
 use crate::cli::{App, Failure, Result};
 

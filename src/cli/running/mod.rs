@@ -20,11 +20,12 @@ use std::time::Duration;
 use tract::api::{request_payload, served_settings};
 use tract::compile::RequestOptions;
 use tract::hash::CommitHash;
-use tract::history::bisect::Judged;
-use tract::history::surgery::SurgeryOptions;
-use tract::history::{Bill, CommitOptions, On, Repo};
 use tract::model::price::Prices;
 use tract::model::{Draft, EntryId, Operation, Priority, RefName};
+use tract::query::Bill;
+use tract::repo::{CommitOptions, On, Repo};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::bisect::Judged;
 
 use super::exec::{Agent, Failed, Finished};
 use super::judge::{self, Judge, Ruling};

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tract::Error;
-use tract::history::Repo;
 use tract::render::{Label, Line, plural, table};
+use tract::repo::Repo;
 
 pub use check::check;
 use machine::Machine;

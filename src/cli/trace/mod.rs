@@ -11,8 +11,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tract::history::{On, Repo, Surgery, Touched};
 use tract::model::TokenCount;
+use tract::repo::{On, Repo, Touched};
+use tract::rewrite::Surgery;
 
 use super::{App, Result};
 pub use span::{Measured, command, request};

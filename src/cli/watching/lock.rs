@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use tract::Error;
-use tract::history::Repo;
+use tract::repo::Repo;
 
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, Result};

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tract::Error;
-use tract::history::Repo;
 use tract::ingest::Reading;
+use tract::repo::Repo;
 
 use self::lock::Lock;
 use self::taking::Taking;

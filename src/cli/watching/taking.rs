@@ -9,13 +9,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use tract::Error;
-use tract::history::Repo;
 use tract::ingest::database::{self, DatabaseState, Listings};
 use tract::ingest::tool_dirs::{ToolDirs, ToolFolder};
 use tract::ingest::{self, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, kin};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::render::{counted_secrets, plural};
+use tract::repo::Repo;
 use tract::store::FileStamp;
 
 use super::databases::{Databases, Due};

@@ -3,9 +3,9 @@
 //! A page acts on what it showed: where somebody else has moved the branch since, nothing happens, and it is said so.
 
 use tract::hash::CommitHash;
-use tract::history::{Expected, On};
 use tract::model::{RefName, base64};
 use tract::render::html::{DeedPage, PageForm, Standing, deed as page};
+use tract::repo::{Expected, On};
 
 use super::choices::{choices, tip_of};
 use super::deed::{self, Deed, needed};

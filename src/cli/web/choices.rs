@@ -1,11 +1,11 @@
 //! What can be done to a conversation or to a message of it, as forms.
 
 use tract::hash::CommitHash;
-use tract::history::{On, Repo};
 use tract::ingest::{Conversation, Scope};
 use tract::model::{EntryId, Priority, RefName, preview};
 use tract::render::html::{DeedPage, PageForm, PageInput, PageInputKind, Standing, deed as page};
 use tract::render::plural;
+use tract::repo::{On, Repo};
 
 use super::deed::Deed;
 use super::site::Opened;

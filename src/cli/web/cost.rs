@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tract::history::{Bearer, Bill, BilledReply, Repo, bills};
 use tract::model::Millis;
 use tract::model::price::Prices;
+use tract::query::{Bearer, Bill, BilledReply, bills};
 use tract::render::calendar::Edge;
 use tract::render::html::{CostPage, CostPlot, CostTable, CostView, PlotBar, TableRow};
 use tract::render::{Calendar, grouped, plural, rounded};
+use tract::repo::Repo;
 
 use super::listing::{id_of, title_of};
 use super::site::Opened;
@@ -270,7 +271,7 @@ impl Costs<'_> {
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_by(|(_, (_, a)), (_, (_, b))| b.dollars().total_cmp(&a.dollars()));
         let row = |(bearer, (messages, share)): &(Bearer, _)| {
-            let share: &tract::history::BillShare = share;
+            let share: &tract::query::BillShare = share;
             let messages: &u64 = messages;
             let name = match bearer {
                 Bearer::Tool(name) if name.is_empty() => "(results without a call)".to_owned(),

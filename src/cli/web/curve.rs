@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use tract::hash::CommitHash;
-use tract::history::{LogOptions, LogRow};
 use tract::ingest::Replay;
+use tract::query::{LogOptions, LogRow};
 use tract::render::html;
 use tract::render::page::{ContextSize, ConversationPage, LostFacts, ShownMoment};
 

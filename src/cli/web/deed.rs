@@ -3,8 +3,8 @@
 //! It is parsed and run as if it had been typed, so that what it says, what it refuses and how the log of operations
 //! calls it are the same. Deliberately absent: options that no form sends, and any command that runs another one.
 
-use tract::history::{Expected, Repo};
 use tract::model::base64;
+use tract::repo::{Expected, Repo};
 
 use super::Asked;
 use crate::cli::{App, Cli, Failure, Result, command, position};
@@ -151,7 +151,7 @@ impl Deed {
 }
 
 /// The operation that an undo would reverse.
-pub fn undoable(repo: &Repo) -> Result<tract::history::OperationEntry> {
+pub fn undoable(repo: &Repo) -> Result<tract::repo::OperationEntry> {
     let found = repo.undoable()?;
     found.ok_or_else(|| tract::Error::NothingToUndo.into())
 }

@@ -1,10 +1,10 @@
 //! What a hide put in place of what it hid, and that beside it.
 
-use tract::history::On;
 use tract::ingest::{Conversation, Start};
 use tract::model::Operation;
 use tract::render::page::{Around, ConversationPage, PageLink, PageMessage};
 use tract::render::{html, plural};
+use tract::repo::On;
 
 use super::curve::rows;
 use super::part::PART;

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::history::{Found, HiddenBy, On, RankedQuery, Repo, SearchOptions};
 use tract::model::pattern::Pattern;
 use tract::model::query::Query;
 use tract::model::{HideKind, Millis};
+use tract::query::{Found, HiddenBy, RankedQuery, SearchOptions};
 use tract::render::html::ListedHit;
 use tract::render::{Calendar, excerpt, plural};
+use tract::repo::{On, Repo};
 
 use super::listing::{Row, id_of};
 use super::{Site, message_address};

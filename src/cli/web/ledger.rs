@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tract::history::{Bill, ConversationTip, Overview, Repo};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, Inspected};
 use tract::model::price::Prices;
 use tract::model::{Encoding, RefName};
+use tract::query::{Bill, ConversationTip, Overview};
+use tract::repo::Repo;
 
 use crate::cli::Result;
 

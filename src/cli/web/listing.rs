@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tract::history::{ConversationTip, Overview, Repo};
 use tract::model::{Millis, RefName};
+use tract::query::{ConversationTip, Overview};
+use tract::repo::Repo;
 
 use super::Site;
 use super::ledger::state_of;

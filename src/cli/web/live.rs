@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tract::hash::CommitHash;
-use tract::history::Repo;
 use tract::ingest;
 use tract::render::html::{Fragment, Splice};
+use tract::repo::Repo;
 use tract::store::FileStamp;
 
 use super::part::Part;

@@ -6,12 +6,13 @@ use std::path::Path;
 use serde::Serialize;
 use tract::api::check_page;
 use tract::hash::CommitHash;
-use tract::history::{ConversationTip, Repo};
 use tract::ingest::Scope;
 use tract::model::secret::{Leaving, SecretCounts};
 use tract::model::{Part, Role};
+use tract::query::ConversationTip;
 use tract::render::html::{PageFrame, SearchScripts, SessionList, Setting, session_list};
 use tract::render::plural;
+use tract::repo::Repo;
 
 use super::asked::session_address;
 use super::folder::Folder;

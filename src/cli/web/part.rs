@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use tract::hash::CommitHash;
-use tract::history::{Bill, BilledReply, LogOptions, On};
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, agents};
 use tract::model::{EntryId, Millis, RefName};
+use tract::query::{Bill, BilledReply, LogOptions};
 use tract::render::chat::ChatMessage;
 use tract::render::html::{self, Fragment, PageFrame};
 use tract::render::page::{AgentLink, Around, ConversationPage, PageLink, PageMessage, PageTime};
 use tract::render::{plural, rounded, tokens};
+use tract::repo::On;
 use tract::tree::{Tool, TreeItem, TurnItem};
 
 use super::choices::rev_of;

@@ -1,9 +1,9 @@
 //! The log of operations, with the ways back where the pages may change anything.
 
-use tract::history::{OperationEntry, Repo};
 use tract::model::{Millis, RefValue};
 use tract::render::html::{MovedLine, OperationLine, OperationsPage, PageForm, operations};
 use tract::render::{Calendar, Label, Line};
+use tract::repo::{OperationEntry, Repo};
 use tract::store::ReflogRow;
 
 use super::{Answer, Asked, Site};

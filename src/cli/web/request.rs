@@ -2,8 +2,9 @@
 
 use tract::api::{Requested, answered_by, requested};
 use tract::compile::{Provider, RequestOptions};
-use tract::history::{On, answered_request};
+use tract::query::answered_request;
 use tract::render::html;
+use tract::repo::On;
 
 use super::session::id;
 use super::{Answer, Asked, Site};

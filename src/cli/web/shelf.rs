@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tract::history::Repo;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, ImportRequest, Reading};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
+use tract::repo::Repo;
 
 use crate::cli::{App, Failure, Result};
 

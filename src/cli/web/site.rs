@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tract::Error;
 use tract::hash::CommitHash;
-use tract::history::{On, Repo};
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called};
 use tract::model::{RefName, RefValue};
 use tract::render::html::{PageFrame, Setting};
+use tract::repo::{On, Repo};
 
 use super::asked::Asked;
 use super::ledger::Ledger;

@@ -1,6 +1,6 @@
 //! What is worked out behind the requests, for lists.
 
-use tract::history::Repo;
+use tract::repo::Repo;
 
 use super::Site;
 use super::ledger::state_of;

@@ -10,12 +10,12 @@ use super::Origin;
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::kept::KeptSource;
-use crate::history::kept::spans;
-use crate::history::load;
 use crate::interop::records::each_record;
 use crate::interop::{BranchStart, Format, Sink, Source, Step};
 use crate::model::Span;
+use crate::repo::kept::KeptSource;
+use crate::repo::kept::spans;
+use crate::repo::load;
 use crate::store::{CommitRow, View};
 
 /// The records that stay, by the message of the context that they stand before.

@@ -3,12 +3,12 @@
 use std::io;
 
 use crate::error::Result;
-use crate::history::kept::KeptSource;
-use crate::history::{Repo, load};
 use crate::ingest::import::{ImportRequest, take_in};
 use crate::ingest::inspect::SessionInput;
 use crate::interop::{Format, Input};
 use crate::model::{Message, Millis, Part, Role};
+use crate::repo::kept::KeptSource;
+use crate::repo::{Repo, load};
 
 /// A kept source up to somewhere, and more behind it.
 pub(super) struct Source<'a> {

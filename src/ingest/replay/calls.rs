@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::error::Result;
-use crate::history::{ListedEntry, load};
 use crate::model::Part;
+use crate::repo::{ListedEntry, load};
 use crate::store::View;
 use crate::tree::{Event, Happening};
 

@@ -20,9 +20,9 @@ use super::import::{ImportRequest, import};
 use super::inspect::SessionInput;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::{Repo, load};
 use crate::interop::{EventStream, Format};
 use crate::model::{EntryId, Millis, RefName};
+use crate::repo::{Repo, load};
 use crate::tree::{Fold, NodeId, Tree};
 
 /// How much of a source or a file is read at once: 256 KiB.

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use super::{Replay, ReplayedEntry};
-use crate::history::ListedEntry;
 use crate::model::Millis;
+use crate::repo::ListedEntry;
 use crate::tree::{Event, Fold, NodeId, Sequence, Tree};
 
 /// Messages on their way into a tree.

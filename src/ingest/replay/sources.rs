@@ -10,10 +10,10 @@ use super::READ_BYTES;
 use crate::context::Entry;
 use crate::error::{Error, Result};
 use crate::hash::CommitHash;
-use crate::history::kept::format_of;
-use crate::history::{load, prompts};
 use crate::interop::EventStream;
 use crate::model::Span;
+use crate::repo::kept::format_of;
+use crate::repo::{load, prompts};
 use crate::store::View;
 use crate::tree::{Event, Happening, events_of};
 

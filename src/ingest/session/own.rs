@@ -3,19 +3,19 @@
 //!
 //! So it goes by the session, not by the text: erased messages are followed only along the commits
 //! that the session's own refs reach, and those of the sessions that it is a copy of. Deliberately absent: what becomes of text that people write
-//! ([`crate::history::again`]).
+//! ([`crate::repo::reissue`]).
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::Step;
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
-use crate::history::copies::Copies;
-use crate::history::purge::is_any_erased;
-use crate::history::{load, path, reissue};
 use crate::interop::Action;
 use crate::model::{Message, Operation, RefName, Sealed};
+use crate::repo::copies::Copies;
+use crate::repo::{load, path, reissue};
 use crate::store::View;
+use crate::upkeep::purge::is_any_erased;
 
 /// What a session's own refs reached before this import.
 pub(super) struct Own {

@@ -11,11 +11,12 @@ use proptest::prelude::*;
 use super::collecting::chat;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::history::{Call, CommitOptions, Erasing, On, Repo, UndoPoint, UndoTo, load};
 use crate::ingest::{self, ImportRequest, Reading, import};
 use crate::model::pattern::Pattern;
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
+use crate::repo::{Call, CommitOptions, On, Repo, UndoPoint, UndoTo, load};
+use crate::upkeep::Erasing;
 
 /// How many sessions are there when it begins; one more comes in.
 const SESSIONS: usize = 4;

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::history::Repo;
 use crate::ingest::slices::SHARE;
 use crate::ingest::{FamilyReport, ImportRequest, Outcome, Waiting, import_family};
 use crate::model::{Millis, RefName, RefValue};
+use crate::repo::Repo;
 
 const ID: &str = "11111111-2222-4333-8444-555555555555";
 

@@ -9,13 +9,14 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use crate::hash::CommitHash;
-use crate::history::surgery::{Reach, Truncate};
-use crate::history::{Call, CommitOptions, On, Repo, ResetMode, SurgeryOptions, load};
 use crate::ingest::slices::{GAP, SHARE};
 use crate::ingest::{ExportOptions, ImportRequest, export, import};
 use crate::interop::Format;
 use crate::model::retention::Expire;
 use crate::model::{Draft, Message, Millis, RefName, Role};
+use crate::repo::{Call, CommitOptions, On, Repo, ResetMode, load};
+use crate::rewrite::SurgeryOptions;
+use crate::rewrite::{Reach, Truncate};
 
 /// A chat: a document, so that each import of a grown one is another source.
 pub(super) fn chat(texts: &[usize]) -> String {
@@ -112,7 +113,7 @@ proptest! {
                 _ => {
                     let names = repo.references(RefName::HEADS).expect("refs");
                     if let Some((name, _)) = names.get(text) {
-                        let target = crate::history::Target::Named(name.short().to_owned());
+                        let target = crate::repo::Target::Named(name.short().to_owned());
                         let _ = repo.checkout(call, &target);
                     }
                 }

@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::hash::CommitHash;
-use crate::history::surgery::{Prune, Reach, Truncate};
-use crate::history::{Call, CommitOptions, Named, On, Repo, SurgeryOptions};
 use crate::ingest::import::take_in;
 use crate::ingest::inspect::SessionInput;
 use crate::ingest::{ExportOptions, ImportRequest, export, import};
 use crate::interop::{Format, attached, sniff};
 use crate::model::{Draft, EntryId, Message, Millis, Part, RefName, RefValue, Role};
+use crate::repo::{Call, CommitOptions, Named, On, Repo};
+use crate::rewrite::SurgeryOptions;
+use crate::rewrite::{Prune, Reach, Truncate};
 
 const REQUEST: ImportRequest<'_> = ImportRequest::at(Millis(0), "import");
 

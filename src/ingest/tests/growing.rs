@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use crate::history::{Call, LogOptions, On, Repo};
 use crate::ingest::import::GROWN;
 use crate::ingest::plain::READ_BYTES;
 use crate::ingest::{ImportRequest, Reading, import, known_stamp, stamp};
 use crate::model::tokens::{Counter, context_total};
 use crate::model::{Encoding, Millis, RefName};
+use crate::query::LogOptions;
+use crate::repo::{Call, On, Repo};
 use crate::store::SessionRow;
 
 fn bring_in(repo: &Repo, path: &Path, reading: Reading) {
@@ -31,7 +32,7 @@ pub(super) fn kept(repo: &Repo) -> impl PartialEq + std::fmt::Debug {
     let rows: Vec<(RefName, SessionRow)> = view.sessions().expect("rows");
     let sources: Vec<_> = view.all_sources().expect("sources");
     let mut records = Vec::new();
-    for (_, tip) in crate::history::load::tips(&*view, "refs/sessions/").expect("tips") {
+    for (_, tip) in crate::repo::load::tips(&*view, "refs/sessions/").expect("tips") {
         let rows = view.ancestors(&tip, None, usize::MAX).expect("a path");
         let hashes: Vec<_> = rows.iter().map(|row| row.hash).collect();
         records.push(view.records(&hashes).expect("records"));

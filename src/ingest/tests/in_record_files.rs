@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::compile::Provider;
 use crate::conditions::{laws, real_sessions};
-use crate::history::Repo;
 use crate::ingest::tool_dirs::walk_directory;
 use crate::ingest::{ImportReport, ImportRequest, Outcome, import, sent};
 use crate::model::{Millis, RefValue};
+use crate::repo::Repo;
 
 const FILES: &str = include_str!("../../../tests/data/bodies/files.jsonl");
 

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::history::{Call, CommitOptions, On, Repo, SurgeryOptions, Target};
 use crate::ingest::{ImportRequest, import};
 use crate::model::{Draft, Message, Millis, PURGED, Part, RefName, Role};
+use crate::repo::{Call, CommitOptions, On, Repo, Target};
+use crate::rewrite::SurgeryOptions;
 
 const WORDS: [&str; 3] = ["one", "two", "three"];
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use crate::history::{Call, Erasing, Repo};
 use crate::ingest::{ImportRequest, Reading, import};
 use crate::model::pattern::Pattern;
 use crate::model::price::Prices;
 use crate::model::{Message, Millis, Part, RefName, RefValue, Usage};
+use crate::repo::{Call, Repo};
+use crate::upkeep::Erasing;
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const AGENT: &str = "a0b1c2d3e4f5a6b7c";

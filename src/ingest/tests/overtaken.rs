@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::history::{Call, On, Repo, SurgeryOptions};
 use crate::ingest::slices::{GAP, SHARE};
 use crate::ingest::{ExportOptions, ImportReport, ImportRequest, adopt, export, import};
 use crate::interop::Format;
 use crate::model::{Message, Millis, Part, RefName, RefValue};
+use crate::repo::{Call, On, Repo};
+use crate::rewrite::SurgeryOptions;
 
 /// A message of the session: its record is long enough for several blocks of a source.
 fn record(at: usize) -> String {
@@ -197,7 +198,7 @@ fn what_is_purged_in_between_is_not_kept() {
             let view = repo.store.read().expect("a view");
             let name = RefName::session("claude-code", "s");
             let sources = view.sources(&name).expect("sources");
-            let tip = crate::history::load::tip(&*view, &name)
+            let tip = crate::repo::load::tip(&*view, &name)
                 .expect("read")
                 .expect("a tip");
             let context = repo.context(&tip).expect("a context");
@@ -265,7 +266,7 @@ fn who_always_loses_is_let_through_in_the_end() {
     }
     let name = RefName::session("claude-code", "s");
     let other = place.repo();
-    let tip = crate::history::load::tip(&*other.store.read().expect("a view"), &name);
+    let tip = crate::repo::load::tip(&*other.store.read().expect("a view"), &name);
     let tip = tip.expect("read").expect("a tip");
     let row = other.commit_at(&tip).expect("a commit");
     let mut both = [row.parent.expect("it has one"), tip];

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::history::surgery::{Reach, Truncate};
-use crate::history::{Call, CommitOptions, On, Purged, Repo, ResetMode, SurgeryOptions};
 use crate::ingest::slices::GAP;
 use crate::ingest::{ExportOptions, ImportReport, ImportRequest, export, import};
 use crate::interop::{Format, SessionEnd, SessionStart, Sink, Source, Step};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
+use crate::repo::{Call, CommitOptions, On, Repo, ResetMode};
+use crate::rewrite::SurgeryOptions;
+use crate::rewrite::{Reach, Truncate};
 use crate::store::{SessionRow, SourceState};
+use crate::upkeep::Purged;
 
 /// Work for some whole slices.
 const MESSAGES: usize = 5_000;

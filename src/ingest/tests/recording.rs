@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::history::Repo;
 use crate::ingest::import::GROWN;
 use crate::ingest::record::{READS_ALL, TAKEN_BYTES};
 use crate::ingest::tests::growing::kept;
@@ -15,6 +14,7 @@ use crate::ingest::{Due, ImportReport, RecordRequest, Recorder};
 use crate::interop::LOOKED_AT;
 use crate::interop::sniff::sniff;
 use crate::model::Millis;
+use crate::repo::Repo;
 
 /// The project's own streams.
 fn streams() -> Vec<PathBuf> {

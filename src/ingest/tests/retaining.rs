@@ -7,9 +7,9 @@ use proptest::prelude::*;
 
 use super::collecting::{bring_in, chat};
 use crate::hash::CommitHash;
-use crate::history::{Call, CommitOptions, Repo, ResetMode, Target, load};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Draft, Message, Millis, RefName, RefValue, Role};
+use crate::repo::{Call, CommitOptions, Repo, ResetMode, Target, load};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const SESSIONS: usize = 5;

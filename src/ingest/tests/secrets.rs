@@ -5,13 +5,15 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use crate::history::{BundleTip, Call, CommitOptions, Named, On, Repo, SurgeryOptions};
 use crate::ingest::{ExportOptions, export, redacts};
 use crate::interop::Format;
 use crate::interop::redacted::Sieve;
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};
+use crate::repo::{Call, CommitOptions, Named, On, Repo};
+use crate::rewrite::SurgeryOptions;
 use crate::store::SessionRow;
+use crate::sync::BundleTip;
 
 /// A token as GitHub makes them, another one for each number.
 fn token(number: u8) -> String {

@@ -7,12 +7,12 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::hash::CommitHash;
-use crate::history::surgery::{Merge, MergeOptions};
-use crate::history::sync::{FetchOptions, Follow, Here, PushOptions, PushRef, Pushed};
-use crate::history::{Call, On, Repo, ResetMode, Target, load};
 use crate::ingest::{ImportRequest, adopt, import};
 use crate::model::secret::Leaving;
 use crate::model::{Millis, RefName};
+use crate::repo::{Call, On, Repo, ResetMode, Target, load};
+use crate::rewrite::{Merge, MergeOptions};
+use crate::sync::{FetchOptions, Follow, Here, PushOptions, PushRef, Pushed};
 
 const ID: &str = "s";
 

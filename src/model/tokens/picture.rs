@@ -1,6 +1,6 @@
 //! What a picture costs: its size from its first bytes, and the rule of the model that is sent it.
 //!
-//! Deliberately absent: which model a conversation names ([`crate::history`]), and what a file that is no picture
+//! Deliberately absent: which model a conversation names ([`crate::repo`]), and what a file that is no picture
 //! costs, of which no provider says anything that its first bytes could tell.
 //!
 //! # Source

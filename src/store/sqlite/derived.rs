@@ -276,8 +276,8 @@ impl Checkpoints for Session<'_> {
 mod tests {
     use super::super::Sqlite;
     use crate::hash::CommitHash;
-    use crate::history::{Call, CommitOptions, Repo};
     use crate::model::{Draft, EntryId, Hide, HideKind, Interval, Message, Operation, Role};
+    use crate::repo::{Call, CommitOptions, Repo};
 
     fn dropped(commit: CommitHash) -> Draft {
         let entry = EntryId::of(commit);

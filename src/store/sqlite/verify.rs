@@ -3,7 +3,7 @@
 //! searches against what messages say.
 //!
 //! Deliberately absent: whether a history folds, and whatever follows from that; it is
-//! [`crate::history`]'s to say.
+//! [`crate::repo`]'s to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,9 @@
 //! What messages and tools have cost, by their shares of the requests in which they were sent.
 
-use tract::history::{Bearer, BillShare, MessageShare, Repo, Shares};
 use tract::model::Encoding;
+use tract::query::{Bearer, BillShare, MessageShare, Shares};
 use tract::render::{Label, Line, row};
+use tract::repo::Repo;
 
 use super::{Row, others_of, shown};
 use crate::cli::Result;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tract::Error;
-use tract::history::Shown;
 use tract::model::{Media, MediaSource, Message, Part};
+use tract::query::Shown;
 use tract::render::bytes;
 
 use super::{Args, Piece};

@@ -2,10 +2,11 @@
 //!
 //! Only for those who ask: it takes a walk over the path, and a list of prices that takes its time to be read.
 
-use tract::history::{Bill, ProviderSays, Repo, Status};
 use tract::model::Usage;
 use tract::model::price::Served;
+use tract::query::{Bill, ProviderSays, Status};
 use tract::render::plural;
+use tract::repo::Repo;
 
 use crate::cli::{App, Result, prices};
 

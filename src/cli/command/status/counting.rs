@@ -1,8 +1,9 @@
 //! How tokens are counted: by tract, and by the provider, as far as its replies tell.
 
-use tract::history::{ProviderSays, Repo, Status, shape_sent};
 use tract::model::tokens::Counter;
+use tract::query::{ProviderSays, Status, shape_sent};
 use tract::render::{grouped, plural, tokens};
+use tract::repo::Repo;
 
 use crate::cli::{Result, Ui, outcome};
 

@@ -1,10 +1,12 @@
 //! What fills the context: kinds of things, the largest messages, and what a prune would give back.
 
 use tract::api::usual_prune;
-use tract::history::surgery::{Limits, Plan, Prune};
-use tract::history::{Large, On, Repo, Stuff, Surgery};
 use tract::model::TokenCount;
+use tract::query::{Large, Stuff};
 use tract::render::{Label, Line, grouped, plural, row, table, tokens};
+use tract::repo::{On, Repo};
+use tract::rewrite::Surgery;
+use tract::rewrite::{Limits, Plan, Prune};
 
 use crate::cli::{App, Result, outcome};
 

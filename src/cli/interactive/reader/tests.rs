@@ -1,7 +1,8 @@
 use super::*;
-use tract::history::surgery::{Extent, Summary};
-use tract::history::{Call, CommitOptions, On, SurgeryOptions};
 use tract::model::{Draft, Message, Role};
+use tract::repo::{Call, CommitOptions, On};
+use tract::rewrite::SurgeryOptions;
+use tract::rewrite::{Extent, Summary};
 
 fn repo(count: usize) -> Repo {
     let repo = Repo::ephemeral().expect("made");

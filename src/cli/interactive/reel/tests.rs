@@ -1,7 +1,7 @@
 use super::*;
-use tract::history::{Call, CommitOptions, On};
 use tract::ingest::Scope;
 use tract::model::{Draft, Message, Role};
+use tract::repo::{Call, CommitOptions, On};
 
 fn talk(count: usize) -> Repo {
     let repo = Repo::ephemeral().expect("made");

@@ -24,7 +24,7 @@ use object_store::{
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
-use tract::history::sync::{Shelf, Shelved};
+use tract::sync::{Shelf, Shelved};
 use tract::{Error, Result};
 
 use super::number::{self, SUFFIX};

@@ -6,8 +6,8 @@ use object_store::path::Path;
 use object_store::{Error as Said, ObjectStore};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tract::history::sync::{LeftOut, OldRef, Shelved};
 use tract::model::RefName;
+use tract::sync::{LeftOut, OldRef, Shelved};
 use tract::{Error, Result};
 
 use super::super::number::{self, SUFFIX};

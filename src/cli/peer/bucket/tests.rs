@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use object_store::memory::InMemory;
 use tract::hash::CommitHash;
-use tract::history::sync::{PeerRef, ShelvedBundle};
+use tract::sync::{PeerRef, ShelvedBundle};
 
 use super::*;
 

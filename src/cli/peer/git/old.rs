@@ -2,7 +2,7 @@
 //! whose tree `ref.json` says where it is and `0000.tract`, `0001.tract`, … are its bundles.
 
 use tract::Result;
-use tract::history::sync::OldRef;
+use tract::sync::OldRef;
 
 use super::super::number::SUFFIX;
 use super::super::strange;

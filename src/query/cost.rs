@@ -1,0 +1,516 @@
+//! What replies were billed: every reply that a provider counted, once, with what its price depends on.
+//!
+//! Deliberately absent: prices ([`crate::model::price`]), and by what people want it summed up.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::error::Result;
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::price::{Prices, Served};
+use crate::model::{Millis, RefName, Usage};
+use crate::repo::copies::Copies;
+use crate::repo::served::{go_on, served_at};
+use crate::repo::{Repo, load, path};
+use crate::store::{CommitRow, View};
+
+/// A reply that a provider counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BilledReply {
+    /// The commit that appends it.
+    pub commit: CommitHash,
+    /// The session that made it; of several that have it the original.
+    pub session: Option<RefName>,
+    /// The working directory of that session. Hostile until escaped.
+    pub directory: Option<String>,
+    /// When it came.
+    pub time: Option<Millis>,
+    /// The model that made it. Hostile until escaped.
+    pub model: Option<String>,
+    /// The tier of service where it is not the usual one. Hostile until escaped.
+    pub tier: Option<String>,
+    /// What was counted.
+    pub usage: Usage,
+    /// What it cost, in US dollars; none where its model has no price. By the standard price where its tier has none.
+    pub dollars: Option<f64>,
+    /// The one that was counted before it on its path.
+    pub before: Option<CommitHash>,
+    /// What it says.
+    content: Option<ContentHash>,
+}
+
+/// What a reply has in common with its copies: what it says, its counts, its model and tier.
+type ReplyBody = (ContentHash, Usage, [Option<String>; 2]);
+/// A reply that was met: its number, when it was made, and the session that had it first.
+type Met = (usize, Option<Millis>, Option<RefName>);
+
+/// What some replies come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bill {
+    /// How many replies.
+    pub replies: u64,
+    /// What was counted for them.
+    pub usage: Usage,
+    /// What those cost whose model has a price, in US dollars.
+    pub dollars: f64,
+    /// How many have a model without one.
+    pub unpriced: u64,
+}
+
+impl Bill {
+    /// What all of these replies come to.
+    pub fn of<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Self {
+        let mut bill = Self::default();
+        for reply in replies {
+            bill.add(reply);
+        }
+        bill
+    }
+
+    /// Adds another bill.
+    pub fn plus(&mut self, more: &Self) {
+        self.replies += more.replies;
+        self.usage = self.usage.plus(more.usage);
+        self.dollars += more.dollars;
+        self.unpriced += more.unpriced;
+    }
+
+    fn add(&mut self, reply: &BilledReply) {
+        self.replies += 1;
+        self.usage = self.usage.plus(reply.usage);
+        match reply.dollars {
+            Some(dollars) => self.dollars += dollars,
+            None => self.unpriced += 1,
+        }
+    }
+}
+
+impl Repo {
+    /// Every reply that a provider counted, each once and with its price, oldest first on each path: those on the path
+    /// to `tip`, or all that sessions, branches and tags lead to.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed(&self, tip: Option<&CommitHash>, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let view = self.store.read()?;
+        let mut billed = Billed::of(&*view);
+        each_path(&*view, tip, &mut |path| billed.add(&path, prices))?;
+        Ok(billed.done())
+    }
+
+    /// The reply that a commit appends, without its price; none where it is no reply that was counted.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn counted_reply(&self, commit: &CommitHash) -> Result<Option<BilledReply>> {
+        let found = self.billed_at(&[*commit], &Prices::none())?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Those of these commits that append replies which were counted, each with its price. It isn't said which session
+    /// they are of, nor what stands before them.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_at(&self, commits: &[CommitHash], prices: &Prices) -> Result<Vec<BilledReply>> {
+        let view = self.store.read()?;
+        let rows = view.commits(commits)?.into_iter();
+        let found = commits.iter().zip(rows).zip(view.usage(commits)?);
+        let mut replies = Vec::new();
+        // What is in force where a commit follows the one before it is known from there: to look it up reads all since
+        // the newest checkpoint.
+        let mut last: Option<(CommitHash, [Option<String>; 2])> = None;
+        for ((commit, row), usage) in found {
+            let Some(row) = row else {
+                match usage {
+                    Some(_) => return Err(load::unknown(commit)),
+                    None => continue,
+                }
+            };
+            let served = match last.take() {
+                Some((tip, mut served)) if row.commit.parent == Some(tip) => {
+                    go_on(&mut served, &row);
+                    served
+                }
+                _ if usage.is_some() => served_at(&*view, commit)?,
+                _ => continue,
+            };
+            if let Some(usage) = usage {
+                let [model, tier] = served.clone();
+                let mut reply = BilledReply {
+                    commit: *commit,
+                    session: None,
+                    directory: None,
+                    time: row.commit.time,
+                    model,
+                    tier,
+                    usage,
+                    dollars: None,
+                    before: None,
+                    content: row.appended(),
+                };
+                reply.price(prices);
+                replies.push(reply);
+            }
+            last = Some((*commit, served));
+        }
+        Ok(replies)
+    }
+
+    /// The replies on the path to a commit, and those of the sub-agents of its session.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn billed_session(&self, tip: &CommitHash, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let view = self.store.read()?;
+        let session = path::session_of(&*view, tip)?.map(|(name, _)| name);
+        let mut paths = vec![(session.clone(), *tip)];
+        if let Some(session) = session {
+            let below = format!("{session}/");
+            let agents = load::tips(&*view, &below)?.into_iter();
+            paths.extend(agents.map(|(name, tip)| (Some(name), tip)));
+        }
+        let mut billed = Billed::of(&*view);
+        each_of(&*view, paths, &HashMap::new(), &mut |path| {
+            billed.add(&path, prices)
+        })?;
+        Ok(billed.done())
+    }
+}
+
+/// Replies of one path after the other, each once and with the session that made it.
+struct Billed<'v> {
+    view: &'v dyn View,
+    known: KnownReplies<'v>,
+    replies: Vec<BilledReply>,
+    /// Where each is among them.
+    by_commit: HashMap<CommitHash, usize>,
+    /// Those that have turned out to be copies, each with the one that it is a copy of.
+    copies: HashMap<usize, usize>,
+}
+
+impl<'v> Billed<'v> {
+    fn of(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            known: KnownReplies::of(view),
+            replies: Vec::new(),
+            by_commit: HashMap::new(),
+            copies: HashMap::new(),
+        }
+    }
+
+    /// Where the reply of a commit stands, or the one that it is a copy of.
+    fn at(&self, commit: &CommitHash) -> Option<usize> {
+        let mut at = *self.by_commit.get(commit)?;
+        while let Some(original) = self.copies.get(&at) {
+            at = *original;
+        }
+        Some(at)
+    }
+
+    fn done(self) -> Vec<BilledReply> {
+        let replies = self.replies.into_iter().enumerate();
+        let originals = replies.filter(|(at, _)| !self.copies.contains_key(at));
+        originals.map(|(_, reply)| reply).collect()
+    }
+
+    fn add(&mut self, path: &NewPath<'_>, prices: &Prices) -> Result<()> {
+        for row in &path.rows[..path.known] {
+            if let Some(at) = self.at(&row.hash)
+                && self.is_made_by(path.session, at)?
+            {
+                self.replies[at].session = path.session.cloned();
+                self.replies[at].directory = path.directory.cloned();
+            }
+        }
+        for reply in path.replies(self.view, prices)? {
+            let (at, copies) = self.known.place(&reply)?;
+            self.by_commit.insert(reply.commit, at);
+            for copy in copies {
+                // Both are copies of this one; each was met before.
+                let other = self.replies[copy].clone();
+                if self.is_made_by(other.session.as_ref(), at)? {
+                    self.replies[at] = other;
+                }
+                self.copies.insert(copy, at);
+            }
+            if at == self.replies.len() {
+                self.replies.push(reply);
+            } else if self.is_made_by(path.session, at)? {
+                self.replies[at] = reply;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a session made a reply that another one was found to have.
+    fn is_made_by(&self, session: Option<&RefName>, at: usize) -> Result<bool> {
+        match (session, &self.replies[at].session) {
+            (Some(session), Some(other)) if session != other => {
+                self.known.copies.is_older(session, other)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// The replies that were met, each known again by its copies: those made at the same moment, and, for some clients
+/// write another time into a copy, those of a session that says whose copy it is.
+pub(crate) struct KnownReplies<'v> {
+    copies: Copies<'v>,
+    by_body: HashMap<ReplyBody, Vec<Met>>,
+    count: usize,
+}
+
+impl<'v> KnownReplies<'v> {
+    pub(crate) fn of(view: &'v dyn View) -> Self {
+        Self {
+            copies: Copies::of(view),
+            by_body: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    /// The number of a reply among those that differ; a new one's is the next. Beside it the numbers of others that are
+    /// its copies, too: two forks say nothing of each other, and only their parent tells that they say the same.
+    pub(crate) fn place(&mut self, reply: &BilledReply) -> Result<(usize, Vec<usize>)> {
+        let (mut place, mut copies) = (None, Vec::new());
+        if let Some(content) = reply.content {
+            let served = [reply.model.clone(), reply.tier.clone()];
+            let known = self.by_body.entry((content, reply.usage, served));
+            let known = known.or_default();
+            for (at, time, session) in known.iter_mut() {
+                let is_one = match (session, &reply.session) {
+                    _ if time.is_some() && *time == reply.time => true,
+                    (Some(one), Some(other)) if one != other => self.copies.are_kin(one, other)?,
+                    _ => false,
+                };
+                if is_one {
+                    let first = *place.get_or_insert(*at);
+                    if *at != first {
+                        copies.push(std::mem::replace(at, first));
+                    }
+                }
+            }
+            let at = place.unwrap_or(self.count);
+            let met = (at, reply.time, reply.session.clone());
+            if !known.contains(&met) {
+                known.push(met);
+            }
+        }
+        copies.sort_unstable();
+        copies.dedup();
+        if place.is_none() {
+            self.count += 1;
+        }
+        Ok((place.unwrap_or(self.count - 1), copies))
+    }
+
+    /// How many differ.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl BilledReply {
+    /// Looks its price up.
+    pub fn price(&mut self, prices: &Prices) {
+        let served = self.served();
+        self.dollars = served.and_then(|served| prices.of(served, &self.usage, self.time));
+    }
+
+    /// What its price depends on beside its counts and its day; none where its model is not known.
+    pub fn served(&self) -> Option<Served<'_>> {
+        Some(Served {
+            model: self.model.as_deref()?,
+            tier: self.tier.as_deref(),
+        })
+    }
+
+    /// Whether it has a price, and its tier has none.
+    pub fn is_at_standard_price(&self, prices: &Prices) -> bool {
+        let standard = self.tier.as_ref().and(self.model.as_deref());
+        let standard = standard.and_then(|model| prices.of(model, &self.usage, self.time));
+        standard.is_some() && standard == self.dollars
+    }
+}
+
+/// A path with commits that are on none before it.
+pub(crate) struct NewPath<'a> {
+    session: Option<&'a RefName>,
+    directory: Option<&'a String>,
+    /// Its commits, oldest first.
+    pub(crate) rows: Vec<CommitRow>,
+    /// How many of them are on a path before.
+    pub(crate) known: usize,
+}
+
+/// Tells the path to `tip`, or the paths that sessions, branches and tags lead to, those of sessions first.
+pub(crate) fn each_path(
+    view: &dyn View,
+    tip: Option<&CommitHash>,
+    visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut directories: HashMap<RefName, String> = HashMap::new();
+    let mut paths: Vec<(Option<RefName>, CommitHash)> = Vec::new();
+    match tip {
+        Some(tip) => {
+            let session = path::session_of(view, tip)?;
+            paths.push((session.as_ref().map(|(name, _)| name.clone()), *tip));
+            directories.extend(session.and_then(|(name, row)| Some((name, row.cwd?))));
+        }
+        None => {
+            let sessions = view.sessions()?.into_iter();
+            directories.extend(sessions.filter_map(|(name, row)| Some((name, row.cwd?))));
+            let tips = load::tips(view, RefName::SESSIONS)?;
+            let copied = copied_agents(view, &tips)?;
+            let own = tips
+                .into_iter()
+                .filter(|(name, _)| !copied.contains_key(name));
+            paths.extend(own.map(|(name, tip)| (Some(name), tip)));
+            let copied: HashSet<CommitHash> = copied.into_values().collect();
+            for prefix in [RefName::HEADS, RefName::TAGS] {
+                let tips = load::tips(view, prefix)?.into_iter();
+                let tips = tips.filter(|(_, tip)| !copied.contains(tip));
+                paths.extend(tips.map(|(_, tip)| (None, tip)));
+            }
+        }
+    }
+    each_of(view, paths, &directories, visit)
+}
+
+/// What the name of a sub-agent's ref begins with, below its session's.
+const AGENT: &str = "agent-";
+
+/// Where sub-agents are, of those that a copy's file mirrors and that ran in its original: whatever the mirror says, or
+/// counts, is there.
+fn copied_agents(
+    view: &dyn View,
+    tips: &[(RefName, CommitHash)],
+) -> Result<HashMap<RefName, CommitHash>> {
+    let agent = |name: &RefName| -> Option<(RefName, String)> {
+        let (tool, id) = name.as_session()?;
+        let (root, agent) = id.split_once('/')?;
+        let is_agent = agent.starts_with(AGENT);
+        is_agent.then(|| (RefName::session(tool, root), agent.to_owned()))
+    };
+    let mut roots: HashMap<String, Vec<RefName>> = HashMap::new();
+    for (root, agent) in tips.iter().filter_map(|(name, _)| agent(name)) {
+        roots.entry(agent).or_default().push(root);
+    }
+    let copies = Copies::of(view);
+    let mut copied = HashMap::new();
+    for (name, tip) in tips {
+        let Some((root, agent)) = agent(name) else {
+            continue;
+        };
+        let roots = &roots[&agent];
+        if roots.len() > 1 && copies.parents(&root)?.iter().any(|it| roots.contains(it)) {
+            copied.insert(name.clone(), *tip);
+        }
+    }
+    Ok(copied)
+}
+
+/// Tells these paths, with the sessions that they are of.
+fn each_of(
+    view: &dyn View,
+    paths: Vec<(Option<RefName>, CommitHash)>,
+    directories: &HashMap<RefName, String>,
+    visit: &mut dyn FnMut(NewPath<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut seen: HashSet<CommitHash> = HashSet::new();
+    for (session, tip) in paths {
+        // A session that is on another one's path may have made what stands there.
+        if session.is_none() && seen.contains(&tip) {
+            continue;
+        }
+        let mut rows = view.ancestors(&tip, None, usize::MAX)?;
+        rows.reverse();
+        let known = rows.partition_point(|row| seen.contains(&row.hash));
+        seen.extend(rows[known..].iter().map(|row| row.hash));
+        visit(NewPath {
+            directory: session.as_ref().and_then(|name| directories.get(name)),
+            session: session.as_ref(),
+            rows,
+            known,
+        })?;
+    }
+    Ok(())
+}
+
+impl NewPath<'_> {
+    /// The newest counted reply of the path that is on another before it.
+    fn last_known(&self, view: &dyn View) -> Result<Option<CommitHash>> {
+        for rows in self.rows[..self.known].rchunks(64) {
+            let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
+            if let Some(at) = view.usage(&commits)?.iter().rposition(Option::is_some) {
+                return Ok(Some(commits[at]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The replies among its new commits that a provider counted, oldest first.
+    pub(crate) fn replies(&self, view: &dyn View, prices: &Prices) -> Result<Vec<BilledReply>> {
+        let mut served = [None, None];
+        let mut new = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            go_on(&mut served, row);
+            if at >= self.known {
+                new.push((row, served.clone()));
+            }
+        }
+        let commits: Vec<CommitHash> = new.iter().map(|(row, _)| row.hash).collect();
+        let mut before = self.last_known(view)?;
+        let counted = new.into_iter().zip(view.usage(&commits)?);
+        let replies = counted.filter_map(|((row, [model, tier]), usage)| {
+            let mut reply = BilledReply {
+                commit: row.hash,
+                session: self.session.cloned(),
+                directory: self.directory.cloned(),
+                time: row.commit.time,
+                model,
+                tier,
+                usage: usage?,
+                dollars: None,
+                before: before.replace(row.hash),
+                content: row.appended(),
+            };
+            reply.price(prices);
+            Some(reply)
+        });
+        Ok(replies.collect())
+    }
+}
+
+/// What of the input of each reply the one before had left in the cache, and was not read from there. Replies that have
+/// no counts miss nothing.
+pub fn missed(replies: &[BilledReply]) -> Vec<u64> {
+    let counted = || replies.iter().filter(|reply| reply.usage.is_count());
+    let usages: HashMap<CommitHash, &Usage> = counted()
+        .map(|reply| (reply.commit, &reply.usage))
+        .collect();
+    let missed = replies.iter().map(|reply| {
+        let before = usages.get(reply.before.as_ref()?)?;
+        usages.contains_key(&reply.commit).then_some(())?;
+        Some(reply.usage.missed_after(before))
+    });
+    missed.map(Option::unwrap_or_default).collect()
+}
+
+/// What replies come to, by a word that each has.
+pub fn bills(
+    replies: &[BilledReply],
+    word_of: impl Fn(&BilledReply) -> String,
+) -> BTreeMap<String, Bill> {
+    let mut bills: BTreeMap<String, Bill> = BTreeMap::new();
+    for reply in replies {
+        bills.entry(word_of(reply)).or_default().add(reply);
+    }
+    bills
+}

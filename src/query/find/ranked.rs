@@ -1,0 +1,319 @@
+//! Messages by what they are about: best first, over all history.
+//!
+//! The index of words names contents, best first; a few of them at a time are read and put in their
+//! order, so that a page of answers costs what is on it and what is just behind. What tract's own commands have
+//! told an agent repeats what stands elsewhere, and comes last. Deliberately absent: how one message is
+//! judged (`looked`), and where it stands in its branch's context (`visibility`).
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::looked::{Looked, Looking};
+use super::options::RankedOptions;
+use super::own::Own;
+use super::visibility::{Tip, Visibility};
+use super::{FindProgress, Found, entry_of, narrowed, tips};
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::model::{Message, Role};
+use crate::repo::call::On;
+use crate::repo::called::Callers;
+use crate::repo::load;
+use crate::repo::repository::Repo;
+use crate::store::{CommitRow, Hit, Ranking, Scored, Tips, View};
+
+/// How many contents the index is asked for at first, and how many times as many where these were not enough.
+const FIRST: usize = 64;
+const MORE: usize = 8;
+/// How many of them are read and put in order together: the best ones, by the index.
+const TOGETHER: usize = 64;
+/// What is not in the index is read by each search that comes, up to this many bytes; more goes into it.
+const TAIL_BYTES: u64 = 1 << 20;
+/// How many bytes of contents one transaction takes in.
+const SLICE_BYTES: u64 = 8 << 20;
+impl Repo {
+    /// Finds messages by what they are about: the best answer first, the newest first among equals.
+    ///
+    /// A message answers if it has one of the words, in any form and order; the more of them it has, the rarer
+    /// they are and the nearer they stand, the better. Phrases must be in it. A text that several commits bring is
+    /// found once, at the newest of them; a message that several branches share, on the first of: the branch of
+    /// `on`, other branches, tags, sessions. Hidden messages are in their place. What tract's own commands
+    /// told somebody comes last ([`Found::is_own`]). What no name reaches is not found, and unlike
+    /// [`Self::find_messages`] this promises nothing about parts of words.
+    ///
+    /// An import fills the index; what came in otherwise is read, or taken in where it is much.
+    ///
+    /// ```
+    /// use tract::repo::{Call, CommitOptions, On, Repo};
+    /// use tract::query::RankedOptions;
+    /// use tract::model::query::Query;
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let said = Message::text(Role::User, "Here are the website redesign proposals.");
+    /// repo.commit(Call::default(), &[Draft::append(said)], &CommitOptions::default())?;
+    ///
+    /// let query = Query::parse("proposal for redesigning websites")?;
+    /// let found = repo.find_ranked(&On::Head, &RankedOptions::new(query), &mut |_| Ok(()))?;
+    /// assert_eq!(found[0].number, Some(1));
+    /// assert!(found[0].score > 0.0);
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::UnknownRevision`] if `within` is not here, what `progress` fails with, and the store's.
+    pub fn find_ranked(
+        &self,
+        on: &On,
+        options: &RankedOptions,
+        progress: &mut dyn FnMut(FindProgress) -> Result<()>,
+    ) -> Result<Vec<Found>> {
+        self.weigh_new(progress)?;
+        let view = self.store.read()?;
+        let tips = tips(&*view, on, options.within)?;
+        let (session, directory) = (options.session.as_ref(), options.directory.as_deref());
+        let tips = narrowed(&*view, tips, session, directory)?;
+        let is_narrow = options.within.is_some() || session.is_some() || directory.is_some();
+        let commits: Vec<CommitHash> = tips.iter().map(|(_, commit)| *commit).collect();
+        let mut search = Ordering {
+            view: &*view,
+            options,
+            visibility: Visibility::new(tips.clone()),
+            callers: Callers::new(&*view),
+            answers: Vec::new(),
+            own: Vec::new(),
+        };
+        let (mut most, mut seen) = (FIRST.max(2 * options.limit), 0);
+        loop {
+            let ranking = Ranking {
+                query: &options.asked.query,
+                role: options.role,
+                most,
+            };
+            let ranked = view.ranked(ranking, &commits, is_narrow)?;
+            let looking = Looking::new(&options.asked.query, ranked.rarity, options.asked.lines);
+            let total = ranked.found.len();
+            for some in ranked.found[seen.min(total)..].chunks(TOGETHER) {
+                progress(FindProgress::Reading {
+                    messages: seen,
+                    total,
+                })?;
+                seen += some.len();
+                search.take(some, &looking)?;
+                if search.has_enough() {
+                    return search.told(&tips);
+                }
+            }
+            if ranked.is_all {
+                search.answers_own();
+                return search.told(&tips);
+            }
+            most = most.saturating_mul(MORE);
+        }
+    }
+
+    /// Takes much that is new into the index of words, in short transactions. That it cannot be
+    /// written to, or that someone else is writing, is no obstacle: what is missing there is read.
+    fn weigh_new(&self, progress: &mut dyn FnMut(FindProgress) -> Result<()>) -> Result<()> {
+        let total_bytes = self.store.read()?.unweighed_bytes()?;
+        let mut bytes = 0;
+        while total_bytes > TAIL_BYTES && bytes < total_bytes {
+            progress(FindProgress::Indexing { bytes, total_bytes })?;
+            let slice = self.store.write().and_then(|tx| {
+                let done = tx.weigh(SLICE_BYTES)?;
+                tx.commit()?;
+                Ok(done)
+            });
+            match slice {
+                Ok(0) | Err(_) => break,
+                Ok(done) => bytes += done,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A message that answers, before it is told.
+struct Answer {
+    score: f32,
+    hit: Hit,
+    row: CommitRow,
+    role: Role,
+    content: crate::hash::ContentHash,
+    looked: Looked,
+    is_own: bool,
+}
+
+/// Answers on their way into their order.
+struct Ordering<'a> {
+    view: &'a dyn View,
+    options: &'a RankedOptions,
+    visibility: Visibility,
+    callers: Callers<'a>,
+    answers: Vec<Answer>,
+    /// Those that tract itself gave.
+    own: Vec<Answer>,
+}
+
+impl Ordering<'_> {
+    fn has_enough(&self) -> bool {
+        let limit = self.options.limit;
+        limit > 0 && self.answers.len() >= self.options.asked.offset.saturating_add(limit)
+    }
+
+    fn answers_own(&mut self) {
+        self.answers.append(&mut self.own);
+    }
+
+    /// Reads some contents and puts them behind the others, best first.
+    fn take(&mut self, some: &[Scored], looking: &Looking<'_>) -> Result<()> {
+        let hits = some
+            .iter()
+            .flat_map(|one| one.hits.iter().map(move |hit| (one, *hit)));
+        let hits: Vec<(&Scored, Hit)> = hits.collect();
+        let commits: Vec<CommitHash> = hits.iter().map(|(_, hit)| hit.commit).collect();
+        let rows = self.view.commits(&commits)?;
+        // Of each, the newest commit that brings it, of those that are wanted.
+        let mut wanted: Vec<(&Scored, Hit, CommitRow)> = Vec::new();
+        for ((one, hit), row) in hits.into_iter().zip(rows) {
+            let Some(row) = row.filter(|row| self.options.takes(&row.commit)) else {
+                continue;
+            };
+            let newer = |hit: &Hit, row: &CommitRow| (row.commit.time, Reverse(hit.tip));
+            match wanted
+                .last_mut()
+                .filter(|(last, ..)| std::ptr::eq(*last, one))
+            {
+                Some((_, best, of_best)) if newer(&hit, &row) >= newer(best, of_best) => {
+                    (*best, *of_best) = (hit, row);
+                }
+                Some(_) => {}
+                None => wanted.push((one, hit, row)),
+            }
+        }
+        let contents: Vec<_> = wanted.iter().map(|(one, ..)| one.content).collect();
+        // The index named them: one that is not there is damage.
+        let messages = load::contents(self.view, &contents)?;
+        let wanted = wanted.into_iter().zip(messages);
+        let looked = wanted.filter_map(|(wanted, message)| {
+            let looked = looking.at(&message)?;
+            Some((wanted, message, looked))
+        });
+        let looked: Vec<_> = looked.collect();
+        // The calls that they answer stand before them.
+        let answering = looked.iter();
+        let answering = answering.filter(|(_, message, _)| Own::of(message).answers());
+        let answering: Vec<CommitHash> = answering.map(|((.., row), ..)| row.hash).collect();
+        self.view.look_ahead(Tips::At(&answering))?;
+        let mut answers = Vec::new();
+        for ((one, hit, row), message, looked) in looked {
+            if let Some(answer) = self.judged((hit, row), one, &message, looked)? {
+                answers.push(answer);
+            }
+        }
+        answers.sort_by(|a, b| {
+            let time = |answer: &Answer| answer.row.commit.time;
+            let newer = Reverse(time(a)).cmp(&Reverse(time(b)));
+            b.score.total_cmp(&a.score).then(newer)
+        });
+        for answer in answers {
+            if answer.is_own {
+                self.own.push(answer);
+            } else {
+                self.answers.push(answer);
+            }
+        }
+        Ok(())
+    }
+
+    /// What answers, if it passes what is asked for beside the words.
+    fn judged(
+        &mut self,
+        (hit, row): (Hit, CommitRow),
+        one: &Scored,
+        message: &Message,
+        looked: Looked,
+    ) -> Result<Option<Answer>> {
+        let options = self.options;
+        let content = one.content;
+        if let Some(tool) = &options.tool
+            && !self
+                .callers
+                .has_to_do_with(tool, row.commit.parent, &content)?
+        {
+            return Ok(None);
+        }
+        let mut own = Own::of(message);
+        if own.answers() {
+            own.answered(&self.callers.of(row.commit.parent, &content)?);
+        }
+        if let Some(path) = &options.path
+            && !own.names(path)
+        {
+            return Ok(None);
+        }
+        if options.hidden {
+            let entry = entry_of(self.view, &hit.commit, &content, &row.commit.operation)?;
+            let place = (hit.tip, entry);
+            let (_, hidden_by) =
+                self.visibility
+                    .of(self.view, place.0, place.1, &content, &looked.parts)?;
+            if hidden_by.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Answer {
+            score: looked.score,
+            hit,
+            row,
+            role: message.role,
+            content,
+            is_own: own.has_all(&looked.parts),
+            looked,
+        }))
+    }
+
+    /// The page that was asked for.
+    fn told(mut self, tips: &[Tip]) -> Result<Vec<Found>> {
+        let limit = match self.options.limit {
+            0 => usize::MAX,
+            limit => limit,
+        };
+        let answers = std::mem::take(&mut self.answers).into_iter();
+        let page = answers.skip(self.options.asked.offset).take(limit);
+        let page: Vec<Answer> = page.collect();
+        let on: BTreeSet<CommitHash> = page.iter().map(|answer| tips[answer.hit.tip].1).collect();
+        let on: Vec<CommitHash> = on.into_iter().collect();
+        self.view.look_ahead(Tips::At(&on))?;
+        let page = page.into_iter();
+        page.map(|answer| self.found(answer, tips)).collect()
+    }
+
+    fn found(&mut self, answer: Answer, tips: &[Tip]) -> Result<Found> {
+        let (view, tip) = (self.view, answer.hit.tip);
+        let (content, row) = (answer.content, answer.row);
+        let entry = entry_of(view, &answer.hit.commit, &content, &row.commit.operation)?;
+        let parts = &answer.looked.parts;
+        let (number, hidden_by) = self.visibility.of(view, tip, entry, &content, parts)?;
+        let (before, after) = match self.options.neighbours {
+            0 => Default::default(),
+            around => self.visibility.neighbours(view, tip, &entry, around)?,
+        };
+        Ok(Found {
+            hash: row.hash,
+            commit: row.commit,
+            entry,
+            role: answer.role,
+            branch: tips[tip].0.clone(),
+            session: self.visibility.session(view, tip)?.clone(),
+            number,
+            hidden_by,
+            score: answer.score,
+            is_own: answer.is_own,
+            lines: answer.looked.lines,
+            before,
+            after,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! A log along both parents: forks, and where branches met again.
+
+use std::collections::HashMap;
+
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::query::log::{LogOptions, LogRow};
+use crate::repo::ancestry::History;
+use crate::repo::repository::Repo;
+
+impl Repo {
+    /// Lists what leads to `tip` by either parent, each commit before its parents: what was merged stands right behind the
+    /// commit that merged it, before what that goes on from. Numbers are told of the path itself alone. What selects
+    /// single commits is not asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repo::log`].
+    pub fn log_graph(&self, tip: &CommitHash, options: &LogOptions) -> Result<Vec<LogRow>> {
+        let view = self.store.read()?;
+        let mut known = History::of(&*view, options.until.as_slice())?;
+        drop(view);
+        let mut rows: HashMap<CommitHash, LogRow> = HashMap::new();
+        let mut open = vec![*tip];
+        while let Some(end) = open.pop() {
+            let view = self.store.read()?;
+            if known.holds(&*view, &[end])?[0] {
+                continue;
+            }
+            let until = known.last_on(&*view, &end)?;
+            known.put(&*view, end)?;
+            drop(view);
+            let options = LogOptions {
+                until,
+                numbers: options.numbers && end == *tip,
+                ..options.clone()
+            };
+            let found = self.log(&end, &options)?;
+            open.extend(found.iter().filter_map(|row| row.commit.merged));
+            rows.extend(found.into_iter().map(|row| (row.hash, row)));
+        }
+        let limit = if options.limit == 0 {
+            usize::MAX
+        } else {
+            options.limit
+        };
+        Ok(children_first(*tip, rows, limit))
+    }
+}
+
+fn children_first(
+    tip: CommitHash,
+    mut rows: HashMap<CommitHash, LogRow>,
+    limit: usize,
+) -> Vec<LogRow> {
+    let parents = |row: &LogRow| [row.commit.parent, row.commit.merged].into_iter().flatten();
+    let mut children: HashMap<CommitHash, usize> = HashMap::new();
+    for parent in rows.values().flat_map(parents) {
+        *children.entry(parent).or_default() += 1;
+    }
+    let (mut told, mut open) = (Vec::new(), vec![tip]);
+    while let Some(next) = open.pop()
+        && told.len() < limit
+    {
+        let Some(row) = rows.remove(&next) else {
+            continue;
+        };
+        for parent in parents(&row) {
+            let left = children.entry(parent).or_default();
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                open.push(parent);
+            }
+        }
+        told.push(row);
+    }
+    told
+}

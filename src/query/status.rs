@@ -1,0 +1,407 @@
+//! Where one is in one's context.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::hash::CommitHash;
+use crate::model::{
+    Encoding, EntryId, Head, LargestEntry, RefName, Role, Standouts, Summed, TokenCount,
+};
+use crate::query::log::{LogOptions, LogRow, Numbering};
+use crate::query::provider;
+use crate::query::provider::{ProviderSays, Tail};
+use crate::repo::adopted::Adopted;
+use crate::repo::call::On;
+use crate::repo::config::Config;
+use crate::repo::counts::{Counts, key_of};
+use crate::repo::merging::{UnderWay, under_way};
+use crate::repo::parting::Parting;
+use crate::repo::repository::Repo;
+use crate::repo::stretches::Outline;
+use crate::repo::{
+    called, head, in_force, load, path, pictures, prompts, standouts, summing, totals,
+};
+use crate::store::{ContentRow, ListedCommit, SessionRow, Tips, View};
+
+/// From how many messages on it is quicker to read a summary than to look at each.
+const KEPT_EACH: usize = if cfg!(test) { 2 } else { 64 };
+/// How many of the newest commits a status shows.
+const RECENT: usize = 3;
+
+/// A position with its context summed up.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Where HEAD, or the branch asked for, stands.
+    pub head: Head,
+    /// What the context there comes to.
+    pub summary: Summed,
+    /// What tokens are counted in.
+    pub encoding: Encoding,
+    /// The whole context's tokens.
+    pub total: TokenCount,
+    /// The tokens of the visible messages by role, for roles that occur; of the user's those that are not injected.
+    pub by_role: Vec<(Role, u64)>,
+    /// The largest message.
+    pub largest: Option<Large>,
+    /// What the provider says it counts.
+    pub provider: ProviderSays,
+    /// The session that this history came from.
+    pub session: Option<(RefName, SessionRow)>,
+    /// How many messages of that session came in after the branch left it.
+    pub session_new: u64,
+    /// The budget, in tokens, if one is set.
+    pub budget: Option<u64>,
+    /// The merge that is under way here.
+    pub merge: Option<UnderWay>,
+    /// The newest commits, newest first, without the refs that point at them.
+    pub recent: Vec<LogRow>,
+}
+
+/// A visible message that takes much of the context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Large {
+    /// Its number among the visible ones, from 1.
+    pub number: usize,
+    /// Who speaks.
+    pub role: Role,
+    /// Its tokens.
+    pub tokens: TokenCount,
+    /// One line of it. Hostile until escaped.
+    pub preview: String,
+    /// The calls that it answers, in a line; likewise.
+    pub call: Option<String>,
+}
+
+impl Repo {
+    /// Sums up where `on` stands. Counts what has no count yet.
+    ///
+    /// ```
+    /// use tract::repo::{Call, CommitOptions, On, Repo};
+    /// use tract::model::{Draft, Encoding, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = Draft::append(Message::text(Role::User, "hello"));
+    /// repo.commit(Call::default(), &[draft], &CommitOptions::default())?;
+    /// let status = repo.status(&On::Head, Encoding::default())?;
+    /// assert_eq!((status.summary.total.messages, status.total.tokens), (1, 8));
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn status(&self, on: &On, encoding: Encoding) -> Result<Status> {
+        let (head, config, merge) = {
+            let view = self.store.read()?;
+            let head = head::head(&*view, on)?;
+            let config = Config::of(&*view)?;
+            let merge = under_way(&*view, &head)?;
+            (head, config, merge)
+        };
+        let budget = config.budget_max()?;
+        let tip = head.commit();
+        let mut encoding = encoding;
+        let (mut summary, mut provider) = match &tip {
+            Some(tip) => self.summed_up(tip, encoding)?,
+            None => Default::default(),
+        };
+        let mut view = self.store.read()?;
+        let is_estimated = summary.total.estimates > 0;
+        if let Some(tip) = &tip
+            && let Some(by_rule) = pictures::other(&*view, tip, encoding, is_estimated)?
+        {
+            drop(view);
+            (summary, provider) = self.summed_up(tip, by_rule)?;
+            encoding = by_rule;
+            view = self.store.read()?;
+        }
+        let of = |(role, tokens)| (tokens > 0).then_some((role, tokens));
+        let mut by_role = summary.by_role;
+        let users = &mut by_role[Role::User as usize];
+        *users = users.saturating_sub(summary.injected);
+        let by_role = Role::ALL.into_iter().zip(by_role);
+        let by_role = by_role.filter_map(of).collect();
+        let largest = match &summary.largest {
+            Some(largest) => large_entry(&*view, largest)?,
+            None => None,
+        };
+        let (mut session, mut session_new) = (None, 0);
+        if let Some(tip) = &tip {
+            session = path::session_of(&*view, tip)?;
+            if let (Some((name, _)), Some(branch)) = (&session, head.branch())
+                && let Some(theirs) = load::tip(&*view, name)?
+            {
+                session_new = new_in(&*view, (name, &theirs), (branch, tip))?;
+            }
+        }
+        drop(view);
+        let options = LogOptions {
+            limit: RECENT,
+            encoding,
+            numbers: true,
+            ..LogOptions::default()
+        };
+        Ok(Status {
+            recent: match &tip {
+                Some(tip) => {
+                    let numbering = &mut Numbering::at(*tip);
+                    self.undecorated(tip, &options, numbering, false)?.0
+                }
+                None => Vec::new(),
+            },
+            total: summary.total.count(),
+            head,
+            summary,
+            encoding,
+            by_role,
+            largest,
+            provider,
+            session,
+            session_new,
+            budget,
+            merge,
+        })
+    }
+}
+
+impl Repo {
+    /// What the context at a commit comes to, and what the provider says there: from a summary that is
+    /// kept and the messages appended since, or else from a look at every message, which is kept.
+    fn summed_up(&self, tip: &CommitHash, encoding: Encoding) -> Result<(Summed, ProviderSays)> {
+        let view = self.store.read()?;
+        let purge = view.last_purge()?;
+        view.look_ahead(Tips::To(&[*tip]))?;
+        let mut found = kept(&*view, tip, &Counts::default(), encoding)?;
+        let mut view = view;
+        if let Kept::Uncounted { first } = found {
+            // Often only the newest have no count yet.
+            let keys = totals::appended_since(&*view, tip, first)?;
+            drop(view);
+            let keys = keys.unwrap_or_default();
+            let new = Counts::of_contents(&*self.store, &keys, encoding)?;
+            view = self.store.read()?;
+            found = kept(&*view, tip, &new, encoding)?;
+        }
+        if let Kept::Summary(mut summary, added, tail) = found {
+            let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+            let has = summary.total.messages + summary.hidden;
+            let is_none = summary.standouts.is_none() && is_worth(&summary, None);
+            if added >= KEPT_EACH || is_none && has >= standouts::LONG {
+                let known = summary.standouts.take();
+                summary.standouts = standing_out(&*view, tip, &summary, known)?;
+                if summary.settings.is_none() && has >= standouts::LONG {
+                    summary.settings = in_force::far(&*view, tip)?;
+                }
+                drop(view);
+                self.keep_summary(tip, encoding, &summary, purge);
+            }
+            return Ok((*summary, provider));
+        }
+        let outline = Outline::of(&*view, tip)?;
+        let mut summary = match summing::of_outline(&*view, &outline, encoding)? {
+            Some(summary) => summary,
+            None => {
+                let context = load::context(&*view, tip)?;
+                drop(view);
+                let counts = self.counts_in(&context, encoding)?;
+                view = self.store.read()?;
+                summing::of_context(&*view, &context, &counts)?
+            }
+        };
+        let tail = Tail::of_outline(&*view, &outline, summary.total, encoding)?;
+        let provider = provider::says_of(&*view, tip, &tail, encoding)?;
+        if summary.total.messages >= KEPT_EACH as u64 {
+            let known = view.newest_summary(tip, encoding)?;
+            let known = known.and_then(|(_, summary)| summary.standouts);
+            summary.standouts = standing_out(&*view, tip, &summary, known)?;
+            if summary.total.messages + summary.hidden >= standouts::LONG {
+                summary.settings = in_force::far(&*view, tip)?;
+            }
+            drop(view);
+            self.keep_summary(tip, encoding, &summary, purge);
+        }
+        Ok((summary, provider))
+    }
+
+    /// The context at a commit summed up, where a summary that is kept is near; no view may be open.
+    pub(crate) fn summary_near(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+    ) -> Result<Option<Summed>> {
+        let view = self.store.read()?;
+        Ok(match kept(&*view, tip, &Counts::default(), encoding)? {
+            Kept::Summary(summary, ..) => Some(*summary),
+            Kept::Uncounted { .. } | Kept::Nothing => None,
+        })
+    }
+
+    /// Keeps a summary for later. It holds as long as nothing is purged: `purge` is the newest one that
+    /// it knows of. A repository that cannot be written to is no obstacle.
+    pub(crate) fn keep_summary(
+        &self,
+        tip: &CommitHash,
+        encoding: Encoding,
+        summary: &Summed,
+        purge: Option<u64>,
+    ) {
+        let _ = self.store.write_if_free().and_then(|tx| {
+            if tx.last_purge()? == purge {
+                tx.put_summary(tip, encoding, summary)?;
+            }
+            tx.commit()
+        });
+    }
+}
+
+/// Which messages stand out on the path to a commit, gone on from what is known of that where it is no longer than what is
+/// summed up.
+fn standing_out(
+    view: &dyn View,
+    tip: &CommitHash,
+    summary: &Summed,
+    known: Option<Standouts>,
+) -> Result<Option<Standouts>> {
+    if is_worth(summary, known.as_ref()) {
+        standouts::extended(view, tip, known)
+    } else {
+        Ok(known)
+    }
+}
+
+/// Whether few more are to be looked at than a context has visible messages, which were.
+fn is_worth(summary: &Summed, known: Option<&Standouts>) -> bool {
+    let has = summary.total.messages + summary.hidden;
+    let covered = known.map_or(0, |known| known.covered);
+    has.saturating_sub(covered) <= 4 * summary.total.messages
+}
+
+/// What is kept for a commit.
+enum Kept {
+    /// The summary at it, how many messages were added to the one that is kept, and the context's end.
+    Summary(Box<Summed>, usize, Tail),
+    /// A summary, but not all that was appended from this depth on has a count.
+    Uncounted { first: u64 },
+    /// Nothing, or nothing that holds: all since must be appends.
+    Nothing,
+}
+
+fn kept(view: &dyn View, tip: &CommitHash, new: &Counts, encoding: Encoding) -> Result<Kept> {
+    let mut newest = view.listing(tip, None, provider::COMMITS, encoding)?;
+    let Some((depth, mut summary)) = view.newest_summary(tip, encoding)? else {
+        return Ok(Kept::Nothing);
+    };
+    let added = newest
+        .first()
+        .map_or(0, |one| (one.row.depth - depth) as usize);
+    let is_append = |one: &&ListedCommit| one.row.appended().is_some();
+    let appended = newest.iter().take_while(is_append).count();
+    if appended < added.min(newest.len()) {
+        return Ok(Kept::Nothing);
+    }
+    if added >= newest.len() {
+        // A batch, or much that came in since.
+        newest = view.listing(tip, None, added + 1, encoding)?;
+    }
+    let count = |one: &ListedCommit, said: &ContentRow| {
+        let known = one.count.or_else(|| new.find(&key_of(said.hash)));
+        known.map(|count| (EntryId::of(one.row.hash), count))
+    };
+    // What the summary was made at may be anything.
+    for one in newest[..added].iter().rev() {
+        let Some(said) = one.said.as_ref().filter(|_| one.row.appended().is_some()) else {
+            return Ok(Kept::Nothing);
+        };
+        let Some((entry, count)) = count(one, said) else {
+            let first = one.row.depth;
+            return Ok(Kept::Uncounted { first });
+        };
+        summary.add(entry, said.hash, said.role, count);
+        if let Some(settings) = &mut summary.settings {
+            let keys = one.row.commit.settings.keys().cloned();
+            settings.extend(keys.map(|key| (key, one.row.hash)));
+        }
+        if !prompts::by_text(view, &[said])?[0] && prompts::is_users(said) {
+            summary.injected += count.tokens;
+        }
+    }
+    newest.truncate(provider::COMMITS);
+    let appended = newest.iter().rev().map(|one| {
+        let said = one.said.as_ref().filter(|_| one.row.appended().is_some());
+        said.and_then(|said| count(one, said))
+    });
+    let tail = match appended.collect::<Option<Vec<_>>>() {
+        Some(entries) => {
+            let tokens: u64 = entries.iter().map(|(_, count)| count.tokens).sum();
+            Tail {
+                before: (summary.total.messages as usize).saturating_sub(entries.len()),
+                before_tokens: summary.total.tokens.saturating_sub(tokens),
+                entries,
+                hides: summary.hidden > 0,
+                rows: Some(newest.into_iter().map(|one| one.row).collect()),
+            }
+        }
+        // A hide or an edit is near, or a message that is not counted.
+        None => Tail::of_outline(view, &Outline::of(view, tip)?, summary.total, encoding)?,
+    };
+    Ok(Kept::Summary(Box::new(summary), added, tail))
+}
+
+/// What is shown of the largest message.
+fn large_entry(view: &dyn View, largest: &LargestEntry) -> Result<Option<Large>> {
+    view.look_ahead(Tips::At(&[largest.entry.commit]))?;
+    let call = called::lines(view, &[largest.entry])?.pop().flatten();
+    Ok(view.content_row(&largest.content)?.map(|row| Large {
+        number: largest.number as usize,
+        role: row.role,
+        tokens: largest.tokens,
+        preview: row.preview,
+        call,
+    }))
+}
+
+/// The messages at these places, from 0.
+pub(crate) fn large(
+    view: &dyn View,
+    context: &Context,
+    counts: &[TokenCount],
+    rows: &[Option<ContentRow>],
+    places: &[usize],
+) -> Result<Vec<Large>> {
+    let entries: Vec<EntryId> = places.iter().map(|at| context.entries[*at].id).collect();
+    let calls = called::lines(view, &entries)?;
+    let large = places.iter().zip(calls).filter_map(|(at, call)| {
+        let row = rows[*at].as_ref()?;
+        Some(Large {
+            number: at + 1,
+            role: row.role,
+            tokens: counts[*at],
+            preview: row.preview.clone(),
+            call,
+        })
+    });
+    Ok(large.collect())
+}
+
+/// How many commits of a session came in since a branch left it or took it over last; none on a fork.
+fn new_in(
+    view: &dyn View,
+    (session, theirs): (&RefName, &CommitHash),
+    (branch, ours): (&RefName, &CommitHash),
+) -> Result<u64> {
+    let Some(row) = view.commit(theirs)? else {
+        return Ok(0);
+    };
+    let adopted = Adopted::of(view, session, theirs, ours)?.newest();
+    let after = match adopted {
+        Some(_) => adopted,
+        None => {
+            let parting = Parting::of(view, (session, theirs), (branch, ours))?;
+            if parting.is_fork {
+                return Ok(0);
+            } else {
+                parting.after
+            }
+        }
+    };
+    let mut known = view.shared(theirs, ours)?;
+    if let Some(after) = after {
+        known = known.max(view.commit(&after)?.map_or(0, |row| row.depth + 1));
+    }
+    Ok(row.depth + 1 - known)
+}

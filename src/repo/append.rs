@@ -1,0 +1,420 @@
+//! Drafts become commits at the end of a branch, and counts are kept on the way.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::model::tokens::Counter;
+use crate::model::{
+    Author, Commit, Draft, Encoding, Head, Millis, Operation, RefName, RefValue, Sealed,
+    TokenCount, Usage,
+};
+use crate::repo::ancestry::leads_to;
+use crate::repo::branch_moves::{self, BranchMove};
+use crate::repo::call::{Call, On};
+use crate::repo::chain::Chain;
+use crate::repo::counts;
+use crate::repo::expect::{Expect, retried};
+use crate::repo::pictures;
+use crate::repo::readied::{Readied, each_readied, preparing};
+use crate::repo::repository::{self, Repo};
+use crate::repo::totals::Running;
+use crate::store::{Prepare, Tx, View};
+
+/// How to commit.
+#[derive(Default)]
+pub struct CommitOptions<'a> {
+    /// Refuse if the branch is elsewhere.
+    pub expect: Option<Expect>,
+    /// Counts the tokens of each message; without one, who asks for them first does.
+    pub counter: Option<Counter>,
+    /// What the provider counted for each of the messages; those behind the last of these are no replies.
+    pub usages: &'a [Option<Usage>],
+    /// Other branches that move in the same operation.
+    pub moves: &'a [BranchMove],
+}
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its hash.
+    pub hash: CommitHash,
+    /// The commit.
+    pub commit: Commit,
+    /// The branch that it is on.
+    pub branch: RefName,
+    /// What its messages count, where that was asked for.
+    pub tokens: Option<TokenCount>,
+}
+
+impl Repo {
+    /// Appends commits to the branch that the call is on, all or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DetachedHead`] off every branch, [`Error::RefMoved`] when `expect` is lost,
+    /// [`Error::NotOnPath`] and [`Error::NotRestorable`] by the rules of the fold,
+    /// [`Error::Busy`]. Nothing remains of a call that fails.
+    ///
+    /// ```
+    /// use tract::repo::{Call, CommitOptions, Expect, On, Repo};
+    /// use tract::model::{Draft, Message, Role};
+    ///
+    /// let repo = Repo::ephemeral()?;
+    /// let draft = || Draft::append(Message::text(Role::User, "hello"));
+    /// let options = CommitOptions {
+    ///     expect: Some(Expect::Nothing),
+    ///     ..CommitOptions::default()
+    /// };
+    /// repo.commit(Call::default(), &[draft()], &options)?;
+    /// assert!(repo.commit(Call::default(), &[draft()], &options).is_err());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    pub fn commit(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        let (commits, ()) = self.make(call, drafts, options, Chain::at, |_| Ok(()))?;
+        Ok(commits)
+    }
+
+    /// Makes the commits of `drafts` and whatever `then` adds to them, in one transaction.
+    /// `chain` is what is known of the path to the branch's tip. Both are asked once more where others have put the same at
+    /// the same moment.
+    pub(crate) fn make<'a, T>(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        chain: impl Fn(Option<CommitHash>) -> Chain<'a>,
+        then: impl Fn(&mut Making<'_>) -> Result<T>,
+    ) -> Result<(Vec<Committed>, T)> {
+        retried(|| self.try_to_make(call, drafts, options, &chain, &then))
+    }
+
+    fn try_to_make<'a, T>(
+        &self,
+        call: Call<'_>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+        chain: &impl Fn(Option<CommitHash>) -> Chain<'a>,
+        then: &impl Fn(&mut Making<'_>) -> Result<T>,
+    ) -> Result<(Vec<Committed>, T)> {
+        let prepare = preparing(&*self.store, drafts)?;
+        let tx = match options.moves {
+            [] => self.begin_on(call.on, drafts)?,
+            _ => self.store.write()?,
+        };
+        let (branch, tip) = attached(&*tx, call.on)?;
+        if tip.is_none() {
+            // The first commit makes the branch.
+            branch.refuse_hash()?;
+        }
+        if let Some(expect) = options.expect {
+            expect.hold(&branch, tip)?;
+        }
+        let by = doer(&*tx, drafts);
+        tx.begin_moves_by(call.now, call.what, by.as_ref())?;
+        let mut making = Making {
+            tx: &*tx,
+            chain: chain(tip).signed_by(self.signature()),
+            branch: &branch,
+            now: call.now,
+            counter: options.counter,
+            done: Vec::with_capacity(drafts.len()),
+        };
+        if drafts.len() > 1 {
+            let messages = drafts.iter().flat_map(|draft| &draft.messages);
+            tx.foresee(&mut || messages.clone().map(Sealed::hash).collect())?;
+        }
+        making.push_all(drafts, options.usages, prepare.as_deref())?;
+        let told = then(&mut making)?;
+        let done = making.done;
+        // What makes no commit is no operation.
+        if let Some(last) = done.last() {
+            begin(&*tx, call.on, &branch, tip)?;
+            tx.set_reference(&branch, Some(&RefValue::Commit(last.hash)))?;
+            branch_moves::carry(&*tx, call.on, options.moves)?;
+            tx.commit()?;
+        }
+        Ok((done, told))
+    }
+
+    /// A transaction on the branch that a call is on, which puts the messages of these at most.
+    pub(crate) fn begin_on(&self, on: &On, drafts: &[Draft]) -> Result<Box<dyn Tx + '_>> {
+        let named = match on {
+            On::Branch(branch) => Some(branch),
+            On::Head => None,
+        };
+        self.store.begin_on(named, &mut || {
+            let messages = drafts.iter().flat_map(|draft| &draft.messages);
+            messages.map(Sealed::hash).collect()
+        })
+    }
+
+    /// Makes commits behind `after`, as a first one where that is none. No branch moves, so nobody sees them who does not
+    /// know their hashes, and a collection may take them out: see [`Repo::advance`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::commit`].
+    pub fn commit_after(
+        &self,
+        call: Call<'_>,
+        after: Option<CommitHash>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        retried(|| self.try_to_commit_after(call, after, drafts, options))
+    }
+
+    fn try_to_commit_after(
+        &self,
+        call: Call<'_>,
+        after: Option<CommitHash>,
+        drafts: &[Draft],
+        options: &CommitOptions<'_>,
+    ) -> Result<Vec<Committed>> {
+        let prepare = preparing(&*self.store, drafts)?;
+        let tx = self.begin_on(call.on, drafts)?;
+        let (branch, _) = attached(&*tx, call.on)?;
+        let mut making = Making {
+            tx: &*tx,
+            chain: Chain::at(after).signed_by(self.signature()),
+            branch: &branch,
+            now: call.now,
+            counter: options.counter,
+            done: Vec::with_capacity(drafts.len()),
+        };
+        making.push_all(drafts, options.usages, prepare.as_deref())?;
+        let done = making.done;
+        tx.commit()?;
+        Ok(done)
+    }
+
+    /// Moves the branch that the call is on to a commit behind the one where it is expected, as one operation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RefMoved`] where it is elsewhere, [`Error::NotForward`] where `to` does not stand behind it,
+    /// [`Error::DetachedHead`].
+    pub fn advance(&self, call: Call<'_>, to: CommitHash, expect: Expect) -> Result<RefName> {
+        retried(|| self.try_to_advance(call, to, expect))
+    }
+
+    fn try_to_advance(&self, call: Call<'_>, to: CommitHash, expect: Expect) -> Result<RefName> {
+        let tx = self.begin_on(call.on, &[])?;
+        let (branch, tip) = attached(&*tx, call.on)?;
+        expect.hold(&branch, tip)?;
+        match tip {
+            None => branch.refuse_hash()?,
+            Some(tip) if leads_to(&*tx, &tip, &to)? => {}
+            Some(_) => {
+                return Err(Error::NotForward {
+                    name: branch.short().to_owned(),
+                });
+            }
+        }
+        tx.begin_moves(call.now, call.what)?;
+        begin(&*tx, call.on, &branch, tip)?;
+        tx.set_reference(&branch, Some(&RefValue::Commit(to)))?;
+        tx.commit()?;
+        Ok(branch)
+    }
+
+    /// Where a caller takes the branch to be, as a text says it: at a revision, or at `none`, without a commit.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`].
+    pub fn expected(&self, on: &On, rev: &str) -> Result<Expect> {
+        match rev {
+            "none" => Ok(Expect::Nothing),
+            rev => self.resolve(on, rev).map(Expect::At),
+        }
+    }
+
+    /// Refuses to commit where HEAD is on no branch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DetachedHead`], which names the branch that HEAD was last on.
+    pub(crate) fn refuse_detached(&self, on: &On) -> Result<()> {
+        attached(&*self.store.read()?, on).map(|_| ())
+    }
+}
+
+/// The branch that `on` is, with its tip.
+fn attached(view: &dyn View, on: &On) -> Result<(RefName, Option<CommitHash>)> {
+    match repository::head(view, on)? {
+        Head::Attached { branch, tip } => Ok((branch, tip)),
+        Head::Detached(_) => Err(Error::DetachedHead {
+            branch: repository::last_branch(view)?,
+        }),
+    }
+}
+
+/// Who does it: whoever is at work, by the program and the run that the first of these commits names.
+fn doer(tx: &dyn Tx, drafts: &[Draft]) -> Option<Author> {
+    let mut by = tx.worker().cloned().unwrap_or_default();
+    if let Some(said) = drafts.first().and_then(|draft| draft.author.as_ref()) {
+        by.client = said.client.clone().or(by.client);
+        by.run = said.run.clone().or(by.run);
+    }
+    by.known()
+}
+
+/// Before the first commit of a branch: a directory's HEAD, which was on it for its name alone, stays there.
+fn begin(tx: &dyn Tx, on: &On, branch: &RefName, tip: Option<CommitHash>) -> Result<()> {
+    if tip.is_some() || *on != On::Head || !repository::is_of_directory(tx) {
+        return Ok(());
+    }
+    tx.set_reference(&RefName::head(), Some(&RefValue::Symbolic(branch.clone())))
+}
+
+/// Commits on their way into one transaction.
+pub(crate) struct Making<'a> {
+    pub(crate) tx: &'a dyn Tx,
+    pub(crate) chain: Chain<'a>,
+    branch: &'a RefName,
+    now: Millis,
+    pub(crate) counter: Option<Counter>,
+    /// Those that are made.
+    pub(crate) done: Vec<Committed>,
+}
+
+impl Making<'_> {
+    /// Makes these, with what the provider counted for them. Of many the totals are kept as well.
+    fn push_all(
+        &mut self,
+        drafts: &[Draft],
+        usages: &[Option<Usage>],
+        prepare: Option<&Prepare>,
+    ) -> Result<()> {
+        let (behind, counter, first) = (self.chain.tip(), self.counter, self.done.len());
+        let mut push = |at: usize, readied: Readied| -> Result<()> {
+            self.push_readied(&drafts[at], readied)?;
+            let usage = usages.get(at).copied().flatten();
+            if let (Some(usage), Some(made)) = (usage, self.done.last()) {
+                self.tx.put_usage(&made.hash, usage)?;
+            }
+            Ok(())
+        };
+        match prepare {
+            Some(prepare) => each_readied(drafts, counter, prepare, &mut push)?,
+            None => (0..drafts.len()).try_for_each(|at| push(at, Readied::default()))?,
+        }
+        if let Some(counter) = counter {
+            if drafts.len() > 1 {
+                self.keep_totals(behind, counter.encoding())?;
+            }
+            self.count_pictures(first, drafts, counter.encoding())?;
+        }
+        Ok(())
+    }
+
+    /// Counts what is estimated by the rule of the model in force, as whoever looks at it next does.
+    fn count_pictures(&mut self, first: usize, drafts: &[Draft], encoding: Encoding) -> Result<()> {
+        for (made, draft) in self.done[first..].iter_mut().zip(drafts) {
+            let is_estimated = made.tokens.is_some_and(|count| count.estimated);
+            let by_rule = pictures::other(self.tx, &made.hash, encoding, is_estimated)?;
+            if let Some(counter) = by_rule.map(Counter::of) {
+                let counts = draft.messages.iter();
+                let counts = counts.map(|message| counter.message(message));
+                made.tokens = Some(counts.sum());
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_totals(&self, behind: Option<CommitHash>, encoding: Encoding) -> Result<()> {
+        let mut running = Running::behind(self.tx, behind, encoding)?;
+        for made in &self.done {
+            match made.tokens {
+                Some(count) if matches!(made.commit.operation, Operation::Append { .. }) => {
+                    running.append(self.tx, made.hash, count)?;
+                }
+                _ => {
+                    running.keep(self.tx)?;
+                    running = Running::behind(self.tx, Some(made.hash), encoding)?;
+                }
+            }
+        }
+        running.keep(self.tx)
+    }
+
+    /// Makes one more.
+    pub(crate) fn push(&mut self, draft: &Draft) -> Result<()> {
+        self.push_readied(draft, Readied::default())
+    }
+
+    fn push_readied(&mut self, draft: &Draft, readied: Readied) -> Result<()> {
+        let Readied { prepared, counts } = readied;
+        let (tx, now) = (self.tx, Some(self.now));
+        let (commit, draft) = self.chain.push_prepared(tx, draft, prepared, now)?;
+        // What was counted is not what a message is called that was erased once.
+        let is_as_counted = matches!(draft, Cow::Borrowed(_));
+        let mut counts = counts.into_iter().filter(|_| is_as_counted);
+        let mut tokens = None;
+        if let Some(counter) = self.counter {
+            for message in &draft.messages {
+                let key = counts::key_of(message.hash());
+                let count = counts.next();
+                let count = count.unwrap_or_else(|| counter.message(message));
+                self.tx.put_count(key, counter.encoding(), count)?;
+                tokens = Some(tokens.unwrap_or_default() + count);
+            }
+        }
+        self.done.push(Committed {
+            tokens,
+            hash: commit.hash(),
+            commit: commit.into_inner(),
+            branch: self.branch.clone(),
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Message, Role};
+
+    /// Each page that a commit changes is written and waited for: of a short message, one of each table
+    /// and index that has a row for it, and now and then one that is full and becomes two.
+    #[test]
+    fn one_message_is_written_in_few_pages() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let say = |repo: &Repo, at: usize| {
+            let draft = Draft::append(Message::text(Role::User, format!("{at} as above")));
+            let done = repo.commit(Call::default(), &[draft], &CommitOptions::default());
+            done.expect("commits");
+        };
+        let (repo, _) = Repo::init(folder.path()).expect("a repository");
+        let talk: Vec<Draft> = (0..5_000)
+            .map(|at| Draft::append(Message::text(Role::User, format!("{at} and so on"))))
+            .collect();
+        let done = repo.commit(Call::default(), &talk, &CommitOptions::default());
+        done.expect("commits");
+        // What was written in bulk is in the file by then, and the journal is empty.
+        drop(repo);
+        let repo = Repo::open(folder.path()).expect("opens");
+        let pages = || {
+            let journal = folder.path().join(".tract/tract.db-wal");
+            let bytes = std::fs::metadata(journal).map_or(0, |journal| journal.len());
+            bytes / (4096 + 24)
+        };
+        assert_eq!(pages(), 0);
+        let mut written = Vec::new();
+        for at in 5_000..5_015 {
+            let before = pages();
+            say(&repo, at);
+            written.push(pages() - before);
+        }
+        written.sort_unstable();
+        assert!(written[0] > 0 && written[7] <= 14, "{written:?}");
+        assert!(written[14] <= 20, "{written:?}");
+    }
+}

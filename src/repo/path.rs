@@ -1,0 +1,318 @@
+//! What lies on the path to a commit: what two of them share, which entry a commit is about, and
+//! which session it came from.
+
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::model::{EntryId, Operation, RefName};
+use crate::repo::copies::Copies;
+use crate::repo::load;
+use crate::store::{CommitRow, SessionRow, View};
+
+/// How many own commits may stand after an imported one before it no longer counts.
+const SESSION_SEARCH: usize = 1_000;
+
+/// The last commit that the paths to `theirs` and `ours` have in common.
+pub(crate) fn last_shared(
+    view: &dyn View,
+    theirs: &CommitHash,
+    ours: &CommitHash,
+) -> Result<Option<CommitHash>> {
+    match view.shared(theirs, ours)? {
+        0 => Ok(None),
+        shared => view.ancestor_at(theirs, shared - 1),
+    }
+}
+
+/// The entry that `id` names: itself, or, where it names an edit, what that edited.
+pub(crate) fn entry_of(view: &dyn View, mut id: EntryId) -> Result<EntryId> {
+    while let Operation::Edit { target, .. } = load::commit(view, &id.commit)?.commit.operation {
+        id = target;
+    }
+    Ok(id)
+}
+
+/// The same, of several.
+pub(crate) fn entries_of(view: &dyn View, ids: &[EntryId]) -> Result<Vec<EntryId>> {
+    ids.iter().map(|id| entry_of(view, *id)).collect()
+}
+
+/// The content that an entry had when it was made.
+pub(crate) fn made(view: &dyn View, entry: &EntryId) -> Result<Option<ContentHash>> {
+    let operation = load::commit(view, &entry.commit)?.commit.operation;
+    Ok(match operation {
+        Operation::Append { content } => Some(content),
+        Operation::Hide(hide) => {
+            let at = entry.index.unwrap_or(0) as usize;
+            hide.replacements.get(at).map(|made| made.content)
+        }
+        _ => None,
+    })
+}
+
+/// The session that the newest imported commit on the path to `commit` came from; of several, the one that ends there,
+/// and else the original.
+pub(crate) fn session_of(
+    view: &dyn View,
+    commit: &CommitHash,
+) -> Result<Option<(RefName, SessionRow)>> {
+    let session = sessions_of(view, commit)?.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The same for a branch that ends there: of several, the one that it follows.
+pub(crate) fn session_of_branch(
+    view: &dyn View,
+    branch: &RefName,
+    tip: &CommitHash,
+) -> Result<Option<(RefName, SessionRow)>> {
+    let mut sessions = sessions_of(view, tip)?;
+    if sessions.len() > 1 {
+        for at in 0..sessions.len() {
+            if view.follower(&sessions[at])?.as_ref() == Some(branch) {
+                sessions.swap(0, at);
+                break;
+            }
+        }
+    }
+    let session = sessions.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The sessions that the newest imported commit on the path to `commit` came from: those that end there first, and
+/// originals before their copies.
+pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<RefName>> {
+    if !view.has_sources()? {
+        return Ok(Vec::new());
+    }
+    // Imported commits come first on most paths, own ones last: look from the end, and most often
+    // the end is all there is to look at.
+    let (mut next, mut left, mut page) = (Some(*commit), SESSION_SEARCH, 4);
+    while let Some(from) = next.filter(|_| left > 0) {
+        let path = view.ancestors(&from, None, page.min(left))?;
+        next = path.last().and_then(|row| row.commit.parent);
+        left -= path.len();
+        page *= 4;
+        let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        let found = sessions_among(view, &path)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The session that `session`, which ends in `tip`, went on from or was forked from: the original of the last commit
+/// before its own.
+pub(crate) fn predecessor(
+    view: &dyn View,
+    tip: &CommitHash,
+    session: &RefName,
+) -> Result<Option<(RefName, SessionRow)>> {
+    if is_whole(view, tip, session)? {
+        return Ok(None);
+    }
+    let copies = Copies::of(view);
+    let other = |commit: &CommitHash| -> Result<Option<RefName>> {
+        let mut others = sessions_of(view, commit)?;
+        others.retain(|name| name != session);
+        copies.sort(&mut others)?;
+        match others.into_iter().next() {
+            Some(original) if copies.is_older(&original, session)? => Ok(Some(original)),
+            _ => Ok(None),
+        }
+    };
+    if let Some(original) = other(tip)? {
+        return with_row(view, original).map(Some);
+    }
+    let (mut before, mut own) = (None, load::commit(view, tip)?.depth);
+    // Most sessions begin with what is their own.
+    let (mut least, mut at) = (0, 0);
+    while least < own {
+        let commit = view
+            .ancestor_at(tip, at)?
+            .ok_or_else(|| load::unknown(tip))?;
+        match other(&commit)? {
+            None => own = at,
+            Some(name) => (before, least) = (Some(name), at + 1),
+        }
+        at = least + (own - least) / 2;
+    }
+    before.map(|name| with_row(view, name)).transpose()
+}
+
+/// Whether both ends of a path came from this session and from no other, as those of most sessions do.
+fn is_whole(view: &dyn View, tip: &CommitHash, session: &RefName) -> Result<bool> {
+    let Some(root) = view.ancestor_at(tip, 0)? else {
+        return Ok(false);
+    };
+    let mut sources = Vec::new();
+    for records in view.records(&[root, *tip])? {
+        if records.is_empty() {
+            return Ok(false);
+        }
+        sources.extend(records.into_iter().map(|(source, _)| source));
+    }
+    sources.sort_unstable();
+    sources.dedup();
+    for source in sources {
+        let row = view.source(source)?;
+        if row.is_none_or(|row| row.session != *session) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The session that the first of these commits came from that came from one.
+pub(crate) fn session_among(
+    view: &dyn View,
+    commits: &[CommitHash],
+) -> Result<Option<(RefName, SessionRow)>> {
+    let session = sessions_among(view, commits)?.into_iter().next();
+    session.map(|name| with_row(view, name)).transpose()
+}
+
+/// The sessions that the first of these commits came from that came from any: those that end there first, and
+/// originals before their copies.
+fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName>> {
+    let records = view.records(commits)?.into_iter();
+    let mut found = commits.iter().zip(records);
+    let Some((commit, sources)) = found.find(|(_, records)| !records.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let mut sessions: Vec<RefName> = Vec::with_capacity(sources.len());
+    for (source, _) in sources {
+        let row = view.source(source)?;
+        let session = row.ok_or_else(|| missing_source(source))?.session;
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+    }
+    if sessions.len() > 1 {
+        Copies::of(view).sort(&mut sessions)?;
+        let mut ends = Vec::with_capacity(sessions.len());
+        for name in sessions {
+            ends.push((load::tip(view, &name)?.as_ref() != Some(commit), name));
+        }
+        ends.sort_by_key(|(goes_on, _)| *goes_on);
+        sessions = ends.into_iter().map(|(_, name)| name).collect();
+    }
+    Ok(sessions)
+}
+
+/// That a source of commits is not there.
+pub(crate) fn missing_source(source: u64) -> Error {
+    Error::damaged(format!(
+        "source {source} is missing, and commits came from it"
+    ))
+}
+
+/// What a commit is a copy of, and what that is a copy of, and so on; the last may not be here.
+pub(crate) fn origins(view: &dyn View, row: &CommitRow) -> Result<Vec<CommitHash>> {
+    let (mut origins, mut next) = (Vec::new(), row.commit.origin);
+    while let Some(origin) = next {
+        origins.push(origin);
+        next = view.commit(&origin)?.and_then(|row| row.commit.origin);
+    }
+    Ok(origins)
+}
+
+/// The commit itself or, where no record is behind it, the nearest one that it is a copy of and that has any; where none has,
+/// the first of them that is here.
+pub(crate) fn recorded(view: &dyn View, row: &CommitRow) -> Result<CommitHash> {
+    let origins = origins(view, row)?;
+    let here = view.commits(&origins)?.into_iter().flatten();
+    let mut all = vec![row.hash];
+    all.extend(here.map(|row| row.hash));
+    let records = view.records(&all)?;
+    let at = records.iter().position(|records| !records.is_empty());
+    Ok(all[at.unwrap_or(all.len() - 1)])
+}
+
+/// A session with what is known of it; a file of many conversations has no session of its own name.
+fn with_row(view: &dyn View, name: RefName) -> Result<(RefName, SessionRow)> {
+    let row = view.session(&name)?.unwrap_or_default();
+    Ok((name, row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Draft, Encoding, Message, Priority, Role};
+    use crate::repo::{Call, CommitOptions, Named, On, Repo};
+    use crate::rewrite::Lost;
+    use crate::rewrite::SurgeryOptions;
+
+    fn said(text: &str) -> Message {
+        Message::text(Role::User, text)
+    }
+
+    /// The task, a message, an edit of it, an edit of that edit, and a reply.
+    fn edited_twice() -> (Repo, Vec<CommitHash>) {
+        let repo = Repo::ephemeral().expect("a repository");
+        let mut made: Vec<CommitHash> = Vec::new();
+        for at in 0..5 {
+            let draft = match at {
+                2 | 3 => Draft::edit(EntryId::of(made[at - 1]), said(&format!("edit {at}"))),
+                _ => Draft::append(said(&format!("message {at}"))),
+            };
+            let options = CommitOptions::default();
+            let done = repo.commit(Call::default(), &[draft], &options);
+            made.push(done.expect("it commits")[0].hash);
+        }
+        (repo, made)
+    }
+
+    #[test]
+    fn an_edit_of_an_edit_is_named_like_the_message() {
+        let (call, options) = (Call::default(), SurgeryOptions::default());
+        let (_, made) = edited_twice();
+        for name in [made[2], made[3]] {
+            let (repo, _) = edited_twice();
+            let message = EntryId::of(made[1]);
+            let typed = repo.resolve_named(&On::Head, &name.to_string());
+            assert_eq!(typed.expect("it is there"), Named::Entry(message));
+
+            for named in [Named::Entry(name.into()), Named::Part(name.into(), 0)] {
+                let (repo, _) = edited_twice();
+                let done = repo.drop_named(call, &[named], false, &options);
+                let done = done.expect("it may go");
+                assert_eq!(done.hidden[0].id, message);
+                let lost = [Lost::Entry(name.into())];
+                let back = repo.restore(call, &lost, &options).expect("it comes back");
+                assert_eq!(back.surgery.shown[0].id, message);
+            }
+            let pinned = repo.annotate(call, &[name.into()], Priority::Pinned, None, &options);
+            assert_eq!(pinned.expect("it is there").entries, [message]);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_of_an_edit_of_an_edit_is_that_of_the_message() {
+        let (repo, made) = edited_twice();
+        let call = Call::default();
+        // By the name of an edit, as the fold takes it.
+        let draft = Draft::new(
+            Operation::Annotate {
+                targets: vec![made[3].into()],
+                priority: Priority::Pinned,
+                reason: None,
+            },
+            Vec::new(),
+        );
+        let done = repo.commit(call, &[draft], &CommitOptions::default());
+        let pin = done.expect("it commits")[0].hash;
+
+        let show = |commit| repo.show(commit, Encoding::default()).expect("shown");
+        assert_eq!(show(&made[3]).replaced, Some(said("edit 2")));
+        assert_eq!(show(&made[3]).message, Some(said("edit 3")));
+        let targets = show(&pin).targets;
+        assert_eq!(targets.len(), 1);
+        assert_eq!(targets[0].id, EntryId::of(made[1]));
+
+        let life = repo.life(&made[1], &pin).expect("it has a life");
+        assert_eq!(life.edited, Some(made[3]));
+        assert_eq!(life.current, Some(said("edit 3")));
+        assert_eq!(life.priorities, [(pin, Priority::Pinned, None)]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Which messages a user typed: what their text says of that, and what the records say that they came from.
+//!
+//! Bodies and records are read only of users' messages of which the row leaves it open.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::context::Entry;
+use crate::error::{Error, Result};
+use crate::hash::{CommitHash, ContentHash};
+use crate::interop::Format;
+use crate::model::{EntryId, HideKind, PURGED, Role, reads_as_queued, reads_as_typed};
+use crate::repo::repository::Repo;
+use crate::repo::{kept, load};
+use crate::store::{ContentRow, View};
+
+/// What the format of a source says of its records, by the source's number.
+type Injected = HashMap<u64, Option<Says>>;
+
+/// Whether a record is its client's.
+type Says = fn(record: &str) -> bool;
+
+impl Repo {
+    /// Which of these messages the user typed, each the content that a commit appends. What a client says in the
+    /// user's name (reminders, notices, echoes of commands, bodies of skills, summaries) is none.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn typed(&self, said: &[(CommitHash, ContentHash)]) -> Result<Vec<bool>> {
+        typed_contents(&*self.store.read()?, said)
+    }
+}
+
+/// The same by the names of the contents.
+pub(crate) fn typed_contents(
+    view: &dyn View,
+    said: &[(CommitHash, ContentHash)],
+) -> Result<Vec<bool>> {
+    let contents: Vec<ContentHash> = said.iter().map(|(_, content)| *content).collect();
+    let rows = load::rows(view, &contents)?;
+    let said = said
+        .iter()
+        .map(|(commit, content)| (*commit, &rows[content]));
+    typed(view, &said.collect::<Vec<_>>())
+}
+
+/// Which of these messages the user typed, each with the commit that appends it.
+pub(crate) fn typed(view: &dyn View, said: &[(CommitHash, &ContentRow)]) -> Result<Vec<bool>> {
+    let rows: Vec<&ContentRow> = said.iter().map(|(_, row)| *row).collect();
+    let mut typed = by_text(view, &rows)?;
+    let found: Vec<usize> = (0..said.len()).filter(|at| typed[*at]).collect();
+    let commits: Vec<CommitHash> = found.iter().map(|at| said[*at].0).collect();
+    let mut formats = Injected::new();
+    let mut asked = Vec::new();
+    for (at, records) in found.into_iter().zip(view.records(&commits)?) {
+        for (source, spans) in records {
+            if let Some(is_injected) = injected(view, source, &mut formats)? {
+                asked.push((at, source, spans, is_injected));
+                break;
+            }
+        }
+    }
+    let places = asked.iter().filter_map(|(_, source, spans, _)| {
+        let first = spans.first()?;
+        Some((*source, first.offset))
+    });
+    view.foresee_bytes(&places.collect::<Vec<_>>())?;
+    for (at, source, spans, is_injected) in asked {
+        typed[at] = match kept::texts(view, source, &spans) {
+            Ok(texts) => !texts.iter().any(|text| is_injected(text)),
+            // Where its records cannot be read, what it says has to do.
+            Err(Error::Damaged { .. }) => true,
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(typed)
+}
+
+/// Which of these messages the user typed, by what they say alone: of that nothing ever changes.
+pub(crate) fn by_text(view: &dyn View, rows: &[&ContentRow]) -> Result<Vec<bool>> {
+    let mut typed: Vec<bool> = rows.iter().map(|row| by_row(row)).collect();
+    // A client's block at the beginning may have the user's words behind it.
+    let is_open = |at: &usize| {
+        let row = rows[*at];
+        !typed[*at] && is_users(row) && !row.attached
+    };
+    let open: Vec<usize> = (0..rows.len()).filter(is_open).collect();
+    let contents: Vec<ContentHash> = open.iter().map(|at| rows[*at].hash).collect();
+    for (at, message) in open.into_iter().zip(load::contents(view, &contents)?) {
+        typed[at] = message.is_typed();
+    }
+    Ok(typed)
+}
+
+/// The entries of a context that a client says in the user's name, by their text, with the summaries and markers
+/// that a user would say.
+pub(crate) fn injected_entries(
+    view: &dyn View,
+    entries: &[&Entry],
+    rows: &HashMap<ContentHash, ContentRow>,
+) -> Result<HashSet<EntryId>> {
+    let row = |entry: &Entry| &rows[&entry.content];
+    let users = entries.iter().filter(|entry| is_users(row(entry)));
+    let (placed, own): (Vec<&&Entry>, Vec<_>) =
+        users.partition(|entry| entry.placed.is_some_and(HideKind::marks));
+    let typed = by_text(
+        view,
+        &own.iter().map(|entry| row(entry)).collect::<Vec<_>>(),
+    )?;
+    let injected = own.into_iter().zip(typed).filter(|(_, typed)| !typed);
+    let injected = injected.map(|(entry, _)| entry).chain(placed);
+    Ok(injected.map(|entry| entry.id).collect())
+}
+
+/// Which of these entries a client said in the user's name by its record alone: their text does not tell.
+pub(crate) fn injected_among(view: &dyn View, entries: &[&Entry]) -> Result<HashSet<EntryId>> {
+    let contents: Vec<ContentHash> = entries.iter().map(|entry| entry.content).collect();
+    let rows = load::rows(view, &contents)?;
+    let own = entries
+        .iter()
+        .filter(|entry| entry.placed.is_none() && !entry.edited);
+    let own: Vec<&&Entry> = own.filter(|entry| by_row(&rows[&entry.content])).collect();
+    let said = own
+        .iter()
+        .map(|entry| (entry.id.commit, &rows[&entry.content]));
+    let typed = typed(view, &said.collect::<Vec<_>>())?;
+    let injected = own.iter().zip(typed).filter(|(_, typed)| !typed);
+    Ok(injected.map(|(entry, _)| entry.id).collect())
+}
+
+/// Whether a row says that the user typed it.
+fn by_row(row: &ContentRow) -> bool {
+    let reads = if row.attached {
+        reads_as_queued(&row.preview)
+    } else {
+        reads_as_typed(&row.preview)
+    };
+    is_users(row) && reads
+}
+
+/// Whether there is anything in it, and it was not erased.
+fn says(row: &ContentRow) -> bool {
+    !row.preview.is_empty() && row.preview != PURGED
+}
+
+/// Whether it is the user's by its role, answers no call, and says something.
+pub(crate) fn is_users(row: &ContentRow) -> bool {
+    row.role == Role::User && row.results == 0 && says(row)
+}
+
+/// What the format of a source says of its records, if it says anything.
+fn injected(view: &dyn View, source: u64, known: &mut Injected) -> Result<Option<Says>> {
+    if let Some(known) = known.get(&source) {
+        return Ok(*known);
+    }
+    let format: Option<&Format> = kept::format_of(view, source)?;
+    let found = format.and_then(|format| format.injected);
+    known.insert(source, found);
+    Ok(found)
+}
