@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
 use tract::ingest::tool_dirs::SessionFile;
-use tract::ingest::{self, called};
+use tract::ingest::{self, called, namesakes};
 use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
@@ -101,9 +101,20 @@ pub fn named(typed: &Path, app: &App) -> Result<Option<SessionFile>> {
     let Some(typed) = typed.to_str() else {
         return Ok(None);
     };
-    let mut found = called(typed, here(app)?);
+    let mut all = here(app)?;
+    let mut found = called(typed, all.clone());
     if found.is_empty() {
-        found = called(typed, app.tool_dirs()?.sessions());
+        all = app.tool_dirs()?.sessions();
+        found = called(typed, all.clone());
+    }
+    if let [one] = &found[..]
+        && let others @ 1.. = namesakes(one, &all)
+    {
+        let count = plural(others as u64 + 1, "conversation");
+        let failure = Failure::refused(format!("'{typed}' is the id of {count}"));
+        return Err(
+            failure.with_hint("tract import FILE; tract import --all --list names the files")
+        );
     }
     match found.len() {
         0 | 1 => Ok(found.pop()),

@@ -52,3 +52,19 @@ pub fn called(typed: &str, mut found: Vec<SessionFile>) -> Vec<SessionFile> {
     });
     found
 }
+
+/// How many of these sessions bear the id of this one and are another conversation: a tool may give all of its own one id.
+/// What a file's name tells is an id that does not repeat.
+pub fn namesakes(of: &SessionFile, found: &[SessionFile]) -> usize {
+    if of.named_id().is_some() {
+        return 0;
+    }
+    let Ok(own) = inspect(&of.path) else { return 0 };
+    let is_other = |other: &&SessionFile| {
+        let is_near = other.path != of.path && other.format.name == of.format.name;
+        let found = (is_near && other.named_id().is_none()).then(|| inspect(&other.path).ok());
+        let found = found.flatten();
+        found.is_some_and(|found| found.id == own.id && found.prompt != own.prompt)
+    };
+    found.iter().filter(is_other).count()
+}

@@ -45,7 +45,7 @@ mod wire_form;
 
 pub use adopt::adopt;
 pub use agents::agents;
-pub use called::called;
+pub use called::{called, namesakes};
 pub use export::{ExportOptions, Exported, export, session_format, session_meant};
 pub use family::{FamilyReport, import_family};
 pub use file::{FileInput, stamp};

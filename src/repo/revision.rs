@@ -512,6 +512,12 @@ pub(crate) fn session_with_prefix(view: &dyn View, text: &str) -> Result<Option<
             found.push(name);
         }
     }
+    // Of ids that repeat, each further one begins with the first.
+    let is_whole = |name: &&RefName| name.as_session().is_some_and(|(_, own)| own == id);
+    let mut whole = found.iter().filter(is_whole);
+    if let (Some(name), None) = (whole.next(), whole.next()) {
+        return Ok(Some(name.clone()));
+    }
     match found.as_slice() {
         [] => Ok(None),
         [_] => Ok(found.pop()),

@@ -37,7 +37,8 @@ pub enum Landed {
     Deleted,
     /// It stayed, for it has commits of its own.
     Parted,
-    /// It stayed, for a session went on in both repositories: each has the other's commits, and the ref leads to its own.
+    /// It stayed, for a session went on in both repositories, or its id is another's there: each has the other's
+    /// commits, and the ref leads to its own.
     Beside,
     /// It stayed, for it is not where it was last seen.
     Unseen,

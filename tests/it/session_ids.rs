@@ -238,3 +238,238 @@ fn an_id_that_comes_again_is_told_as_what_it_is() {
     insta::assert_snapshot!(sandbox.tract(&["import", "a.json", "c.json"]));
     assert_eq!(sessions(&sandbox).len(), 4);
 }
+
+/// One message of a conversation: who says it, what, and when.
+type Said<'a> = (usize, &'a str, String);
+
+/// A format, the name of a file of it, and what such a file holds.
+type Way = (&'static str, fn(&[Said<'_>]) -> String);
+
+/// Each kind of file whose id may be no id: an object that bears one, one that goes by the file's name, lines behind a
+/// header, lines that all bear it.
+const WAYS: [Way; 4] = [
+    ("gemini", |said| {
+        let messages = said.iter().map(|(at, text, time)| {
+            let kind = ["user", "gemini"][at % 2];
+            serde_json::json!({"type": kind, "content": text, "timestamp": time})
+        });
+        let messages: Vec<_> = messages.collect();
+        serde_json::json!({"sessionId": "a2a-server", "projectHash": "p", "messages": messages})
+            .to_string()
+    }),
+    ("openai", |said| {
+        let messages = said.iter().map(|(at, text, _)| {
+            let role = ["user", "assistant"][at % 2];
+            serde_json::json!({"role": role, "content": text})
+        });
+        serde_json::Value::from_iter(messages).to_string()
+    }),
+    ("pi", |said| {
+        let time = &said[0].2;
+        let header = serde_json::json!({"type": "session", "version": 3, "id": "main", "timestamp": time, "cwd": "/w"});
+        let entries = said.iter().map(|(at, text, time)| {
+            let parent = at.checked_sub(1).map(|before| format!("e{before}"));
+            let content = [serde_json::json!({"type": "text", "text": text})];
+            let role = ["user", "assistant"][at % 2];
+            let message = serde_json::json!({"role": role, "content": content, "timestamp": at});
+            serde_json::json!({"type": "message", "id": format!("e{at}"), "parentId": parent, "timestamp": time, "message": message})
+        });
+        let lines = std::iter::once(header).chain(entries);
+        lines.map(|line| format!("{line}\n")).collect()
+    }),
+    ("claude-code", |said| {
+        let lines = said.iter().map(|(at, text, time)| {
+            let kind = ["user", "assistant"][at % 2];
+            let id = |at: usize| format!("{}-{at}", said[0].1);
+            let parent = at.checked_sub(1).map(id);
+            let content = [serde_json::json!({"type": "text", "text": text})];
+            serde_json::json!({"type": kind, "uuid": id(*at), "parentUuid": parent, "sessionId": "server", "cwd": "/w",
+                "version": "2.1.290", "timestamp": time,
+                "message": {"role": kind, "id": id(*at), "content": content}})
+        });
+        lines.map(|line| format!("{line}\n")).collect()
+    }),
+];
+
+/// A conversation of so many messages. All begin alike, as people do.
+fn conversation(number: usize, length: usize) -> Vec<(usize, String, String)> {
+    let word = |at: usize| match at {
+        0 => format!("Hello {number}."),
+        _ => format!("{number} and {at}."),
+    };
+    let said = (0..length).map(|at| {
+        (
+            at,
+            word(at),
+            format!("2026-01-0{}T03:04:{at:02}Z", number + 1),
+        )
+    });
+    said.collect()
+}
+
+/// The conversations that the refs of sessions lead to, by ref.
+fn told(sandbox: &Sandbox) -> std::collections::BTreeMap<String, usize> {
+    let names = sessions(sandbox).into_iter();
+    let told = names.map(|name| {
+        let log = sandbox.ok(&[
+            "log",
+            name.trim_start_matches("refs/"),
+            "--oneline",
+            "-n",
+            "0",
+        ]);
+        let number = (0..9).find(|number| log.contains(&format!("Hello {number}.")));
+        (
+            name,
+            number.expect("one of them") * 100 + log.lines().count(),
+        )
+    });
+    told.collect()
+}
+
+/// Several conversations of one id: each file comes back to its own ref, in whatever order they come, and goes on there.
+#[test]
+fn each_conversation_of_one_id_keeps_its_own_ref() {
+    for (format, file) in WAYS {
+        for order in [vec![0, 1], vec![1, 0], vec![2, 0, 1]] {
+            let sandbox = Sandbox::empty();
+            let name = |number: usize| format!("d{number}/server.json");
+            let write = |number: usize, length: usize| {
+                let said = conversation(number, length);
+                let said: Vec<Said<'_>> = said
+                    .iter()
+                    .map(|(at, text, time)| (*at, &**text, time.clone()))
+                    .collect();
+                sandbox.write(&name(number), file(&said));
+            };
+            order.iter().for_each(|number| write(*number, 2));
+            for number in &order {
+                sandbox.ok(&["import", &name(*number)]);
+            }
+            let first = told(&sandbox);
+            let about = format!("{format} {order:?} {first:?}");
+            assert_eq!(first.len(), order.len(), "{about}");
+            // Again, the other way round, and all at once: nothing is new.
+            for number in order.iter().rev() {
+                let again = sandbox.tract(&["import", &name(*number)]);
+                assert!(again.contains("Nothing new"), "{about}: {again}");
+            }
+            sandbox.ok(&["import", "."]);
+            assert_eq!(told(&sandbox), first, "{about}");
+            // Grown, each goes on where it was.
+            for length in [4, 5] {
+                for number in order.iter().rev() {
+                    write(*number, length);
+                    let grown = sandbox.tract(&["import", &name(*number)]);
+                    assert!(
+                        grown
+                            .contains(&format!("{} new", length - if length == 4 { 2 } else { 4 })),
+                        "{about}: {grown}"
+                    );
+                }
+                let grown: Vec<(String, usize)> = told(&sandbox).into_iter().collect();
+                let wanted: Vec<(String, usize)> = first
+                    .iter()
+                    .map(|(name, it)| (name.clone(), it - 2 + length))
+                    .collect();
+                assert_eq!(grown, wanted, "{about}");
+            }
+            // A copy elsewhere is the same conversation.
+            for number in &order {
+                let text = std::fs::read(sandbox.work().join(name(*number))).expect("there");
+                sandbox.write(&format!("copies/{number}/server.json"), text);
+                let copy = sandbox.tract(&["import", &format!("copies/{number}/server.json")]);
+                assert!(copy.contains("Nothing new"), "{about}: {copy}");
+            }
+            assert_eq!(told(&sandbox).len(), order.len(), "{about}");
+        }
+    }
+}
+
+/// What lists show of such sessions names one of them each, and no file is taken for another's.
+#[test]
+fn an_id_that_repeats_names_one_conversation_or_is_refused() {
+    let homes = [Sandbox::empty(), Sandbox::empty()];
+    for (home, order) in homes.iter().zip([[0, 1, 2], [1, 0, 2]]) {
+        let chats = home.home().join(".gemini/tmp/p/chats");
+        std::fs::create_dir_all(&chats).expect("made");
+        let name = |number: usize| chats.join(format!("session-2026-01-0{number}T03-04-ab.json"));
+        let write = |number: usize, length: usize| {
+            let said = conversation(number, length);
+            let said: Vec<Said<'_>> = said
+                .iter()
+                .map(|(at, text, time)| (*at, &**text, time.clone()))
+                .collect();
+            std::fs::write(name(number), WAYS[0].1(&said)).expect("written");
+        };
+        for number in order {
+            write(number, 2);
+        }
+        // The id alone says of none which it is.
+        let told = home.tract(&["import", "a2a-server"]);
+        assert!(
+            told.contains("error: 'a2a-server' is the id of 3 conversations"),
+            "{told}"
+        );
+        for number in &order[..2] {
+            home.ok(&["import", name(*number).to_str().expect("text")]);
+        }
+        let told = home.tract(&["import", "--all"]);
+        assert!(told.contains("2 other files are as they were"), "{told}");
+        let listed = home.ok(&["import", "--all", "--list"]);
+        assert_eq!(listed.matches("imported").count(), 3, "{listed}");
+        write(order[1], 4);
+        let told = home.tract(&["import", "--all"]);
+        assert!(
+            told.contains("Updated gemini a2a-server-2: 2 new commits"),
+            "{told}"
+        );
+        assert_eq!(sessions(home).len(), 3);
+        // The first is called by what the others' names begin with.
+        for (number, name) in order
+            .iter()
+            .zip(["a2a-server", "a2a-server-2", "a2a-server-3"])
+        {
+            let hello = format!("Hello {number}.");
+            for shown in [
+                name.to_owned(),
+                format!("gemini/{name}"),
+                format!("sessions/gemini/{name}"),
+            ] {
+                let found = home.tract(&["find", "-F", "Hello", "--session", &shown]);
+                assert!(
+                    found.contains(&hello) && found.matches("Hello").count() == 1,
+                    "{shown}: {found}"
+                );
+                let log = home.ok(&["log", &shown, "--oneline", "-n", "0"]);
+                assert!(log.contains(&hello), "{shown}: {log}");
+            }
+        }
+    }
+    // Two repositories in which it is another's: each keeps its own, and has the other's beside it.
+    let [here, there] = &homes;
+    let place = |home: &Sandbox| home.work().display().to_string();
+    here.ok(&["remote", "add", "there", &place(there)]);
+    let own = told(here);
+    here.tract(&["pull", "there"]);
+    assert_eq!(told(here), own);
+    let theirs = here.ok(&[
+        "log",
+        "there/sessions/gemini/a2a-server",
+        "--oneline",
+        "-n",
+        "0",
+    ]);
+    assert!(theirs.contains("Hello 1."), "{theirs}");
+    let own = told(there);
+    let pushed = here.tract(&["push", "there", "--all"]);
+    assert!(
+        pushed.contains("sessions/gemini/a2a-server (it leads elsewhere there, and stays)"),
+        "{pushed}"
+    );
+    assert_eq!(told(there), own);
+    for home in &homes {
+        let again = home.tract(&["import", "--all"]);
+        assert!(again.contains("3 files are as they were"), "{again}");
+    }
+}

@@ -230,7 +230,7 @@ pub fn landed(row: &LandedRef) -> Line {
     let line = Line::from(format!("  {became:<8} ")) + Label::Hash.of(place) + "  ";
     let line = line + Label::Branch.of(name.short());
     match landed {
-        Landed::Beside => line + " (it went on there, too, and stays)",
+        Landed::Beside => line + " (it leads elsewhere there, and stays)",
         _ => line,
     }
 }
