@@ -9,7 +9,9 @@ use std::io::Write;
 use self::asides::asides;
 use self::read_back::{Difference, Source, difference};
 use super::file::BLOCK_BYTES;
-use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpaired};
+use super::outgoing::{
+    Kept, outgoing, shape, without_citations, without_lost_thoughts, without_unpaired,
+};
 use crate::compile::{Provider, Repair, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -149,7 +151,8 @@ fn find(view: &dyn View, commit: &CommitHash, options: &ExportOptions) -> Result
         let thoughts = without_lost_thoughts(view, &context, &mut messages)?;
         let unpaired = without_unpaired(&mut messages);
         let document = document(view, commit, None, &context, options)?;
-        let remarks = thoughts.into_iter().chain(unpaired);
+        let cited = without_citations(options.format, &messages);
+        let remarks = thoughts.into_iter().chain(unpaired).chain(cited);
         let remarks = remarks.chain(hidden(&context)).collect();
         return Ok(Found::Anew(messages, document.into(), remarks));
     };

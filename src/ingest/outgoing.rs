@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::compile::{Repair, unpaired};
+use crate::compile::{Provider, Repair, unpaired};
 use crate::context::Context;
 use crate::error::Result;
 use crate::hash::CommitHash;
-use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached};
-use crate::model::{HideKind, Message, Settings, Span};
+use crate::interop::records::content;
+use crate::interop::{FRONT_BYTES, Format, Outgoing, Shape, attached, cited, may_cite};
+use crate::model::{HideKind, Message, Part, Settings, Span};
 use crate::repo::kept::{format_of, spans, texts};
 use crate::repo::thoughts::{lost_thoughts, take_thoughts};
 use crate::repo::{load, path};
@@ -54,9 +55,10 @@ pub(super) fn outgoing(
         }
         Kept::Any => (texts_of(view, &commits, |other| other == format)?, false),
     };
+    let messages = load::messages(view, &context.entries)?;
+    let mut cited = cited_elsewhere(view, &messages, &commits, &records)?.into_iter();
     let on_path: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
     let in_force = in_force(path, &on_path);
-    let messages = load::messages(view, &context.entries)?;
     let told = messages.into_iter().zip(view.usage(&commits)?).zip(records);
     let mut outgoing = Vec::with_capacity(commits.len());
     let entries = context.entries.iter().zip(rows.iter().zip(&commits));
@@ -86,10 +88,67 @@ pub(super) fn outgoing(
             usage,
             records,
             replaces,
+            cited: cited.next().unwrap_or_default(),
             is_summary: entry.placed == Some(HideKind::Compaction),
         });
     }
     Ok(outgoing)
+}
+
+/// What the texts of messages that have no records of the format refer to, by those of another format whose contents go to
+/// Anthropic's models as they are, where there is anything to refer to.
+fn cited_elsewhere(
+    view: &dyn View,
+    messages: &[Message],
+    commits: &[CommitHash],
+    records: &[Option<Vec<String>>],
+) -> Result<Vec<Vec<(String, String)>>> {
+    let mut found = vec![Vec::new(); commits.len()];
+    if !messages.iter().any(|message| holds_source(&message.parts)) {
+        return Ok(found);
+    }
+    let is_bare = |at: &usize| records[*at].is_none();
+    let bare: Vec<usize> = (0..commits.len()).filter(is_bare).collect();
+    let theirs: Vec<CommitHash> = bare.iter().map(|at| commits[*at]).collect();
+    let is_sent = |format: &Format| format.contents_of == Some(Provider::Anthropic.as_str());
+    for (at, texts) in bare.into_iter().zip(texts_of(view, &theirs, is_sent)?) {
+        let contents = texts.into_iter().flatten();
+        for content in contents.filter_map(|text| content(&text, true)) {
+            let citing = cited(&content).into_iter();
+            found[at].extend(citing.map(|(text, citations)| (text, citations.to_owned())));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether parts hold something that a text may refer to.
+fn holds_source(parts: &[Part]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::File(_) => true,
+        Part::Opaque { data, .. } => may_cite(data),
+        Part::ToolResult { content, .. } => holds_source(content),
+        _ => false,
+    })
+}
+
+/// Says how many texts lose what they refer to in a format that has no place for it.
+pub(super) fn without_citations(format: &Format, messages: &[Outgoing]) -> Option<String> {
+    if format.contents_of == Some(Provider::Anthropic.as_str()) {
+        return None;
+    }
+    let holds = |outgoing: &Outgoing, text: &str| {
+        let mut texts = outgoing.message.parts.iter().filter_map(Part::as_text);
+        texts.any(|own| own == text)
+    };
+    let counts = messages.iter().map(|outgoing| {
+        let cited = outgoing.cited.iter();
+        cited.filter(|(text, _)| holds(outgoing, text)).count()
+    });
+    match counts.sum() {
+        0 => None,
+        1 => Some("what 1 text refers to is left out".to_owned()),
+        count => Some(format!("what {count} texts refer to is left out")),
+    }
 }
 
 /// Takes the signed thoughts out of the tool loop that a context ends in, if one of them is gone: the tool would send the

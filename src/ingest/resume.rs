@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::export::session_format;
-use super::outgoing::{Kept, outgoing, shape, without_lost_thoughts, without_unpaired};
+use super::outgoing::{
+    Kept, outgoing, shape, without_citations, without_lost_thoughts, without_unpaired,
+};
 use super::session::digest;
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, ContentHash};
@@ -119,6 +121,7 @@ pub fn resume(
         let mut remarks = session.format.writer()?(Export::of(&messages, &document, &mut bytes))?;
         bytes = guarded(&*view, commit, bytes, session.leaving)?;
         remarks.extend(thoughts.into_iter().chain(unpaired));
+        remarks.extend(without_citations(session.format, &messages));
         match left_out {
             0 => {}
             1 => remarks.push("1 system message of the other tool left out".to_owned()),

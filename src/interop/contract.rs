@@ -72,6 +72,7 @@ pub(super) fn anew(message: Message) -> Outgoing {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        cited: Vec::new(),
         is_summary: false,
     }
 }
@@ -285,6 +286,7 @@ pub(super) fn outgoing(bytes: &[u8], session: &Session) -> Vec<Outgoing> {
                     .map(|span| text_at(bytes, *span))
                     .collect(),
                 replaces: Vec::new(),
+                cited: Vec::new(),
                 is_summary: false,
             }
         }));

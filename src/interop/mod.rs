@@ -641,6 +641,9 @@ pub struct Outgoing {
     pub records: Vec<String>,
     /// The JSON records of the message that it was before an edit or a part-level hide.
     pub replaces: Vec<String>,
+    /// What its texts refer to, where it came from another format of a provider that wants that back: each such text,
+    /// and the references as JSON.
+    pub cited: Vec<(String, String)>,
     /// Whether it is a compaction's summary.
     pub is_summary: bool,
 }

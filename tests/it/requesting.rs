@@ -366,3 +366,56 @@ fn what_a_text_cites_goes_back_to_the_provider() {
     }
     assert!(written.contains("aQ=="), "{written}");
 }
+
+/// What a request cites stands in its file in Anthropic's form: the client that goes on with it sends it back.
+#[test]
+fn what_a_request_cites_is_resumed_or_said() {
+    let search = r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","url":"https://example.org/","title":"T","encrypted_content":"eA=="}]}"#;
+    let citation = r#"{"type":"web_search_result_location","url":"https://example.org/","title":"T","encrypted_index":"aQ==","cited_text":"It rains."}"#;
+    let request = format!(
+        r#"{{"model":"claude-opus-5","max_tokens":9,"messages":[{{"role":"user","content":"Rain?"}},{{"role":"assistant","content":[{search},{{"type":"text","text":"It rains.","citations":[{citation}]}}]}},{{"role":"user","content":"It rains."}},{{"role":"assistant","content":"It rains."}}]}}"#
+    );
+    let sandbox = Sandbox::empty();
+    sandbox.write("request.json", &request);
+    sandbox.ok(&["import", "request.json"]);
+    let resumed = |tool: &str, folder: &str| {
+        let told = sandbox.tract(&["resume", "--in", tool]);
+        let mut written = Vec::new();
+        let mut folders = vec![sandbox.home().join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("one").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    written.push(std::fs::read_to_string(path).expect("read"));
+                }
+            }
+        }
+        (written.concat(), told)
+    };
+    let (written, told) = resumed("claude-code", ".claude/projects");
+    let records = written
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let blocks = records.flat_map(|record| {
+        let content = record["message"]["content"].as_array().cloned();
+        content.unwrap_or_default()
+    });
+    let texts: Vec<Value> = blocks.filter(|block| block["type"] == "text").collect();
+    let citing: Vec<&Value> = texts
+        .iter()
+        .filter(|text| text["citations"].is_array())
+        .collect();
+    // Of three that say the same, the one that refers to the search.
+    assert_eq!(citing.len(), 1, "{written}");
+    assert_eq!(citing[0]["citations"][0]["encrypted_index"], "aQ==");
+    assert!(!told.contains("refer"), "{told}");
+    let (written, told) = resumed("codex", ".codex/sessions");
+    assert!(!written.contains("aQ=="), "{written}");
+    assert!(told.contains("what 1 text refers to is left out"), "{told}");
+    // Where what was searched for is gone, there is nothing to refer to.
+    sandbox.ok(&["commit", "--edit", ":2", "-m", "It does not."]);
+    let (_, told) = resumed("codex", ".codex/sessions");
+    assert!(!told.contains("refers"), "{told}");
+}

@@ -665,6 +665,8 @@ fn cited(outgoing: &Outgoing) -> HashMap<String, Box<RawValue>> {
         let found = anthropic::cited(content).into_iter();
         cited.extend(found.map(|(text, citations)| (text, raw(citations.to_owned()))));
     }
+    let others = outgoing.cited.iter().cloned();
+    cited.extend(others.map(|(text, citations)| (text, raw(citations))));
     cited
 }
 

@@ -263,6 +263,7 @@ fn what_was_cut_is_written_so_that_it_is_read_as_cut() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        cited: Vec::new(),
         is_summary: false,
     };
     for name in ["event-log", "anthropic-stream", "openai-stream"] {

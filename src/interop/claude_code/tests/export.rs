@@ -23,6 +23,7 @@ fn context(bytes: &[u8]) -> Vec<Outgoing> {
             usage: step.usage,
             records: texts.clone().collect(),
             replaces: Vec::new(),
+            cited: Vec::new(),
             is_summary,
         };
         match &step.action {
@@ -213,6 +214,7 @@ fn a_dropped_and_an_added_message_leave_the_chain_whole() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        cited: Vec::new(),
         is_summary: false,
     };
     context.insert(2, added);
@@ -292,6 +294,7 @@ fn what_the_vendor_would_refuse_is_left_out_and_told() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        cited: Vec::new(),
         is_summary: false,
     };
     let call = |id: &str, arguments: &str| Part::ToolCall {
@@ -379,6 +382,7 @@ fn a_continuation_follows_the_last_record() {
         usage: None,
         records: Vec::new(),
         replaces: Vec::new(),
+        cited: Vec::new(),
         is_summary: false,
     };
     let document = Document {
