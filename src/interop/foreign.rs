@@ -17,6 +17,9 @@ const CONTAINERS: [(&[u8], &str); 3] = [
     (b"\x28\xb5\x2f\xfd", "a zstd archive"),
 ];
 
+/// What OpenClaw writes beside its sessions.
+const TRAJECTORY: &str = "an OpenClaw trajectory";
+
 /// The record that shows a format which is not imported and would be taken for another.
 pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
@@ -24,6 +27,12 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
     }
     if head.object().is_some_and(is_hermes) {
         return Some(0);
+    }
+    if head.object().is_some_and(is_trajectory) {
+        return Some(0);
+    }
+    if let Some(at) = head.first(is_trajectory) {
+        return Some(at);
     }
     // A thread alone is one of Amp's own.
     let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
@@ -34,6 +43,14 @@ pub(super) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
 fn is_hermes(object: &Keys<'_>) -> bool {
     let own = ["session_id", "session_start", "system_prompt", "messages"];
     own.iter().all(|key| object.has(key))
+}
+
+/// OpenClaw's events of its runs, and the file that says where those are, name their schema.
+fn is_trajectory(record: &Keys<'_>) -> bool {
+    let schemas = ["openclaw-trajectory", "openclaw-trajectory-pointer"];
+    schemas
+        .iter()
+        .any(|schema| record.is("traceSchema", schema))
 }
 
 /// Amp's blocks are Anthropic's, but for the results.
@@ -90,6 +107,9 @@ fn of_document(object: &Keys<'_>) -> Option<&'static str> {
     if is_hermes(object) {
         return Some("a Hermes session");
     }
+    if is_trajectory(object) {
+        return Some(TRAJECTORY);
+    }
     let mut messages = object.list("messages").into_iter().flatten();
     let in_parts = messages.find(is_in_parts);
     let contents = object.list("contents").into_iter().flatten().next();
@@ -110,6 +130,9 @@ fn of_parts(message: &Keys<'_>) -> &'static str {
 fn of_record(record: &Keys<'_>) -> Option<&'static str> {
     if record.is("type", "metadata") && record.has("protocol_version") {
         return Some("a log of Kimi CLI");
+    }
+    if is_trajectory(record) {
+        return Some(TRAJECTORY);
     }
     let is_step = record.has("step_index") && record.has("source");
     is_step.then_some("an Antigravity session")

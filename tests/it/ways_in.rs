@@ -595,6 +595,63 @@ fn sessions_that_were_ended_or_put_away_are_found() {
     assert!(told.contains("Passed over 1 file"), "{told}");
 }
 
+/// OpenClaw writes what it sent beside a session: that is no session, wherever it is met.
+#[test]
+fn a_trajectory_of_openclaw_is_no_session() {
+    let sandbox = Sandbox::empty();
+    let folder = sandbox.home().join(".openclaw/agents/main/sessions");
+    fs::create_dir_all(&folder).expect("made");
+    let session = include_str!("../data/openclaw/session.jsonl");
+    fs::write(folder.join("7.jsonl"), session).expect("written");
+    let event = |seq: u32, kind: &str, data: Value| {
+        let id = "5e551000-0000-4000-8000-000000000007";
+        let event = json!({"traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": id, "source": "runtime",
+            "type": kind, "ts": "2026-04-22T08:00:00.000Z", "seq": seq, "sourceSeq": seq, "sessionId": id,
+            "runId": "r", "provider": "anthropic", "modelId": "claude-opus-4-5", "modelApi": "anthropic-messages",
+            "data": data});
+        format!("{event}\n")
+    };
+    let said = json!([{"role": "user", "content": [{"type": "text", "text": "Count the sacks."}], "timestamp": 1},
+        {"role": "assistant", "content": [{"type": "text", "text": "Twelve."}], "timestamp": 2}]);
+    let context = json!({"systemPrompt": "You mill.", "prompt": "Count the sacks.", "messages": said,
+        "tools": [{"name": "exec", "description": "Runs it.", "parameters": {"type": "object"}}], "imagesCount": 0});
+    let trajectory = [
+        event(1, "session.started", json!({"trigger": "user"})),
+        event(2, "context.compiled", context),
+        event(3, "model.completed", json!({"messagesSnapshot": said})),
+    ];
+    fs::write(folder.join("7.trajectory.jsonl"), trajectory.concat()).expect("written");
+    let pointer = json!({"traceSchema": "openclaw-trajectory-pointer", "schemaVersion": 1, "sessionId": "7",
+        "runtimeFile": "7.trajectory.jsonl"});
+    fs::write(folder.join("7.trajectory-path.json"), pointer.to_string()).expect("written");
+    let told = sandbox.tract(&["import", "--all"]);
+    assert!(
+        told.contains("Passed over 2 files: 2 OpenClaw trajectories"),
+        "{told}"
+    );
+    assert!(
+        told.contains("ID.trajectory.jsonl, which is not read"),
+        "{told}"
+    );
+    // By its name, by its folder, and where OPENCLAW_TRAJECTORY_DIR puts it.
+    let work = sandbox.work();
+    fs::create_dir_all(work.join("traces")).expect("made");
+    fs::write(work.join("traces/7.jsonl"), trajectory.concat()).expect("written");
+    for part in [0, 1] {
+        fs::write(work.join(format!("traces/{part}.jsonl")), &trajectory[part]).expect("written");
+        let named = sandbox.tract(&["import", &format!("traces/{part}.jsonl")]);
+        assert!(named.contains("exit code: 1"), "{named}");
+        assert!(named.contains("an OpenClaw trajectory"), "{named}");
+    }
+    let named = sandbox.tract(&["import", "traces/7.jsonl"]);
+    assert!(named.contains("an OpenClaw trajectory"), "{named}");
+    let path = folder.display().to_string();
+    let told = sandbox.tract(&["import", &path]);
+    assert!(told.contains("Nothing new in openclaw"), "{told}");
+    let refs = sandbox.texts("SELECT name FROM refs WHERE name LIKE 'refs/sessions/%'");
+    assert_eq!(refs.len(), 2, "{refs:?}");
+}
+
 /// What an undo took back of a session that had grown comes in again, though its file is as it was.
 #[test]
 fn a_file_whose_import_was_undone_is_read_again() {

@@ -10,6 +10,14 @@ use crate::interop::{Descent, Input, Problem, SessionEnd, SessionStart, Sink};
 use crate::model::Span;
 use crate::wire::json::{decode, quoted, string, word};
 
+/// What no file has.
+const LACKING: [&str; 2] = ["system prompt", "tool definitions"];
+/// What none of OpenClaw's has. It is recorded elsewhere, cut and with secrets taken out, so that it is not what was sent.
+const CLAWS_LACKING: [&str; 2] = [
+    "system prompt",
+    "tool definitions (some versions record both in ID.trajectory.jsonl, which is not read)",
+];
+
 lazy! {
     /// One line: the header or an entry.
     pub(super) struct Record {
@@ -124,7 +132,11 @@ impl Index {
             index: Self {
                 start: None,
                 entries: Vec::new(),
-                end: SessionEnd::lacking(&["system prompt", "tool definitions"]),
+                end: SessionEnd::lacking(if is_repaired {
+                    &CLAWS_LACKING
+                } else {
+                    &LACKING
+                }),
                 models: HashMap::new(),
                 by_id: HashMap::new(),
                 is_one_way: true,
