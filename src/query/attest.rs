@@ -19,7 +19,7 @@ use crate::model::{Millis, RefName, Span, ToolUses};
 use crate::query::cost::BilledReply;
 use crate::query::requests;
 use crate::repo::repository::Repo;
-use crate::repo::{load, path};
+use crate::repo::{kept, load};
 use crate::store::View;
 
 /// What the root's hash begins with, before the hashes of the commits.
@@ -198,7 +198,7 @@ fn sources(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<AttestedSource
     let mut sources = Vec::with_capacity(ids.len());
     for id in ids {
         let row = view.source(id)?;
-        let row = row.ok_or_else(|| path::missing_source(id))?;
+        let row = row.ok_or_else(|| kept::missing_source(id))?;
         let format = row.format;
         sources.push(AttestedSource {
             session: row.session,

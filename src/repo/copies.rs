@@ -1,17 +1,19 @@
 //! Which of several sessions that hold one message made it: the others are copies, by a fork or a resume.
 //!
 //! A copy never owns what it shares: its cost, its name, its requests are the original's. A session that `resume` wrote
-//! here is a copy; so is one whose records name another session here; else the one that began first is the original,
-//! and of two that began at once the one that came in first. Deliberately absent: how a record names another session;
+//! here is a copy of the one from which it went on, and so are the forks of it; so is one whose records name another session
+//! here; else the one that began first is the original, and of two that began at once the one that came in first. Deliberately absent: how a record names another session;
 //! its format knows.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::hash::CommitHash;
 use crate::interop::copied::{FRONT_BYTES, FirstRecords};
 use crate::model::{Millis, RefName, Span};
-use crate::repo::kept::format_of;
+use crate::repo::kept::{format_of, newest_imported};
+use crate::repo::load;
 use crate::store::{OriginRow, Tx, View};
 
 /// How many forks of forks are told apart.
@@ -20,9 +22,10 @@ const FORKS: usize = 16;
 /// How a session lies to others that share messages with it: an original is less than its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// How many sessions it is a copy of, one of the other: those that its records name, and the one that was resumed.
+    /// How often `resume` wrote anything of which it came.
+    resumes: usize,
+    /// How many sessions it is a copy of, one of the other: those that its records name.
     copies: usize,
-    is_written: bool,
     began: Millis,
     source: u64,
 }
@@ -40,6 +43,8 @@ pub(crate) struct Copies<'v> {
     view: &'v dyn View,
     ranks: RefCell<HashMap<RefName, Rank>>,
     parents: RefCell<HashMap<RefName, Vec<RefName>>>,
+    /// The sessions whose files a purge has erased.
+    erased: RefCell<Option<Vec<RefName>>>,
 }
 
 impl<'v> Copies<'v> {
@@ -48,6 +53,7 @@ impl<'v> Copies<'v> {
             view,
             ranks: RefCell::default(),
             parents: RefCell::default(),
+            erased: RefCell::default(),
         }
     }
 
@@ -72,21 +78,69 @@ impl<'v> Copies<'v> {
             return Ok(*known);
         }
         let front = self.front(name)?;
-        let is_written = is_written(self.view, name)?;
-        let parents = self.parents(name)?;
-        // What was forked off a resumed session began with what that one made.
-        let mut is_resumed = is_written;
-        for parent in &parents {
-            is_resumed |= self::is_written(self.view, parent)?;
-        }
         let rank = Rank {
-            copies: parents.len() + usize::from(is_resumed),
-            is_written,
+            resumes: self.resumes(name)?,
+            copies: self.parents(name)?.len(),
             began: front.began.unwrap_or(Millis(i64::MAX)),
             source: front.source,
         };
         self.ranks.borrow_mut().insert(name.clone(), rank);
         Ok(rank)
+    }
+
+    /// How often `resume` wrote anything of which a session came.
+    fn resumes(&self, name: &RefName) -> Result<usize> {
+        let Some(commit) = resumed_at(self.view, name)? else {
+            // What was forked off a resumed session began with what that one made.
+            for parent in self.parents(name)? {
+                if is_written(self.view, &parent)? {
+                    return self.resumes(&parent);
+                }
+            }
+            return Ok(0);
+        };
+        let mut before = Vec::new();
+        for other in self.imported_to(&commit)? {
+            if root(&other) != root(name) && !self.came_after(&other, &commit)? {
+                before.push(self.resumes(&other)?);
+            }
+        }
+        Ok(1 + before.into_iter().min().unwrap_or(0))
+    }
+
+    /// The sessions that a commit came from. Of those whose files a purge has erased no record stands behind a commit any more:
+    /// the paths to their ends are left.
+    fn imported_to(&self, commit: &CommitHash) -> Result<Vec<RefName>> {
+        if self.erased.borrow().is_none() {
+            *self.erased.borrow_mut() = Some(self.view.with_origins()?);
+        }
+        let mut sessions = Vec::new();
+        for name in self.erased.borrow().iter().flatten() {
+            if let Some(tip) = load::tip(self.view, name)?
+                && (tip == *commit || self.view.is_ancestor(commit, &tip)?)
+            {
+                sessions.push(name.clone());
+            }
+        }
+        if let Some((newest, others)) = newest_imported(self.view, commit)?
+            && (newest == *commit || sessions.is_empty())
+        {
+            sessions.extend(others);
+        }
+        Ok(sessions)
+    }
+
+    /// Whether a session came of what `resume` wrote at a commit, or behind it.
+    fn came_after(&self, name: &RefName, commit: &CommitHash) -> Result<bool> {
+        let parents = self.parents(name)?;
+        for session in std::iter::once(name).chain(&parents) {
+            if let Some(at) = resumed_at(self.view, session)?
+                && (at == *commit || self.view.is_ancestor(commit, &at)?)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether one of two sessions says that it began as a copy of the other, or of a copy of that.
@@ -162,12 +216,18 @@ pub(crate) fn keep_origin(tx: &dyn Tx, session: &RefName) -> Result<()> {
     tx.put_origin(session, &origin)
 }
 
-/// Whether `resume` wrote a session, in this repository.
+/// Whether `resume` wrote a session, as far as is known here.
 pub(crate) fn is_written(view: &dyn View, name: &RefName) -> Result<bool> {
-    match root(name).as_session() {
-        Some((tool, id)) => Ok(view.resumed(tool, id)?.is_some()),
-        None => Ok(false),
-    }
+    Ok(resumed_at(view, name)?.is_some())
+}
+
+/// The commit whose context `resume` wrote as a session.
+fn resumed_at(view: &dyn View, name: &RefName) -> Result<Option<CommitHash>> {
+    let resumed = match root(name).as_session() {
+        Some((tool, id)) => view.resumed(tool, id)?,
+        None => None,
+    };
+    Ok(resumed.map(|resumed| resumed.commit))
 }
 
 /// The session below which one stands: itself, or that of an agent, or of what was taken back.

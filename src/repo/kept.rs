@@ -2,11 +2,14 @@
 
 use std::io;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::CommitHash;
 use crate::interop::{Format, Input};
-use crate::model::Span;
+use crate::model::{RefName, Span};
 use crate::store::{Records, View};
+
+/// How many own commits may stand after an imported one before it no longer counts.
+const SESSION_SEARCH: usize = 1_000;
 
 /// A kept file up to somewhere.
 pub(crate) struct KeptSource<'a> {
@@ -68,4 +71,53 @@ pub(crate) fn texts(view: &dyn View, source: u64, spans: &[Span]) -> Result<Vec<
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         })
         .collect()
+}
+
+/// The newest imported commit on the path to one, with the sessions that it came from.
+pub(crate) fn newest_imported(
+    view: &dyn View,
+    commit: &CommitHash,
+) -> Result<Option<(CommitHash, Vec<RefName>)>> {
+    // Imported commits come first on most paths, own ones last: look from the end, and most often
+    // the end is all there is to look at.
+    let (mut next, mut left, mut page) = (Some(*commit), SESSION_SEARCH, 4);
+    while let Some(from) = next.filter(|_| left > 0) {
+        let path = view.ancestors(&from, None, page.min(left))?;
+        next = path.last().and_then(|row| row.commit.parent);
+        left -= path.len();
+        page *= 4;
+        let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
+        let found = first_imported(view, &path)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The first of these commits that was imported, with the sessions that it came from.
+pub(crate) fn first_imported(
+    view: &dyn View,
+    commits: &[CommitHash],
+) -> Result<Option<(CommitHash, Vec<RefName>)>> {
+    let mut found = commits.iter().zip(view.records(commits)?);
+    let Some((commit, records)) = found.find(|(_, records)| !records.is_empty()) else {
+        return Ok(None);
+    };
+    let mut sessions: Vec<RefName> = Vec::with_capacity(records.len());
+    for (source, _) in records {
+        let row = view.source(source)?;
+        let session = row.ok_or_else(|| missing_source(source))?.session;
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+    }
+    Ok(Some((*commit, sessions)))
+}
+
+/// That a source of commits is not there.
+pub(crate) fn missing_source(source: u64) -> Error {
+    Error::damaged(format!(
+        "source {source} is missing, and commits came from it"
+    ))
 }

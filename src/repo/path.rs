@@ -1,15 +1,13 @@
 //! What lies on the path to a commit: what two of them share, which entry a commit is about, and
 //! which session it came from.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{EntryId, Operation, RefName};
 use crate::repo::copies::Copies;
+use crate::repo::kept::{first_imported, newest_imported};
 use crate::repo::load;
 use crate::store::{CommitRow, SessionRow, View};
-
-/// How many own commits may stand after an imported one before it no longer counts.
-const SESSION_SEARCH: usize = 1_000;
 
 /// The last commit that the paths to `theirs` and `ours` have in common.
 pub(crate) fn last_shared(
@@ -84,21 +82,27 @@ pub(crate) fn sessions_of(view: &dyn View, commit: &CommitHash) -> Result<Vec<Re
     if !view.has_sources()? {
         return Ok(Vec::new());
     }
-    // Imported commits come first on most paths, own ones last: look from the end, and most often
-    // the end is all there is to look at.
-    let (mut next, mut left, mut page) = (Some(*commit), SESSION_SEARCH, 4);
-    while let Some(from) = next.filter(|_| left > 0) {
-        let path = view.ancestors(&from, None, page.min(left))?;
-        next = path.last().and_then(|row| row.commit.parent);
-        left -= path.len();
-        page *= 4;
-        let path: Vec<CommitHash> = path.iter().map(|row| row.hash).collect();
-        let found = sessions_among(view, &path)?;
-        if !found.is_empty() {
-            return Ok(found);
+    newest_imported(view, commit)?.map_or(Ok(Vec::new()), |(commit, sessions)| {
+        in_order(view, &commit, sessions)
+    })
+}
+
+/// The sessions that a commit came from: those that end there first, and originals before their copies.
+fn in_order(
+    view: &dyn View,
+    commit: &CommitHash,
+    mut sessions: Vec<RefName>,
+) -> Result<Vec<RefName>> {
+    if sessions.len() > 1 {
+        Copies::of(view).sort(&mut sessions)?;
+        let mut ends = Vec::with_capacity(sessions.len());
+        for name in sessions {
+            ends.push((load::tip(view, &name)?.as_ref() != Some(commit), name));
         }
+        ends.sort_by_key(|(goes_on, _)| *goes_on);
+        sessions = ends.into_iter().map(|(_, name)| name).collect();
     }
-    Ok(Vec::new())
+    Ok(sessions)
 }
 
 /// The session that `session`, which ends in `tip`, went on from or was forked from: the original of the last commit
@@ -168,43 +172,10 @@ pub(crate) fn session_among(
     view: &dyn View,
     commits: &[CommitHash],
 ) -> Result<Option<(RefName, SessionRow)>> {
-    let session = sessions_among(view, commits)?.into_iter().next();
+    let found = first_imported(view, commits)?;
+    let found = found.map(|(commit, sessions)| in_order(view, &commit, sessions));
+    let session = found.transpose()?.into_iter().flatten().next();
     session.map(|name| with_row(view, name)).transpose()
-}
-
-/// The sessions that the first of these commits came from that came from any: those that end there first, and
-/// originals before their copies.
-fn sessions_among(view: &dyn View, commits: &[CommitHash]) -> Result<Vec<RefName>> {
-    let records = view.records(commits)?.into_iter();
-    let mut found = commits.iter().zip(records);
-    let Some((commit, sources)) = found.find(|(_, records)| !records.is_empty()) else {
-        return Ok(Vec::new());
-    };
-    let mut sessions: Vec<RefName> = Vec::with_capacity(sources.len());
-    for (source, _) in sources {
-        let row = view.source(source)?;
-        let session = row.ok_or_else(|| missing_source(source))?.session;
-        if !sessions.contains(&session) {
-            sessions.push(session);
-        }
-    }
-    if sessions.len() > 1 {
-        Copies::of(view).sort(&mut sessions)?;
-        let mut ends = Vec::with_capacity(sessions.len());
-        for name in sessions {
-            ends.push((load::tip(view, &name)?.as_ref() != Some(commit), name));
-        }
-        ends.sort_by_key(|(goes_on, _)| *goes_on);
-        sessions = ends.into_iter().map(|(_, name)| name).collect();
-    }
-    Ok(sessions)
-}
-
-/// That a source of commits is not there.
-pub(crate) fn missing_source(source: u64) -> Error {
-    Error::damaged(format!(
-        "source {source} is missing, and commits came from it"
-    ))
 }
 
 /// What a commit is a copy of, and what that is a copy of, and so on; the last may not be here.

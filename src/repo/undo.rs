@@ -554,6 +554,13 @@ mod tests {
     }
 
     #[test]
+    fn a_purge_leaves_the_words_that_an_undo_goes_by() {
+        for words in UNATTENDED.iter().chain(&["import", "record", "resume"]) {
+            assert!(crate::store::KEPT_WORDS.contains(words), "{words}");
+        }
+    }
+
+    #[test]
     fn thousands_of_refs_are_taken_back_in_the_time_of_as_many() {
         let (repo, names) = with_branches(30_000);
         let since = Instant::now();

@@ -1458,6 +1458,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         assert_eq!(view.usage(&[tip])?, [Some(usage)]);
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.origin(&name)?, Some(origin));
+        assert_eq!(view.with_origins()?, [name.clone()]);
         assert_eq!(view.resumed("codex", "1")?, Some(resume.clone()));
         assert_eq!(view.resumed("claude-code", "1")?, None);
         let all = view.all_resumed()?;
@@ -1802,7 +1803,7 @@ fn what_is_purged_is_gone_and_stays_gone(make: Make<'_>) {
         assert_eq!(view.records_of(&tip)?, []);
         let operations = view.operations(None, 9)?;
         let words: Vec<&str> = operations.iter().map(|row| row.what.as_str()).collect();
-        assert_eq!(words, ["purge", PURGED]);
+        assert_eq!(words, ["purge", "import [purged]"]);
         assert_eq!(view.last_purge()?, Some(operations[0].id));
         Ok(())
     });

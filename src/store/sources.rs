@@ -445,6 +445,12 @@ pub trait Sources: Remembered {
         row.as_ref().map(OriginRow::of).transpose()
     }
 
+    /// The sessions of which a purge has erased a file.
+    fn with_origins(&self) -> Result<Vec<RefName>> {
+        let rows = remembered::all(self, &ORIGINS)?;
+        rows.iter().map(MemoryRow::name).collect()
+    }
+
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
     fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
         let row = remembered::one(self, &RECORDINGS, name.as_str())?;

@@ -372,6 +372,48 @@ fn a_fork_of_a_resumed_session_leaves_it_what_it_made() {
     assert_eq!(replies(&sandbox, &FORK[..8]), None);
 }
 
+/// A session that was resumed from a fork began with what the fork made, however many forks that one is behind; also
+/// after a purge has erased the fork's file, and once more from there.
+#[test]
+fn a_session_resumed_from_a_fork_leaves_it_what_it_made() {
+    for is_purged in [false, true] {
+        let sandbox = Sandbox::new();
+        let original = Claude::new(ORIGINAL).turns(1);
+        let fork = original.branched(FORK).turns(1);
+        let third = "2a2434f3-0000-4000-8000-000000000003";
+        let second = fork.branched(third).turns(2);
+        for session in [&original, &fork, &second] {
+            session.put(&sandbox, &session.text());
+        }
+        sandbox.ok(&["import", "--all"]);
+        if is_purged {
+            sandbox.ok(&["purge", "--match", &format!("{third} says 4"), "--force"]);
+        }
+        sandbox.ok(&[
+            "resume",
+            &format!("sessions/claude-code/{third}"),
+            "--in",
+            "claude-code",
+        ]);
+        sandbox.ok(&["import", "--all"]);
+        let written = sandbox.texts("SELECT session FROM resumes");
+        let session = format!("sessions/claude-code/{}", written[0]);
+        sandbox.ok(&["resume", &session, "--in", "claude-code"]);
+        sandbox.ok(&["import", "--all"]);
+        for (session, count) in [(ORIGINAL, "1"), (FORK, "1"), (third, "2"), ("total", "4")] {
+            let session = &session[..session.len().min(8)];
+            assert_eq!(
+                replies(&sandbox, session).as_deref(),
+                Some(count),
+                "{session} {is_purged}"
+            );
+        }
+        for id in sandbox.texts("SELECT session FROM resumes") {
+            assert_eq!(replies(&sandbox, &id[..8]), None, "{is_purged}");
+        }
+    }
+}
+
 /// A session that `resume` wrote begins with a summary, where its branch here begins with what was summed up. Whoever
 /// pulls it knows that, too, and goes on with the file from there.
 #[test]
