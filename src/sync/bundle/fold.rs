@@ -136,6 +136,7 @@ struct Folder<'a> {
     written: HashSet<ContentHash>,
     told: HashSet<CommitHash>,
     counted: HashSet<CommitHash>,
+    resumed: HashSet<String>,
     /// The number of each session file, by its session and its fingerprint.
     sources: HashMap<(String, String), usize>,
     recorded: HashSet<String>,
@@ -159,6 +160,7 @@ impl<'a> Folder<'a> {
             written: HashSet::new(),
             told: HashSet::new(),
             counted: HashSet::new(),
+            resumed: HashSet::new(),
             sources: HashMap::new(),
             recorded: HashSet::new(),
             out: zstd::stream::Encoder::new(Vec::new(), Packing::Small.level())
@@ -244,6 +246,14 @@ impl<'a> Folder<'a> {
                 "usage" => {
                     let name = name_in(rest)?;
                     if self.own.contains(&name) && self.counted.insert(name) {
+                        self.line(word, rest)?;
+                    }
+                }
+                "resumed" => {
+                    let [session, commit, _, _] = words(rest)?;
+                    let commit = hash(commit)?;
+                    let stays = self.what.keep.is_none_or(|keep| keep.contains(&commit));
+                    if stays && self.resumed.insert(session.to_owned()) {
                         self.line(word, rest)?;
                     }
                 }

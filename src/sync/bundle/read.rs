@@ -345,6 +345,7 @@ impl<'a> Taken<'a> {
             "erased" => self.erased(rest)?,
             "commit" => self.commit(rest)?,
             "usage" => self.usage(rest)?,
+            "resumed" => self.resumed(rest)?,
             "source" => self.source(rest, lines)?,
             "records" => self.records(rest)?,
             "session" => self.session(rest)?,
@@ -613,14 +614,6 @@ impl<'a> Taken<'a> {
             title: Option<String>,
             cwd: Option<String>,
             absent: Vec<String>,
-            resumed: Option<Resumed>,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Resumed {
-            commit: CommitHash,
-            messages: u64,
-            digest: ContentHash,
         }
         let (name, known) = rest.split_once(' ').ok_or_else(|| broken(SHORT))?;
         let name = session_name(name)?;
@@ -638,19 +631,28 @@ impl<'a> Taken<'a> {
             cwd: known.cwd,
             absent: known.absent,
         };
-        self.tx.put_session(&name, &row)?;
-        let Some((resumed, (tool, id))) = known.resumed.zip(name.as_session()) else {
-            return Ok(());
+        self.tx.put_session(&name, &row)
+    }
+
+    /// What `resume` wrote where the bundle was made, of a commit that is in it, or here. What is known here stays.
+    fn resumed(&mut self, rest: &str) -> Result<()> {
+        let [name, commit, messages, digest] = words(rest)?;
+        let name = session_name(name)?;
+        let (tool, id) = name.as_session().ok_or_else(|| broken(SHORT))?;
+        let digest: ContentHash = hash(digest)?;
+        let row = ResumeRow {
+            commit: hash(commit)?,
+            messages: number(messages)?,
+            digest: *digest.as_bytes(),
         };
-        let is_here = self.tx.commit(&resumed.commit)?.is_some();
-        if !is_here || self.tx.resumed(tool, id)?.is_some() {
+        if !self.sources.is_empty() || self.tx.commit(&row.commit)?.is_none() {
+            return Err(broken(
+                "a session was resumed from a commit that is not there",
+            ));
+        }
+        if self.tx.resumed(tool, id)?.is_some() {
             return Ok(());
         }
-        let row = ResumeRow {
-            commit: resumed.commit,
-            messages: resumed.messages,
-            digest: *resumed.digest.as_bytes(),
-        };
         self.tx.put_resumed(tool, id, &row)
     }
 

@@ -224,7 +224,7 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
     };
     // Each line left out, doubled, or with a byte changed: but for what stands for itself alone.
     let alone = |line: &str| {
-        ["usage", "records", "session", "ref"]
+        ["usage", "resumed", "records", "session", "ref"]
             .iter()
             .any(|word| line.starts_with(word))
     };
@@ -234,7 +234,10 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
             refused("left out", &without);
         }
         let is_set = |word| all_lines[at].starts_with(word);
-        if !is_set("usage") && !is_set("records") && !is_set("session") {
+        if !["usage", "resumed", "records", "session"]
+            .into_iter()
+            .any(is_set)
+        {
             let doubled = [&all_lines[..=at], &all_lines[at..]].concat().concat();
             refused("doubled", &doubled);
         }
@@ -268,6 +271,13 @@ fn a_bundle_that_somebody_forged_is_refused_and_writes_nothing() {
         (
             "a record that wraps",
             lines.replace(" 4+4", " 18446744073709551615+2"),
+        ),
+        (
+            "a session resumed from nowhere",
+            end(&format!(
+                "resumed {SESSION} {0} 1 {0}\nend\n",
+                "ab".repeat(32)
+            )),
         ),
         ("another file", lines.replace("the file", "the fold")),
         ("a longer file", lines.replace(" 8 ", " 9 ")),

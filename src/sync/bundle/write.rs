@@ -151,6 +151,7 @@ impl Repo {
         let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         if bundle.out.is_some() {
             bundle.usage(&commits)?;
+            bundle.resumed(tips, &commits)?;
         }
         // What is named twice brings along all that either asks for, under its name once.
         let mut seen = HashSet::new();
@@ -402,6 +403,27 @@ impl Writing<'_> {
         Ok(())
     }
 
+    /// Which sessions `resume` wrote on the way to the tips, each where its messages are the same in the bundle.
+    fn resumed(&mut self, tips: &[BundleTip], commits: &[CommitHash]) -> Result<()> {
+        let all = self.view.all_resumed()?;
+        if all.is_empty() {
+            return Ok(());
+        }
+        let own: HashSet<&CommitHash> = commits.iter().collect();
+        for (tool, id, row) in all {
+            let mut is_on_the_way = own.contains(&row.commit);
+            for tip in tips {
+                is_on_the_way = is_on_the_way || self.view.is_ancestor(&row.commit, &tip.commit)?;
+            }
+            let name = RefName::session(&tool, &id);
+            if is_on_the_way && self.renamed(&row.commit) == row.commit {
+                let (commit, messages, digest) = (row.commit, row.messages, hex(&row.digest));
+                self.line("resumed", &format!("{name} {commit} {messages} {digest}"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// These session files with their records of the commits, and what is known of the sessions, which it gives.
     fn sources(&mut self, ids: &[u64], commits: &[CommitHash]) -> Result<BTreeSet<RefName>> {
         let mut sessions: BTreeSet<RefName> = BTreeSet::new();
@@ -474,39 +496,13 @@ impl Writing<'_> {
             if let Some(row) = self.view.session(name)? {
                 let title = row.title.map(|title| self.text(title));
                 let cwd = row.cwd.map(|cwd| self.text(cwd));
-                let mut known = serde_json::json!({
+                let known = serde_json::json!({
                     "title": title, "cwd": cwd, "absent": row.absent,
                 });
-                if let Some(resumed) = self.resumed(name, commits)? {
-                    known["resumed"] = resumed;
-                }
                 self.line("session", &format!("{name} {known}"))?;
             }
         }
         Ok(sessions)
-    }
-
-    /// What `resume` remembered of a session that it wrote, where the commit is in the bundle under its own name: its
-    /// messages are then those of the file.
-    fn resumed(
-        &self,
-        session: &RefName,
-        commits: &[CommitHash],
-    ) -> Result<Option<serde_json::Value>> {
-        let row = match session.as_session() {
-            Some((tool, id)) => self.view.resumed(tool, id)?,
-            None => None,
-        };
-        let is_in =
-            |commit: &CommitHash| self.renamed(commit) == *commit && commits.contains(commit);
-        let row = row.filter(|row| is_in(&row.commit));
-        Ok(row.map(|row| {
-            serde_json::json!({
-                "commit": row.commit,
-                "messages": row.messages,
-                "digest": hex(&row.digest),
-            })
-        }))
     }
 
     /// A ref's name without whom it names, where such a name can be a ref's.
