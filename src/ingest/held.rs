@@ -115,9 +115,10 @@ pub(super) fn with_files(repo: &Repo) -> Result<Box<Stays<'static>>> {
         for name in others {
             let is_gone = match known.get(&name) {
                 Some(is_gone) => *is_gone,
-                None => !is_in_a_file(view, &name)? && !is_erased(view, &name)?,
+                None => !is_in_a_file(view, &name)?,
             };
-            if !is_gone {
+            // Only here it is known what was erased in it: its file, wherever it was moved to, would bring that back.
+            if !is_gone || is_erased(view, &name)? {
                 stays.insert(name);
             }
         }
@@ -125,7 +126,7 @@ pub(super) fn with_files(repo: &Repo) -> Result<Box<Stays<'static>>> {
     }))
 }
 
-/// Whether what was kept of a session's file was erased: where the file is went with it, so it may be there still.
+/// Whether anything of a session was erased, and with it where its file is.
 fn is_erased(view: &dyn View, session: &RefName) -> Result<bool> {
     let row = view.session(session)?.unwrap_or_default();
     Ok(row.absent.iter().any(|it| it == ERASED))

@@ -593,7 +593,11 @@ impl<'a> Intake<'a> {
                 (None, _) => None,
             };
             if placed.is_purged {
-                session.found.end.title = None;
+                let end = &mut session.found.end;
+                end.title = None;
+                if !end.absent.iter().any(|it| it == ERASED) {
+                    end.absent.push(ERASED.to_owned());
+                }
                 if tx.origin(&place.name)?.is_none() && tx.sources(&place.name)?.is_empty() {
                     tx.put_origin(&place.name, &self.file.began()?)?;
                 }

@@ -194,8 +194,10 @@ impl Placement {
             session.found.paths[0].tip = self.old;
         } else if !self.is_left {
             let known = tx.session(&self.name)?.unwrap_or_default();
-            let erased = known.absent.into_iter().filter(|it| it == ERASED);
             let end = &session.found.end;
+            let is_said = end.absent.iter().any(|it| it == ERASED);
+            let erased = known.absent.into_iter();
+            let erased = erased.filter(|it| it == ERASED && !is_said);
             let row = SessionRow {
                 title: end.title.clone(),
                 cwd: end.cwd.clone(),

@@ -164,6 +164,15 @@ fn a_session_of_which_a_purge_took_something_stays() {
     let said = sandbox.tract(&["gc", "--keep", "0"]);
     assert!(!said.contains("Let go"), "{said}");
     assert!(sandbox.ok(&["branch"]).contains("main"));
+    // Its file comes in once more, and is moved away.
+    sandbox.ok(&["import", "one.jsonl"]);
+    let there = sandbox.work().join("one.jsonl");
+    std::fs::rename(&there, sandbox.home().join("moved.jsonl")).expect("moved");
+    let said = sandbox.tract(&["gc", "--keep", "0", "--expire", "now"]);
+    assert!(!said.contains("Let go"), "{said}");
+    let moved = sandbox.home().join("moved.jsonl");
+    sandbox.ok(&["import", moved.to_str().expect("UTF-8")]);
+    assert!(!sandbox.tract(&["log", "main"]).contains("ZQXSECRET"));
 }
 
 /// What an undo took back is not there as it was when it came in.

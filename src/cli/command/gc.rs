@@ -18,7 +18,8 @@ use crate::cli::{App, Result, progress, retained};
 ///
 /// With --keep, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
 /// of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
-/// commits of it were taken over, or while its file is where it came from, for it would only come in again. What
+/// commits of it were taken over, while its file is where it came from, for it would only come in again, or if
+/// a purge erased anything in it, for its file would bring that back. What
 /// is let go is listed; tract undo brings it back as long as the log leads to it, and then it is deleted:
 /// in 90 days, or at once with --expire now.
 ///
