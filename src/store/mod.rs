@@ -66,6 +66,8 @@ pub use ledger::{Ledger, RefMoves};
 pub use objects::{CommitRow, ContentRow, Objects, ObjectsMut};
 pub use paths::{Appended, Facts, ListedCommit, Paths, Visit};
 pub use reach::{ByReach, Dropped, Reachability, ReachabilityMut};
+#[cfg(test)]
+pub(crate) use refs::KEPT_WORDS;
 pub use refs::{
     AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut, Reversal,
     Seat, TagNote, Tips, Upkeep,

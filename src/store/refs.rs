@@ -366,6 +366,28 @@ pub(super) fn configured(rows: Vec<MemoryRow>) -> Result<Vec<(String, String)>> 
 }
 
 /// What the row of a merge begins with, before the name of its branch. It stands beside what is configured.
+/// What of an operation's words a purge leaves, where they begin so: an undo goes by it.
+pub(crate) const KEPT_WORDS: [&str; 8] = [
+    "import --onto",
+    "import",
+    "record",
+    "resume",
+    "watch",
+    "hook",
+    "guard",
+    "mcp",
+];
+
+/// What a purge makes of the words in the column `what`: an expression in which `purged` is the text in their place, and
+/// `cast` stands behind each literal.
+pub(super) fn words_after_purge(purged: &str, cast: &str) -> String {
+    let kept = KEPT_WORDS.map(|words| {
+        let (len, words) = (words.len() + 1, format!("'{words} '{cast}"));
+        format!("WHEN substr(what || ' '{cast}, 1, {len}) = {words} THEN {words} || {purged}")
+    });
+    format!("CASE {} ELSE {purged} END", kept.join(" "))
+}
+
 const MERGING: &str = "merging.";
 
 /// Writing names.
@@ -422,8 +444,8 @@ pub trait RefsMut: Refs + RememberedMut {
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
 
-    /// Marks `purge`, an operation, as one, and takes the words of those before it. Why files could not be
-    /// read is forgotten with them.
+    /// Marks `purge`, an operation, as one, and takes the words of those before it, but for the [`KEPT_WORDS`] of each.
+    /// Why files could not be read is forgotten with them.
     fn purge_operations(&self, purge: u64) -> Result<()>;
 
     /// Forgets the operations before `last`, and what they and it have moved, but for where each ref was

@@ -151,11 +151,11 @@ fn what_was_purged_is_nowhere() {
     ");
     insta::assert_snapshot!(sandbox.tract(&["reflog"]), @r"
     #6  2026-03-14 12:09:00  clear --purge
-    #5  2026-03-14 12:09:00  [purged]       main 5eaa9c9 → 724e415
-    #4  2026-03-14 12:05:00  [purged]       main 6d97d14 → 5eaa9c9, ORIG_HEAD none → 6d97d14, PREV_HEAD none → 6d97d14
-    #3  2026-03-14 12:04:00  [purged]       main 5eaa9c9 → 6d97d14
-    #2  2026-03-14 12:03:00  [purged]       main 82ce037 → 5eaa9c9
-    #1  2026-03-14 12:02:00  [purged]       main none → 82ce037, sessions/openai/session none → 82ce037
+    #5  2026-03-14 12:09:00  [purged]         main 5eaa9c9 → 724e415
+    #4  2026-03-14 12:05:00  [purged]         main 6d97d14 → 5eaa9c9, ORIG_HEAD none → 6d97d14, PREV_HEAD none → 6d97d14
+    #3  2026-03-14 12:04:00  [purged]         main 5eaa9c9 → 6d97d14
+    #2  2026-03-14 12:03:00  [purged]         main 82ce037 → 5eaa9c9
+    #1  2026-03-14 12:02:00  import [purged]  main none → 82ce037, sessions/openai/session none → 82ce037
     ");
 
     // Importing the file again fills nothing.
@@ -515,4 +515,32 @@ fn a_session_that_a_purge_met_goes_on_after_a_rewind() {
             .tract(&["find", "-F", "Hello!"])
             .contains("No message matches")
     );
+}
+
+/// An undo of what was typed passes over imports, as before: a purge takes the words of an operation, not its kind.
+#[test]
+fn an_import_is_no_command_of_ones_own_after_a_purge_either() {
+    let sandbox = Sandbox::new();
+    let line = |id: &str, parent: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"s","cwd":"/p","version":"2.1.332","timestamp":"2026-11-28T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    let talk = line("a", "null", "the first of two") + &line("b", "\"a\"", "the word is hunter2");
+    sandbox.write("talk.jsonl", talk);
+    let path = "talk.jsonl".to_owned();
+    sandbox.ok(&["import", &path]);
+    sandbox.ok(&["commit", "-r", "user", "-m", "mine"]);
+    sandbox.ok(&["purge", "--match", "hunter2", "--force"]);
+    let log = sandbox.ok(&["reflog"]);
+    assert!(
+        log.contains("import [purged]") && !log.contains("talk.jsonl"),
+        "{log}"
+    );
+    sandbox.ok(&["undo", "--since", "9000d"]);
+    let found = sandbox.tract(&["find", "the first of two"]);
+    assert!(found.contains("the first of two"), "{found}");
+    sandbox.ok(&["import", &path]);
+    let found = sandbox.tract(&["find", "hunter2"]);
+    assert!(!found.contains("hunter2\n"), "{found}");
 }

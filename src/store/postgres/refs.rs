@@ -14,7 +14,7 @@ use crate::model::{Author, Millis, PURGED, RefName, RefValue};
 use crate::store::codec::number;
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::refs::{COLLECTED, Seat, kept, seen};
+use crate::store::refs::{COLLECTED, Seat, kept, seen, words_after_purge};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     Activity, AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut,
@@ -364,8 +364,9 @@ impl RefsMut for Session<'_> {
             &format!(
                 "WITH owed AS (UPDATE tract_repository SET owes_scrub = txid_current()),
                      marked AS (INSERT INTO purges (operation) VALUES ($2)){}
-                 UPDATE operations SET what = $1 WHERE id < $2",
-                emptied.collect::<String>()
+                 UPDATE operations SET what = {} WHERE id < $2",
+                emptied.collect::<String>(),
+                words_after_purge("$1", "::bytea")
             ),
             &[&PURGED, &number(purge)],
         )

@@ -12,7 +12,7 @@ use crate::hash::CommitHash;
 use crate::model::{Author, Millis, PURGED, RefName, RefValue};
 use crate::store::columns::Columns;
 use crate::store::lineage::Lineages;
-use crate::store::refs::{COLLECTED, Seat, kept, seen};
+use crate::store::refs::{COLLECTED, Seat, kept, seen, words_after_purge};
 use crate::store::tables::{self, Only, Purge};
 use crate::store::{
     Activity, AdoptedRow, Collections, MovesOf, Opening, OperationRow, ReflogRow, Refs, RefsMut,
@@ -549,9 +549,12 @@ impl RefsMut for Session<'_> {
     fn purge_operations(&self, purge: u64) -> Result<()> {
         // What was set aside may hold what is erased, and a reason may quote it.
         self.empty(tables::purged(Purge::Empty, Only::Servers))?;
-        let sql = "UPDATE operations SET what = ?1, seal = sealed(id, time, ?1, undoes, redoes)
-             WHERE id < ?2";
-        self.execute(sql, params![PURGED, number(purge)])?;
+        let what = words_after_purge("?1", "");
+        let sql = format!(
+            "UPDATE operations SET what = {what}, seal = sealed(id, time, {what}, undoes, redoes)
+             WHERE id < ?2"
+        );
+        self.execute(&sql, params![PURGED, number(purge)])?;
         self.last_purge.set(None);
         self.execute("INSERT INTO sealed!(purges)", [number(purge)])?;
         let sql = "INSERT INTO unscrubbed (operation) VALUES (?1)";
