@@ -32,7 +32,7 @@ class Methods:
     def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
 
-        - `directory`: Only those that ran in this directory or below it.
+        - `directory`: Only those that ran in this directory or below it: by its path, or by its own name, as lists show it.
         """
         return self._ask("sessions", {"directory": directory})
 
@@ -516,7 +516,7 @@ class AsyncMethods:
     async def sessions(self, directory: Optional[str] = None) -> types.SessionsAnswer:
         """Lists the sessions that were imported.
 
-        - `directory`: Only those that ran in this directory or below it.
+        - `directory`: Only those that ran in this directory or below it: by its path, or by its own name, as lists show it.
         """
         return await self._ask("sessions", {"directory": directory})
 

@@ -18,7 +18,7 @@ ImportParams = TypedDict("ImportParams", {"path": "Optional[str]", "session": "O
 class SessionsParams(TypedDict, total=False):
     """Which sessions."""
     directory: Optional[str]
-    """Only those that ran in this directory or below it."""
+    """Only those that ran in this directory or below it: by its path, or by its own name, as lists show it."""
 
 
 class ExportParams(TypedDict, total=False):
