@@ -318,7 +318,7 @@ impl<'a> Session<'a> {
         let (mut tip, mut beside) = (None, Beside::After(None));
         let (mut found, mut is_dated_anew) = (Vec::new(), false);
         for step in held {
-            let (step, next) = self.told(tx, beside, Cow::Borrowed(step))?;
+            let (step, next) = self.told(tx, (tip.as_ref(), beside), Cow::Borrowed(step))?;
             let Some(row) = same_append(tx, tip.as_ref(), &step)? else {
                 return Ok(false);
             };
@@ -351,17 +351,17 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    /// The step with its messages in the form that they have here after `beside`.
+    /// The step with its messages in the form that they have here after a commit, and on the session's own paths.
     fn told<'s>(
         &self,
         tx: &dyn Tx,
-        beside: Beside,
+        after: (Option<&CommitHash>, Beside),
         step: Cow<'s, Step>,
     ) -> Result<(Cow<'s, Step>, Beside)> {
         match &self.own {
-            None => Ok((step, beside)),
+            None => Ok((step, after.1)),
             Some(own) => {
-                let (step, beside) = own.told(tx, beside, step.into_owned())?;
+                let (step, beside) = own.told(tx, after, step.into_owned())?;
                 Ok((Cow::Owned(step), beside))
             }
         }
@@ -392,7 +392,8 @@ impl<'a> Session<'a> {
 
     fn commit(&mut self, tx: &dyn Tx, id: StepId, step: Step) -> Result<()> {
         self.work += 1;
-        let (step, beside) = self.told(tx, self.at.beside, Cow::Owned(step))?;
+        let tip = self.at.chain.tip();
+        let (step, beside) = self.told(tx, (tip.as_ref(), self.at.beside), Cow::Owned(step))?;
         let step = step.into_owned();
         self.at.beside = beside;
         if matches!(self.mode, Mode::Copy) {

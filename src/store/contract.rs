@@ -1458,7 +1458,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         assert_eq!(view.usage(&[tip])?, [Some(usage)]);
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.origin(&name)?, Some(origin));
-        assert_eq!(view.with_origins()?, [name.clone()]);
+        assert_eq!(view.with_origins()?, std::slice::from_ref(&name));
         assert_eq!(view.resumed("codex", "1")?, Some(resume.clone()));
         assert_eq!(view.resumed("claude-code", "1")?, None);
         let all = view.all_resumed()?;

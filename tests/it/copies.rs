@@ -525,6 +525,26 @@ fn what_was_erased_stays_so_in_copies_and_leaves_each_its_cost() {
     }
 }
 
+/// A fork of a fork names only that one. Where that never came in, the same message at the same moment behind the same
+/// ones is the original's all the same.
+#[test]
+fn what_was_erased_stays_so_in_a_fork_of_what_never_came_in() {
+    let sandbox = Sandbox::new();
+    let original = Claude::new(ORIGINAL).turns(2);
+    original.put(&sandbox, &original.text());
+    sandbox.ok(&["import", "--all"]);
+    let secret = format!("{ORIGINAL} says 2");
+    sandbox.ok(&["purge", "--match", &secret, "--force"]);
+    let never = original.branched(FORK).turns(1);
+    let third = never
+        .branched("2a2434f3-0000-4000-8000-000000000003")
+        .turns(1);
+    third.put(&sandbox, &third.text());
+    sandbox.ok(&["import", "--all"]);
+    assert!(!is_found(&sandbox, &secret));
+    assert!(is_found(&sandbox, &format!("{ORIGINAL} says 3")));
+}
+
 /// The same of Codex, which writes other times into a copy, and of a copy whose own original never came in.
 #[test]
 fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {

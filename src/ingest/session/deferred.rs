@@ -84,7 +84,8 @@ impl Session<'_> {
     /// Whether the commit that a step would make now was made before.
     fn is_here(&self, tx: &dyn Tx, id: StepId, step: &Step) -> Result<bool> {
         let tip = self.at.chain.tip();
-        let (step, _) = self.told(tx, self.at.beside, Cow::Borrowed(step))?;
+        let after = (tip.as_ref(), self.at.beside);
+        let (step, _) = self.told(tx, after, Cow::Borrowed(step))?;
         if matches!(self.mode, Mode::Copy) && same_append(tx, tip.as_ref(), &step)?.is_some() {
             return Ok(true);
         }

@@ -83,11 +83,12 @@ impl Own {
     }
 
     /// The step with its messages in the form that they have here: as the session has them already
-    /// after `beside`, or else as they are not erased. And where that is on its own paths.
+    /// after `beside`, or as they were said at that very moment behind `tip`, for that is a copy of a session that is not known
+    /// as one, or else as they are not erased. And where that is on its own paths.
     pub(super) fn told(
         &self,
         view: &dyn View,
-        beside: Beside,
+        (tip, beside): (Option<&CommitHash>, Beside),
         step: Step,
     ) -> Result<(Step, Beside)> {
         let messages: Vec<&Sealed<Message>> = match &step.action {
@@ -115,7 +116,13 @@ impl Own {
         }
         let (beside, mut said) = match found {
             Some((beside, contents)) => (beside, contents.into_iter()),
-            None => (Beside::Nowhere, Vec::new().into_iter()),
+            None => {
+                let said = said_then(view, tip, &step, &forms)?;
+                (
+                    Beside::Nowhere,
+                    said.into_iter().collect::<Vec<_>>().into_iter(),
+                )
+            }
         };
         let mut forms = forms.into_iter();
         let step = step.with(|message| {
@@ -154,6 +161,28 @@ pub(in crate::ingest) fn refs_of(
         name = first.numbered(number);
     }
     Ok((known, name))
+}
+
+/// The erased form of the message that a step appends, where the commit that appends it behind `tip` at that moment is here.
+fn said_then(
+    view: &dyn View,
+    tip: Option<&CommitHash>,
+    step: &Step,
+    forms: &[Vec<Sealed<Message>>],
+) -> Result<Option<ContentHash>> {
+    let (Action::Append(_), [forms]) = (&step.action, forms) else {
+        return Ok(None);
+    };
+    let erased = forms.iter().take(forms.len() - 1);
+    for content in erased.map(Sealed::hash) {
+        let appends = view.appends_after(tip, &content)?;
+        for row in view.commits(&appends)?.into_iter().flatten() {
+            if row.commit.time == step.time && row.commit.settings == step.settings {
+                return Ok(Some(content));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Whether an operation is of the kind that a step makes.
