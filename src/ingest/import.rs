@@ -584,8 +584,8 @@ impl<'a> Intake<'a> {
             self.remember(&*tx, file, source)?;
         }
         let mut reports = Vec::with_capacity(self.sessions.len());
-        for (index, (mut session, place)) in self.sessions.drain(..).zip(placed.places).enumerate()
-        {
+        let places = self.sessions.drain(..).zip(placed.places);
+        for (index, (mut session, mut place)) in places.enumerate() {
             let chosen = match (self.request.branch, index) {
                 (Some(name), 0) => Some(name.to_owned()),
                 (Some(name), _) => Some(format!("{name}/{}", index + 1)),
@@ -593,11 +593,8 @@ impl<'a> Intake<'a> {
                 (None, _) => None,
             };
             if placed.is_purged {
-                let end = &mut session.found.end;
-                end.title = None;
-                if !end.absent.iter().any(|it| it == ERASED) {
-                    end.absent.push(ERASED.to_owned());
-                }
+                session.found.end.title = None;
+                place.is_erased = true;
                 if tx.origin(&place.name)?.is_none() && tx.sources(&place.name)?.is_empty() {
                     tx.put_origin(&place.name, &self.file.began()?)?;
                 }

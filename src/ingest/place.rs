@@ -31,6 +31,8 @@ pub(super) struct Placement {
     kept: u64,
     /// The session goes on in a newer file: what this one ends with stands beside it.
     is_left: bool,
+    /// Something was erased in it, or in what it is a copy of.
+    pub(super) is_erased: bool,
 }
 
 impl Placement {
@@ -129,6 +131,7 @@ impl Placement {
             outcome,
             is_older: false,
             is_left: false,
+            is_erased: false,
         })
     }
 
@@ -150,6 +153,7 @@ impl Placement {
             is_older: false,
             kept: 0,
             is_left: false,
+            is_erased: false,
         }
     }
 
@@ -194,10 +198,9 @@ impl Placement {
             session.found.paths[0].tip = self.old;
         } else if !self.is_left {
             let known = tx.session(&self.name)?.unwrap_or_default();
+            let is_erased = self.is_erased || known.absent.iter().any(|it| it == ERASED);
+            let erased = is_erased.then(|| ERASED.to_owned());
             let end = &session.found.end;
-            let is_said = end.absent.iter().any(|it| it == ERASED);
-            let erased = known.absent.into_iter();
-            let erased = erased.filter(|it| it == ERASED && !is_said);
             let row = SessionRow {
                 title: end.title.clone(),
                 cwd: end.cwd.clone(),

@@ -151,7 +151,7 @@ fn what_was_erased_elsewhere_stays_so_when_its_file_comes_in() {
         let parent = at.checked_sub(1).map(|before| format!("{session}{before}"));
         let message = json!({"role": "user", "content": text});
         let line = json!({"type": "user", "uuid": format!("{session}{at}"), "parentUuid": parent, "sessionId": session,
-            "cwd": "/p", "version": "2.1.332", "timestamp": format!("2026-11-28T10:00:{at:02}.000Z"), "message": message});
+            "cwd": "/p", "version": "2.1.332", "timestamp": format!("2026-11-28T1{}:00:{at:02}.000Z", u8::from(session == "two")), "message": message});
         format!("{line}\n")
     };
     let of = |session: &str| {

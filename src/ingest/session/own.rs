@@ -170,7 +170,8 @@ fn said_then(
     step: &Step,
     forms: &[Vec<Sealed<Message>>],
 ) -> Result<Option<ContentHash>> {
-    let (Action::Append(_), [forms]) = (&step.action, forms) else {
+    // What bears no time says nothing of when it was said.
+    let (Action::Append(_), [forms], Some(_)) = (&step.action, forms, step.time) else {
         return Ok(None);
     };
     let erased = forms.iter().take(forms.len() - 1);
