@@ -97,7 +97,7 @@ impl Repo {
     /// # Errors
     ///
     /// [`Error::Refused`] where there is nothing to compact, an end of the span isn't in the
-    /// context, or the summary is empty; what the maker of the summary returns; and whatever
+    /// context, or is no more once the summary is made, or the summary is empty; what the maker of the summary returns; and whatever
     /// [`Repo::operate`] does. Nothing is changed then.
     ///
     /// ```
@@ -170,6 +170,10 @@ impl Repo {
             return Err(Error::Refused(Refusal::EmptySummary));
         }
         let surgery = self.operate_on(scene, call, &needs, options, |scene| {
+            // Somebody may have hidden an end meanwhile, which the summary is of.
+            if let Extent::Range(..) = span {
+                compact::replaced(&scene.input, span)?;
+            }
             let chosen = within(&scene.input, &stretches)?;
             let draft = compact::entries(&scene.input, &chosen, known.then_some(text.as_str()))?;
             Ok(vec![draft])

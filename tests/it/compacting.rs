@@ -210,6 +210,23 @@ fn what_is_said_while_the_summary_is_made_stays_after_it() {
     ");
 }
 
+/// A summary is of what stood there: where somebody hides an end of the range meanwhile, it is refused, as it is
+/// where the end was hidden before.
+#[test]
+fn an_end_that_is_hidden_while_the_summary_is_made_refuses_it() {
+    let sandbox = talk(3);
+    let program = env!("CARGO_BIN_EXE_tract");
+    let command = format!("cat > /dev/null; {program} drop -q :4 > /dev/null; echo All so far.");
+    let said = sandbox.tract(&["compact", ":2..:4", "--exec", &command]);
+    let hidden = sandbox.tract(&["log", "-n", "1", "--format", "%s", "--op", "hide"]);
+    assert!(
+        said.starts_with("exit code: 1") && said.contains("error: "),
+        "{said}"
+    );
+    assert!(!hidden.contains("All so far"), "{hidden}");
+    assert!(!sandbox.ok(&["compile"]).contains("All so far"));
+}
+
 #[test]
 fn nothing_to_compact_is_refused() {
     let sandbox = talk(0);
