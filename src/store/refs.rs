@@ -444,8 +444,8 @@ pub trait RefsMut: Refs + RememberedMut {
     /// An operation must be open.
     fn set_reference(&self, name: &RefName, new: Option<&RefValue>) -> Result<()>;
 
-    /// Marks `purge`, an operation, as one, and takes the words of those before it, but for the [`KEPT_WORDS`] of each.
-    /// Why files could not be read is forgotten with them.
+    /// Marks `purge`, an operation, as one, and takes the words of those before it, but for those that say what
+    /// kind of command it was where an undo asks for that. Why files could not be read is forgotten with them.
     fn purge_operations(&self, purge: u64) -> Result<()>;
 
     /// Forgets the operations before `last`, and what they and it have moved, but for where each ref was
