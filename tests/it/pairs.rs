@@ -614,6 +614,11 @@ fn tried(plain: u32, full: u32) -> u32 {
     full * times / part
 }
 
+/// Whether a command is several operations: another may come between two of them (docs/reliability.md).
+fn is_several(deed: &Deed) -> bool {
+    deed.command == "pull" && deed.line.contains("--merge")
+}
+
 /// Tries so many pairs of those deeds.
 fn pairs(ground: &Ground, deeds: &[&Deed], count: u32) {
     let seed = conditions::chance();
@@ -622,6 +627,9 @@ fn pairs(ground: &Ground, deeds: &[&Deed], count: u32) {
     for _ in 0..count {
         let [one, other] = [(); 2].map(|()| deeds[chance.below(deeds.len())]);
         let lag = chance.below(30) as u64;
+        if is_several(one) || is_several(other) {
+            continue;
+        }
         if let Err(why) = at_once(ground, one, other, lag) {
             found.push(format!("{} | {} ({lag} ms)\n{why}", one.line, other.line));
         }
