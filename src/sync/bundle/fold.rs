@@ -136,6 +136,7 @@ struct Folder<'a> {
     written: HashSet<ContentHash>,
     told: HashSet<CommitHash>,
     counted: HashSet<CommitHash>,
+    needed: BTreeSet<CommitHash>,
     resumed: HashSet<String>,
     /// The number of each session file, by its session and its fingerprint.
     sources: HashMap<(String, String), usize>,
@@ -160,6 +161,7 @@ impl<'a> Folder<'a> {
             written: HashSet::new(),
             told: HashSet::new(),
             counted: HashSet::new(),
+            needed: BTreeSet::new(),
             resumed: HashSet::new(),
             sources: HashMap::new(),
             recorded: HashSet::new(),
@@ -203,14 +205,11 @@ impl<'a> Folder<'a> {
         let members = members.filter(|it| self.own.contains(&it.hash));
         let mut needs: BTreeSet<CommitHash> = members.flat_map(|it| it.parents.clone()).collect();
         needs.extend(self.beyond().into_iter().map(|(_, commit)| commit));
-        for need in needs
-            .iter()
-            .filter(|it| !self.own.contains(it))
-            .copied()
-            .collect::<Vec<_>>()
-        {
+        needs.retain(|it| !self.own.contains(it));
+        for need in &needs {
             self.line("need", &need.to_string())?;
         }
+        self.needed = needs;
         Ok(())
     }
 
@@ -252,8 +251,8 @@ impl<'a> Folder<'a> {
                 "resumed" => {
                     let [session, commit, _, _] = words(rest)?;
                     let commit = hash(commit)?;
-                    let stays = self.what.keep.is_none_or(|keep| keep.contains(&commit));
-                    if stays && self.resumed.insert(session.to_owned()) {
+                    let is_named = self.own.contains(&commit) || self.needed.contains(&commit);
+                    if is_named && self.resumed.insert(session.to_owned()) {
                         self.line(word, rest)?;
                     }
                 }

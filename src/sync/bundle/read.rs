@@ -634,7 +634,7 @@ impl<'a> Taken<'a> {
         self.tx.put_session(&name, &row)
     }
 
-    /// What `resume` wrote where the bundle was made, of a commit that is in it, or here. What is known here stays.
+    /// What `resume` wrote where the bundle was made, of a commit that is in it, or needed by it. What is known here stays.
     fn resumed(&mut self, rest: &str) -> Result<()> {
         let [name, commit, messages, digest] = words(rest)?;
         let name = session_name(name)?;
@@ -645,7 +645,8 @@ impl<'a> Taken<'a> {
             messages: number(messages)?,
             digest: *digest.as_bytes(),
         };
-        if !self.sources.is_empty() || self.tx.commit(&row.commit)?.is_none() {
+        let is_named = self.commits.contains_key(&row.commit) || self.needs.contains(&row.commit);
+        if !self.sources.is_empty() || !is_named {
             return Err(broken(
                 "a session was resumed from a commit that is not there",
             ));

@@ -151,7 +151,7 @@ impl Repo {
         let commits: Vec<CommitHash> = rows.iter().map(|row| row.hash).collect();
         if bundle.out.is_some() {
             bundle.usage(&commits)?;
-            bundle.resumed(tips, &commits)?;
+            bundle.resumed(&commits)?;
         }
         // What is named twice brings along all that either asks for, under its name once.
         let mut seen = HashSet::new();
@@ -403,20 +403,13 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Which sessions `resume` wrote on the way to the tips, each where its messages are the same in the bundle.
-    fn resumed(&mut self, tips: &[BundleTip], commits: &[CommitHash]) -> Result<()> {
+    /// Which sessions `resume` wrote of commits that are in the bundle, or needed by it: each where its messages are the same there.
+    fn resumed(&mut self, commits: &[CommitHash]) -> Result<()> {
         let all = self.view.all_resumed()?;
-        if all.is_empty() {
-            return Ok(());
-        }
-        let own: HashSet<&CommitHash> = commits.iter().collect();
+        let named: HashSet<CommitHash> = commits.iter().chain(&self.done.needs).copied().collect();
         for (tool, id, row) in all {
-            let mut is_on_the_way = own.contains(&row.commit);
-            for tip in tips {
-                is_on_the_way = is_on_the_way || self.view.is_ancestor(&row.commit, &tip.commit)?;
-            }
-            let name = RefName::session(&tool, &id);
-            if is_on_the_way && self.renamed(&row.commit) == row.commit {
+            if named.contains(&row.commit) && self.renamed(&row.commit) == row.commit {
+                let name = RefName::session(&tool, &id);
                 let (commit, messages, digest) = (row.commit, row.messages, hex(&row.digest));
                 self.line("resumed", &format!("{name} {commit} {messages} {digest}"))?;
             }
