@@ -43,6 +43,7 @@ pub(crate) struct Copies<'v> {
     view: &'v dyn View,
     ranks: RefCell<HashMap<RefName, Rank>>,
     parents: RefCell<HashMap<RefName, Vec<RefName>>>,
+    resumes: RefCell<HashMap<RefName, usize>>,
     /// The sessions whose files a purge has erased.
     erased: RefCell<Option<Vec<RefName>>>,
 }
@@ -53,6 +54,7 @@ impl<'v> Copies<'v> {
             view,
             ranks: RefCell::default(),
             parents: RefCell::default(),
+            resumes: RefCell::default(),
             erased: RefCell::default(),
         }
     }
@@ -88,8 +90,18 @@ impl<'v> Copies<'v> {
         Ok(rank)
     }
 
-    /// How often `resume` wrote anything of which a session came.
+    /// How often `resume` wrote anything of which a session came. Files may name each other in a circle: that counts once.
     fn resumes(&self, name: &RefName) -> Result<usize> {
+        if let Some(known) = self.resumes.borrow().get(name) {
+            return Ok(*known);
+        }
+        self.resumes.borrow_mut().insert(name.clone(), 0);
+        let count = self.count_resumes(name)?;
+        self.resumes.borrow_mut().insert(name.clone(), count);
+        Ok(count)
+    }
+
+    fn count_resumes(&self, name: &RefName) -> Result<usize> {
         let Some(commit) = resumed_at(self.view, name)? else {
             // What was forked off a resumed session began with what that one made.
             for parent in self.parents(name)? {

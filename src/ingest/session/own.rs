@@ -114,16 +114,14 @@ impl Own {
                 break;
             }
         }
-        let (beside, mut said) = match found {
-            Some((beside, contents)) => (beside, contents.into_iter()),
-            None => {
-                let said = said_then(view, tip, &step, &forms)?;
-                (
-                    Beside::Nowhere,
-                    said.into_iter().collect::<Vec<_>>().into_iter(),
-                )
-            }
+        let (beside, said) = match found {
+            Some(found) => found,
+            None => (
+                Beside::Nowhere,
+                Vec::from_iter(said_then(view, tip, &step, &forms)?),
+            ),
         };
+        let mut said = said.into_iter();
         let mut forms = forms.into_iter();
         let step = step.with(|message| {
             let mut forms = forms.next().unwrap_or_else(|| vec![message]);
