@@ -543,6 +543,9 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
     if !state.faults.is_empty() {
         return Err(format!("damage: {:?}", state.faults));
     }
+    if is_several(one) || is_several(other) {
+        return Ok(());
+    }
     let mut allowed: Vec<(State, &str)> = allowed
         .into_iter()
         .map(|(allowed, who)| (allowed.clone(), who))
@@ -614,7 +617,8 @@ fn tried(plain: u32, full: u32) -> u32 {
     full * times / part
 }
 
-/// Whether a command is several operations: another may come between two of them (docs/reliability.md).
+/// Whether a command is several operations: another may come between two of them (docs/reliability.md), so that only damage is
+/// looked for behind it.
 fn is_several(deed: &Deed) -> bool {
     deed.command == "pull" && deed.line.contains("--merge")
 }
@@ -627,9 +631,6 @@ fn pairs(ground: &Ground, deeds: &[&Deed], count: u32) {
     for _ in 0..count {
         let [one, other] = [(); 2].map(|()| deeds[chance.below(deeds.len())]);
         let lag = chance.below(30) as u64;
-        if is_several(one) || is_several(other) {
-            continue;
-        }
         if let Err(why) = at_once(ground, one, other, lag) {
             found.push(format!("{} | {} ({lag} ms)\n{why}", one.line, other.line));
         }
