@@ -348,6 +348,16 @@ impl<'a> Session<'a> {
                 return Ok(true);
             }
         }
+        // Of a session whose file a purge has erased, no record is left.
+        for name in tx.with_origins()? {
+            if let Some(tip) = load::tip(tx, &name)?.filter(|_| !is_own(&name)) {
+                for commit in commits {
+                    if tip == *commit || tx.is_ancestor(commit, &tip)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
         Ok(false)
     }
 

@@ -583,3 +583,41 @@ fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {
         sandbox.ok(&["find", "four"]);
     }
 }
+
+/// What a copy holds stays its original's after a purge that erased what the original said later.
+#[test]
+fn a_copy_of_a_session_that_was_purged_stays_one() {
+    const PARENT: &str = "01a1fe4f-33f9-7941-9c3c-4fe4330026ba";
+    const SIDE: &str = "01a1f04f-11f9-7941-9c3c-4fe4330026bb";
+    let talk = |rollout: &mut Rollout, prompts: &[&str]| {
+        for prompt in prompts {
+            rollout.says("user", "input_text", prompt);
+            rollout.says("assistant", "output_text", &format!("{prompt}, then"));
+        }
+    };
+    let mut parent = Rollout::new(PARENT);
+    talk(&mut parent, &["one", "two", "the sack of rye"]);
+    let mut side = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+    talk(&mut side, &["one", "two", "three"]);
+    for is_known in [false, true] {
+        let sandbox = Sandbox::empty();
+        let bring = |number: u32, rollout: &Rollout| {
+            let name = sandbox.write(&rollout.name(number), rollout.text());
+            sandbox.ok(&["import", &name.display().to_string()])
+        };
+        sandbox.ok(&["init"]);
+        bring(0, &parent);
+        if is_known {
+            bring(1, &side);
+        }
+        sandbox.ok(&["purge", "--match", "sack of rye", "--force"]);
+        let mut grown = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+        talk(&mut grown, &["one", "two", "three", "four"]);
+        bring(1, &grown);
+        let first = |session: &str| {
+            let log = sandbox.ok(&["log", "-n", "0", &format!("refs/sessions/codex/{session}")]);
+            log.lines().last().map(str::to_owned)
+        };
+        assert_eq!(first(SIDE), first(PARENT), "{is_known}");
+    }
+}
