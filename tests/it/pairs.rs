@@ -125,6 +125,12 @@ fn forgets(deed: &Deed) -> bool {
     is_told("--expire now") || is_told("purge")
 }
 
+/// The operations of a command that is two of them: another command may come between (docs/reliability.md).
+fn parts(whole: &Deed) -> Option<[Deed; 2]> {
+    (whole.line == "pull o --merge")
+        .then(|| [deed("fetch", "fetch o"), deed("merge", "merge o/main")])
+}
+
 /// Whether one of them renames or removes a remote to which the other pushes. The other repository has what was pushed; where
 /// its refs were seen is then written down for nobody.
 fn parts_from_remote(one: &Deed, other: &Deed) -> bool {
@@ -519,10 +525,24 @@ fn in_turn(ground: &Ground, deeds: [(&Deed, i64); 2]) -> InTurn {
     }
 }
 
+/// What is there when the one that is two operations has the other between them, and who was acknowledged.
+fn between(ground: &Ground, [whole, other]: [(&Deed, i64); 2]) -> Option<(State, bool, bool)> {
+    let [first, last] = parts(whole.0)?;
+    ground.put_back();
+    let is_begun = ended(ground.start(&first, whole.1)).0;
+    let is_other = ended(ground.start(other.0, other.1)).0;
+    let is_whole = is_begun && ended(ground.start(&last, whole.1)).0;
+    Some((ground.state(), is_whole, is_other))
+}
+
 /// Tries a pair, the second so many milliseconds after the first.
 fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), String> {
     let (a, b) = ((one, 1), (other, 2));
     let (ab, ba) = (in_turn(ground, [a, b]), in_turn(ground, [b, a]));
+    let second_between = between(ground, [a, b]);
+    let first_between =
+        between(ground, [b, a]).map(|(state, first, second)| (state, second, first));
+    let is_several = second_between.is_some() || first_between.is_some();
     ground.put_back();
     let start = ground.state();
     let first = ground.start(one, 1);
@@ -530,7 +550,14 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
     let second = ground.start(other, 2);
     let ((is_one, said_one), (is_other, said_other)) = (ended(first), ended(second));
     let mut state = ground.state();
-    let allowed = match (is_one, is_other) {
+    if !state.faults.is_empty() {
+        return Err(format!("damage: {:?}", state.faults));
+    }
+    // It merges what it fetched by its hash, also where an undo has moved the ref back by then.
+    if is_several && [one, other].iter().any(|deed| deed.command == "undo") {
+        return Ok(());
+    }
+    let mut allowed: Vec<_> = match (is_one, is_other) {
         (true, true) => {
             let orders = [(&ab, "the first"), (&ba, "the second")].into_iter();
             let orders = orders.filter(|(order, _)| order.first && order.second);
@@ -540,11 +567,15 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
         (false, true) => vec![(&ba.alone, "the second alone")],
         (false, false) => vec![(&start, "nobody")],
     };
-    if !state.faults.is_empty() {
-        return Err(format!("damage: {:?}", state.faults));
-    }
-    if is_several(one) || is_several(other) {
-        return Ok(());
+    for (order, who) in [
+        (&second_between, "the second between"),
+        (&first_between, "the first between"),
+    ] {
+        if let Some((state, first, second)) = order
+            && (is_one, is_other) == (*first, *second)
+        {
+            allowed.push((state, who));
+        }
     }
     let mut allowed: Vec<(State, &str)> = allowed
         .into_iter()
@@ -555,7 +586,7 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
         .map(|(state, _)| state)
         .chain([&mut state])
     {
-        if forgets(one) || forgets(other) {
+        if is_several || forgets(one) || forgets(other) {
             state.log.clear();
         }
         if parts_from_remote(one, other) {
@@ -615,12 +646,6 @@ fn tried(plain: u32, full: u32) -> u32 {
         return plain;
     }
     full * times / part
-}
-
-/// Whether a command is several operations: another may come between two of them (docs/reliability.md), so that only damage is
-/// looked for behind it.
-fn is_several(deed: &Deed) -> bool {
-    deed.command == "pull" && deed.line.contains("--merge")
 }
 
 /// Tries so many pairs of those deeds.
