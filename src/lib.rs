@@ -30,11 +30,11 @@ pub mod diff;
 #[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
+pub mod formats;
 pub mod hash;
 #[doc(hidden)]
 pub mod ingest;
 #[doc(hidden)]
-pub mod interop;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]

@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Interrupted, NameOf, PeerTrouble, Refusal, ServerTrouble};
+use crate::formats::FORMATS;
 use crate::hash::HashPrefix;
-use crate::interop::FORMATS;
 use crate::model::{Role, nearest};
 use crate::render::{counted_secrets, grouped, plural, shell_word};
 

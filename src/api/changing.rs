@@ -8,9 +8,9 @@ use super::{
     ApiError, At, BranchMoveParams, JsonSettings, Method, MoveAnswer, RawJson, branch_moves,
 };
 use crate::error::Error;
+use crate::formats::shared::single::{self, SingleMessage};
 use crate::hash::CommitHash;
 use crate::ingest::{read_message, read_messages};
-use crate::interop::single::{self, SingleMessage};
 use crate::model::price::is_usual_tier;
 use crate::model::tokens::Counter;
 use crate::model::{Author, Draft, Message, Part, Priority, Role};

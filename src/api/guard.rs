@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use crate::error::{Error, Result};
+use crate::formats::shared::redacted::{FoundSecrets, Sieve};
 use crate::hash::CommitHash;
-use crate::interop::redacted::{FoundSecrets, Sieve};
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::repo::Repo;
 

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, WorkProgress};
+use crate::formats::Format;
 use crate::ingest::{
     self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
     Waiting, adopt, called,
 };
-use crate::interop::Format;
 use crate::model::RefName;
 use crate::model::tokens::Counter;
 use crate::render::plural;
@@ -85,7 +85,7 @@ pub struct ImportedFacts {
 impl ImportAnswer {
     fn of(family: &FamilyReport) -> Self {
         let report = &family.own;
-        let problem = |it: &crate::interop::Problem| format!("line {}: {}", it.line, it.reason);
+        let problem = |it: &crate::formats::Problem| format!("line {}: {}", it.line, it.reason);
         let facts = |session: &ImportedSession| ImportedFacts {
             name: session.name.to_string(),
             outcome: match session.outcome {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApiError, At, Method, guard};
 use crate::error::Error;
+use crate::formats::Format;
 use crate::ingest::{self, ExportOptions, NewSession, session_format, session_meant};
-use crate::interop::Format;
 use crate::model::secret::{Leaving, Secrets};
 
 /// What is done about secrets.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use tract::interop::{EventStream, sniff};
+use tract::formats::{EventStream, sniff};
 use tract::model::Part;
 use tract::tree::{Event, Fold, Happening, Tree};
 
@@ -274,7 +274,7 @@ mod tests {
             fold.feed(event);
         }
         let tree = fold.settle();
-        let text = tract::interop::messages_of(&tree);
+        let text = tract::formats::messages_of(&tree);
         let text = text
             .iter()
             .flat_map(|message| &message.parts)

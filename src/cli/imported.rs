@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use tract::formats::Format;
 use tract::ingest::{BranchOutcome, ImportReport, ImportedSession, Outcome};
-use tract::interop::Format;
 use tract::model::secret::SecretCounts;
 use tract::model::tokens::context_total;
 use tract::model::{Head, HideKind, RefName};

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use tract::Error;
+use tract::formats::{EventStream, sniff};
 use tract::ingest::database::{self, Listings};
 use tract::ingest::family::Queue;
 use tract::ingest::{self, FileInput, ImportRequest};
-use tract::interop::{EventStream, sniff};
 use tract::model::RefName;
 use tract::model::tokens::Counter;
 use tract::render::{plural, shell_word};

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use tract::Error;
+use tract::formats::{Format, registry, sniff};
 use tract::ingest::{Due, Recorder};
-use tract::interop::{Format, formats, sniff};
 use tract::tree::Tree;
 
 use super::incoming::{Came, Incoming};
@@ -92,7 +92,7 @@ impl Opening {
 
     /// The format to read it in: the one that was asked for, if it is not another.
     pub fn stream(&self, asked: Option<&'static Format>) -> Result<&'static Format> {
-        let names = formats::stream_names();
+        let names = registry::stream_names();
         match (asked, self.format) {
             (Some(asked), Some(found)) if asked != found => {
                 let why = format!("the content is {found}, not {asked}");

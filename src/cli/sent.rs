@@ -1,9 +1,9 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
 use tract::api::UNSAID;
+use tract::formats::Problem;
+use tract::formats::shared::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::hash::CommitHash;
-use tract::interop::Problem;
-use tract::interop::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::query::{AnsweredRequest, RequestsOn, requests_of, requests_on};
 use tract::render::{Label, Line, amount, plural, table};
 use tract::repo::Repo;

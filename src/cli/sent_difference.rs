@@ -1,8 +1,8 @@
 //! How the requests of two replies differ, as they were sent, for people.
 
+use tract::formats::shared::sent::{SentDifference, SystemDifference};
 use tract::hash::CommitHash;
 use tract::ingest::missed_between;
-use tract::interop::sent::{SentDifference, SystemDifference};
 use tract::query::answered_request;
 use tract::render::{Label, Line, grouped, plural};
 use tract::repo::Repo;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tract::api::request_payload;
 use tract::compile::RequestOptions;
 use tract::context::Context;
-use tract::interop::messages_of;
+use tract::formats::messages_of;
 use tract::model::{Draft, Message, Part, RefName, Role};
 use tract::render::plural;
 use tract::repo::{On, Repo};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tract::Error;
+use tract::formats::registry;
 use tract::ingest::tool_dirs::SessionFile;
 use tract::ingest::{self, called, namesakes};
-use tract::interop::formats;
 use tract::model::{Millis, RefName, RefValue};
 use tract::render::{Label, columns, grouped, plural};
 use tract::repo::Repo;
@@ -20,7 +20,7 @@ const ID_CHARS: usize = 8;
 
 /// The tools that keep their sessions by directory.
 pub fn tools() -> String {
-    formats::tools(|format| format.home.is_some())
+    registry::tools(|format| format.home.is_some())
 }
 
 /// The sessions of the working directory, of the repository's and of git's above it, or those of

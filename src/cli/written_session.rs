@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tract::Error;
+use tract::formats::{Format, Resume};
 use tract::hash::CommitHash;
 use tract::ingest::{NewSession, resume};
-use tract::interop::{Format, Resume};
 use tract::model::secret::Leaving;
 use tract::repo::Repo;
 

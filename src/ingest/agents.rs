@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
+use crate::formats::shared::records::each_record;
 use crate::hash::CommitHash;
-use crate::interop::records::each_record;
 use crate::model::{Message, RefName, RefValue};
 use crate::repo::Repo;
 use crate::repo::kept::KeptSource;

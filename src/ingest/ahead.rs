@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 
 use crate::error::Result;
+use crate::formats::{BranchStart, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::hash::ContentHash;
-use crate::interop::{BranchStart, Problem, SessionEnd, SessionStart, Sink, Step};
 use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::tokens::Counter;
 use crate::model::{Message, Sealed, TokenCount};

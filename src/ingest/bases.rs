@@ -9,8 +9,8 @@ use super::file::BLOCK_BYTES;
 use super::session::refs_of;
 use super::source::kept_blocks;
 use crate::error::{Error, Result};
-use crate::interop::records::first_line;
-use crate::interop::{Base, Bases, Descent, Format, Input};
+use crate::formats::shared::records::first_line;
+use crate::formats::{Base, Bases, Descent, Format, Input};
 use crate::model::Span;
 use crate::store::{SourceRow, Store, View};
 

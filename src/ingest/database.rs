@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::plain;
 use crate::error::{Error, Result};
-use crate::interop::rows::{Row, Rows, StoredSession, Tables};
-use crate::interop::{FORMATS, Format, Input};
+use crate::formats::shared::rows::{Row, Rows, StoredSession, Tables};
+use crate::formats::{FORMATS, Format, Input};
 use crate::store::{FileStamp, ForeignTables, is_database, read_foreign};
 
 impl Rows for ForeignTables {

@@ -15,8 +15,8 @@ use super::outgoing::{
 use crate::compile::{Provider, Repair, RequestOptions, compile};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::formats::{Document, Export, Format, Outgoing, Shape};
 use crate::hash::CommitHash;
-use crate::interop::{Document, Export, Format, Outgoing, Shape};
 use crate::model::{Message, Millis, RefName, Span};
 use crate::repo::kept::KeptSource;
 use crate::repo::kept::{spans, texts};

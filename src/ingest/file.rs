@@ -11,7 +11,7 @@ use super::plain::{self, PlainFile};
 use super::record_files::{self, RecordFolder};
 use super::small_files;
 use crate::error::{Error, Result};
-use crate::interop::{Input, Problem};
+use crate::formats::{Input, Problem};
 use crate::model::expansion::most_expanded;
 use crate::store::FileStamp;
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use super::plain::cut;
-use crate::interop::Input;
+use crate::formats::Input;
 
 /// Files, each a line. None of them is held.
 ///

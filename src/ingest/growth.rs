@@ -5,7 +5,7 @@
 //! of these places is found by the next import that reads it whole. That a reader may begin in the middle
 //! is no guess: from there it must tell the last commits that are here word for word.
 //! Deliberately absent: when this is asked for, and which records reach further back than the end; that a
-//! format says ([`Continuer`](crate::interop::Continuer)).
+//! format says ([`Continuer`](crate::formats::Continuer)).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use super::inspect::SessionInput;
 use super::plain::{absolute, cut};
 use super::report::REDACTED;
 use crate::error::{Error, Result};
+use crate::formats::{Action, Format, Input, Midway, SessionEnd, Sink, Step};
 use crate::hash::{CommitHash, Fingerprint};
-use crate::interop::{Action, Format, Input, Midway, SessionEnd, Sink, Step};
 use crate::model::{Millis, RefName, Sealed, Settings, Span};
 use crate::repo::kept::spans;
 use crate::repo::{Repo, load};

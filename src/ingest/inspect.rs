@@ -7,11 +7,12 @@ use super::file::FileInput;
 use super::plain;
 use super::tool_dirs::{folder_of, stem};
 use crate::error::{Error, Result};
-use crate::interop::copied::{self, FirstRecords};
-use crate::interop::redacted::RedactedInput;
-use crate::interop::{
+use crate::formats::shared::copied::{self, FirstRecords};
+use crate::formats::shared::foreign;
+use crate::formats::shared::redacted::RedactedInput;
+use crate::formats::{
     Action, Bases, BranchStart, Format, Input, Problem, SessionEnd, SessionStart, Sink, Source,
-    Step, foreign, sniff,
+    Step, sniff,
 };
 use crate::model::secret::{SecretCounts, Secrets};
 use crate::model::{HideKind, RefName, Role, preview};

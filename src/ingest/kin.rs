@@ -12,9 +12,9 @@ use super::file::FileInput;
 use super::report::ImportReport;
 use super::tool_dirs::{files_in, folder_of, stem, walk_directory};
 use crate::error::Result;
-use crate::interop::records::beginning;
-use crate::interop::rows::StoredSession;
-use crate::interop::{Agents, Descent, FORMATS, Format};
+use crate::formats::shared::records::beginning;
+use crate::formats::shared::rows::StoredSession;
+use crate::formats::{Agents, Descent, FORMATS, Format};
 use crate::repo::Repo;
 
 /// How long a first line may be.

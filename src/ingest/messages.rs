@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::interop::single::{self, SingleMessage};
+use crate::formats::shared::single::{self, SingleMessage};
 use crate::store::crew::{with_crew, workers};
 
 /// From how many bytes on a thread is worth its start.

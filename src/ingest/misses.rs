@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Result;
-use crate::hash::CommitHash;
-use crate::interop::sent::{
+use crate::formats::shared::sent::{
     Compared, Lack, ReadSent, SaidMiss, SentDifference, SentRequest, Wanted,
 };
+use crate::hash::CommitHash;
 use crate::model::price::Prices;
 use crate::query::requests::{kept, requests};
 use crate::query::{BilledReply, missed};

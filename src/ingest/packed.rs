@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::io::{self, BufReader, Read};
 
 use super::plain::{PlainFile, cut};
-use crate::interop::{Input, Problem};
+use crate::formats::{Input, Problem};
 use crate::model::expansion::most_expanded;
 
 /// How many bytes tell a compressed file.

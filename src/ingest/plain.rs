@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::error::{Error, Result};
-use crate::interop::Input;
+use crate::formats::Input;
 use crate::store::FileStamp;
 
 /// An open file, as long as it was when it was opened.

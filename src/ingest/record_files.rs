@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::file_lines::FileLines;
 use super::plain;
 use crate::error::{Error, Result};
-use crate::interop::{FORMATS, Problem, RecordFiles, json_error};
+use crate::formats::{FORMATS, Problem, RecordFiles, json_error};
 use crate::model::Millis;
 use crate::store::FileStamp;
 

@@ -1,7 +1,7 @@
 //! What an import says of what it found and did.
 
+use crate::formats::{Format, Problem, SessionEnd};
 use crate::hash::CommitHash;
-use crate::interop::{Format, Problem, SessionEnd};
 use crate::model::secret::SecretCounts;
 use crate::model::{HideKind, RefName};
 

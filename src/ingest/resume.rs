@@ -9,10 +9,10 @@ use super::outgoing::{
 };
 use super::session::digest;
 use crate::error::{Error, Result};
+use crate::formats::shared::records::each_record;
+use crate::formats::shared::redacted::Sieve;
+use crate::formats::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::hash::{CommitHash, ContentHash};
-use crate::interop::records::each_record;
-use crate::interop::redacted::Sieve;
-use crate::interop::{Action, BranchStart, Document, Export, Format, Shape, Sink, Source, Step};
 use crate::model::secret::Leaving;
 use crate::model::{Millis, Operation, Span};
 use crate::repo::kept::{KeptSource, format_of};

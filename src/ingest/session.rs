@@ -11,10 +11,10 @@ pub(super) use self::own::refs_of;
 use self::own::{Beside, Own};
 use super::ahead::{Ready, Worked, Working};
 use crate::error::{Error, Result};
-use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
-use crate::interop::{
+use crate::formats::{
     self, Action, BranchStart, Cover, Moment, SessionEnd, SessionStart, StepEntry, StepId,
 };
+use crate::hash::{CommitHash, ContentHash, Fingerprint, HashBytes};
 use crate::model::secret::{SecretCounts, Secrets, add_counts};
 use crate::model::tokens::Counter;
 use crate::model::{
@@ -27,8 +27,8 @@ use crate::repo::totals::Running;
 use crate::store::{CommitRow, CountKey, ResumeRow, Tx};
 
 /// A step whose messages have their names.
-type Step = interop::Step<Sealed<Message>>;
-type HideStep = interop::HideStep<Sealed<Message>>;
+type Step = formats::Step<Sealed<Message>>;
+type HideStep = formats::HideStep<Sealed<Message>>;
 
 /// How many steps are held back at most before it is decided whether they are somebody's copy.
 const LOOK_AHEAD: usize = 64;
@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the next step.
-    pub(super) fn step(&mut self, tx: &dyn Tx, step: interop::Step<Ready>) -> Result<()> {
+    pub(super) fn step(&mut self, tx: &dyn Tx, step: formats::Step<Ready>) -> Result<()> {
         let step = step.with(|ready| {
             self.found.in_pieces |= ready.in_pieces;
             self.messages.working.keep(ready)
@@ -696,14 +696,14 @@ fn unknown_step(step: usize) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::{Format, Source};
     use crate::hash::HASHED;
     use crate::ingest::{ImportRequest, import};
-    use crate::interop::{Format, Source};
     use crate::model::{Encoding, Millis, RefName};
     use crate::repo::{Call, CommitOptions, On, Repo};
 
-    type Step = interop::Step;
-    type HideStep = interop::HideStep;
+    type Step = formats::Step;
+    type HideStep = formats::HideStep;
 
     /// What was hashed while `work` was done: contents and commits.
     fn hashed(work: impl FnOnce()) -> (u64, u64) {

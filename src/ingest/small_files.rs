@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::database::StoredDocument;
 use super::plain;
 use crate::error::{Error, Result};
-use crate::interop::{FORMATS, SmallFiles};
+use crate::formats::{FORMATS, SmallFiles};
 use crate::store::FileStamp;
 
 fn kinds() -> impl Iterator<Item = &'static SmallFiles> {

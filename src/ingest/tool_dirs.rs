@@ -10,9 +10,10 @@ use super::database::{self, LOG};
 use super::file::FileInput;
 use super::record_files::is_record;
 use super::small_files;
-use crate::interop::records::beginning;
-use crate::interop::rows::StoredSession;
-use crate::interop::{FORMATS, Format, Home, Input, NewFile, copied};
+use crate::formats::shared::copied;
+use crate::formats::shared::records::beginning;
+use crate::formats::shared::rows::StoredSession;
+use crate::formats::{FORMATS, Format, Home, Input, NewFile};
 
 /// How far down session files are looked for.
 const DEPTH: usize = 16;

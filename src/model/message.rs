@@ -1,7 +1,7 @@
 //! A message: a role and ordered parts, with its canonical form.
 //!
 //! Everything whose exact text matters to a provider (arguments, opaque blocks) is kept as text.
-//! Deliberately absent: any provider's own spelling; that is [`crate::interop`] and
+//! Deliberately absent: any provider's own spelling; that is [`crate::formats`] and
 //! [`crate::compile`].
 
 mod canonical;

@@ -2,7 +2,7 @@
 //!
 //! Clients write reminders, echoes of commands, notices and summaries as the user's messages. How such a
 //! text begins is known, and nothing but that is asked here: what a client's records say beside it is
-//! [`crate::interop::Format::injected`], and both together are [`crate::repo::Repo::typed`].
+//! [`crate::formats::Format::injected`], and both together are [`crate::repo::Repo::typed`].
 
 use crate::model::tombstone::PURGED;
 use crate::model::{Message, Part, Role};

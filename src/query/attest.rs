@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::formats::{FRONT_BYTES, Format};
 use crate::hash::{CommitHash, Fingerprint, hex};
-use crate::interop::{FRONT_BYTES, Format};
 use crate::model::price::Prices;
 use crate::model::{Millis, RefName, Span, ToolUses};
 use crate::query::cost::BilledReply;

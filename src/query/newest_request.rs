@@ -3,9 +3,9 @@
 //! Deliberately absent: what is made of a context without it ([`crate::compile`]).
 
 use crate::error::Result;
+use crate::formats::Format;
+use crate::formats::shared::sent::{Next, Wanted, beside_messages};
 use crate::hash::CommitHash;
-use crate::interop::Format;
-use crate::interop::sent::{Next, Wanted, beside_messages};
 use crate::model::tokens::Counter;
 use crate::query::requests::{on_path, on_path_or_standing, requests};
 use crate::repo::path;

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::formats::Problem;
+use crate::formats::shared::sent::{ReadSent, SentRequest, SentRequests, Wanted};
 use crate::hash::CommitHash;
-use crate::interop::Problem;
-use crate::interop::sent::{ReadSent, SentRequest, SentRequests, Wanted};
 use crate::model::RefName;
 use crate::repo::kept::{KeptSource, format_of, spans, texts};
 use crate::repo::path;

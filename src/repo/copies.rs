@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::formats::shared::copied::{FRONT_BYTES, FirstRecords};
 use crate::hash::CommitHash;
-use crate::interop::copied::{FRONT_BYTES, FirstRecords};
 use crate::model::{Millis, RefName, Span};
 use crate::repo::kept::{format_of, newest_imported};
 use crate::repo::load;

@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::error::{Error, Result};
+use crate::formats::{Format, Input};
 use crate::hash::CommitHash;
-use crate::interop::{Format, Input};
 use crate::model::{RefName, Span};
 use crate::store::{Records, View};
 

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::context::Entry;
 use crate::error::{Error, Result};
+use crate::formats::Format;
 use crate::hash::{CommitHash, ContentHash};
-use crate::interop::Format;
 use crate::model::{EntryId, HideKind, PURGED, Role, reads_as_queued, reads_as_typed};
 use crate::repo::repository::Repo;
 use crate::repo::{kept, load};

@@ -4,9 +4,9 @@
 //! makes a [`Tree`] of them: what is seen live, what is seen later, and the messages that an
 //! importer of such a stream makes, are one truth. `docs/render.md` says what a tree looks like
 //! from outside ([`json`]). Deliberately absent: how any source spells an event (that is
-//! [`crate::interop`]), how a tree is drawn (that is [`crate::render`]), the store, and the clock.
+//! [`crate::formats`]), how a tree is drawn (that is [`crate::render`]), the store, and the clock.
 //!
-//! The floor lies below `interop`, so that an importer can make its messages from the settled tree.
+//! The floor lies below `formats`, so that an importer can make its messages from the settled tree.
 
 mod arrivals;
 mod aside;

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::error::{Error, Refusal, Result};
+use crate::formats::Input;
 use crate::hash::{CommitHash, ContentHash};
-use crate::interop::Input;
 use crate::model::pattern::Pattern;
 use crate::model::{EntryId, MediaSource, Message, Operation, Part, RefName, Role};
 use crate::repo::call::Call;

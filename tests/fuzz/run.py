@@ -34,21 +34,21 @@ BUILT = ROOT / "target/fuzz"
 # Where the words of each target are, the fields and kinds that its readers look for: of a format, its folder and what
 # that reads messages with.
 WORDS = {
-    "chats": ["interop/chat", "interop/openai", "interop/anthropic", "wire"],
+    "chats": ["formats/shared/chat", "formats/openai", "formats/anthropic", "wire"],
     "streams": [
-        "interop/event_log", "interop/claude_stream", "interop/codex_exec", "interop/anthropic_stream",
-        "interop/openai_stream", "interop/responses_stream", "interop/sse.rs",
+        "formats/event_log", "formats/claude_stream", "formats/codex_exec", "formats/anthropic_stream",
+        "formats/openai_stream", "formats/responses_stream", "formats/shared/sse.rs",
     ],
-    "messages": ["interop/single.rs", "model/message", "model/commit.rs", "wire"],
+    "messages": ["formats/shared/single.rs", "model/message", "model/commit.rs", "wire"],
     "revisions": ["repo/revision.rs", "model/refs.rs", "model/message.rs", "model/priority.rs"],
     "bundles": ["sync/bundle/read.rs", "model/message", "model/commit.rs"],
     "shown": ["render/edit", "render/html", "render/markdown"],
 }
-for module in sorted((ROOT / "src/interop").glob("*/mod.rs")):
+for module in sorted((ROOT / "src/formats").glob("*/mod.rs")):
     code = "".join(file.read_text() for file in module.parent.rglob("*.rs"))
     wires = re.findall(r"wire::(?:\{[^}]*\b)?(anthropic|openai|responses|gemini)\b", code)
-    places = [f"interop/{module.parent.name}", *(f"wire/{wire}" for wire in sorted(set(wires)))]
-    places += [f"interop/{shared}" for shared in ("list", "states") if f"interop::{shared}::" in code]
+    places = [f"formats/{module.parent.name}", *(f"wire/{wire}" for wire in sorted(set(wires)))]
+    places += [f"formats/shared/{part}" for part in ("list", "states") if f"formats::shared::{part}::" in code]
     places = [place if (ROOT / "src" / place).exists() else f"{place}.rs" for place in places]
     if places[0] not in WORDS["chats"] + WORDS["streams"]:
         names = re.findall(r'Format::(?:of|only_read)\(\s*"([\w-]+)"', module.read_text())

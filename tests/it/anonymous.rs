@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tract::interop::FORMATS;
+use tract::formats::FORMATS;
 
 use crate::sandbox::Sandbox;
 use crate::secrets::github;

@@ -18,30 +18,30 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("compile", &["context", "wire"]),
     ("diff", &["context"]),
     ("tree", &[]),
-    ("interop", &["wire", "tree"]),
-    ("render", &["context", "diff", "interop", "tree"]),
+    ("formats", &["wire", "tree"]),
+    ("render", &["context", "diff", "formats", "tree"]),
     ("store", &["context"]),
-    ("repo", &["context", "compile", "interop", "store"]),
+    ("repo", &["context", "compile", "formats", "store"]),
     (
         "query",
-        &["context", "compile", "diff", "interop", "store", "repo"],
+        &["context", "compile", "diff", "formats", "store", "repo"],
     ),
     ("rewrite", &["context", "store", "repo", "query"]),
     (
         "upkeep",
-        &["context", "compile", "interop", "store", "repo"],
+        &["context", "compile", "formats", "store", "repo"],
     ),
-    ("sync", &["context", "interop", "store", "repo", "upkeep"]),
+    ("sync", &["context", "formats", "store", "repo", "upkeep"]),
     (
         "ingest",
         &[
-            "context", "compile", "tree", "interop", "store", "repo", "query", "upkeep", "sync",
+            "context", "compile", "tree", "formats", "store", "repo", "query", "upkeep", "sync",
         ],
     ),
     (
         "api",
         &[
-            "context", "compile", "diff", "interop", "render", "repo", "query", "rewrite", "sync",
+            "context", "compile", "diff", "formats", "render", "repo", "query", "rewrite", "sync",
             "ingest",
         ],
     ),
@@ -223,7 +223,7 @@ fn a_use_after_a_test_in_the_last_third_of_a_file_is_seen() {
     let text = "use crate::model::Role;\n#[cfg(test)]\n#[allow(dead_code)]\n\
                 fn planted<A, B>(_: [u8; 2]) {\n  use crate::ingest;\n  if x { '{' } else { \"}\" }\n}\n\
                 struct S {\n  #[cfg(test)]\n  pub(crate) steps: crate::cli::Steps,\n  a: crate::ingest::A,\n}\n\
-                #[cfg(test)]\nmod tests {\n  use crate::interop::Format;\n}\n\
+                #[cfg(test)]\nmod tests {\n  use crate::formats::Format;\n}\n\
                 fn last() { crate::repo::append::now() }\n";
     assert_eq!(
         told("store/sqlite/objects.rs", text),

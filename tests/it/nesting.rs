@@ -7,8 +7,8 @@ use std::process::Output;
 
 use tract::Error;
 use tract::compile::{RequestOptions, compile};
+use tract::formats::Format;
 use tract::ingest::{self, ExportOptions, ImportRequest};
-use tract::interop::Format;
 use tract::model::{Draft, EntryId, Message, Millis, Part, Role};
 use tract::repo::{Call, CommitOptions, Repo};
 

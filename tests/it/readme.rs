@@ -16,7 +16,7 @@ fn the_readme_shows_a_real_session() {
 
 #[test]
 fn its_table_of_formats_is_what_the_code_says() {
-    let table = tract::interop::formats::table();
+    let table = tract::formats::registry::table();
     assert!(
         README.contains(&table),
         "the README has another table:\n{table}"

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
+use tract::formats::Input;
 use tract::hash::CommitHash;
 use tract::ingest::database;
 use tract::ingest::{
     ExportOptions, FileInput, ImportReport, ImportRequest, Outcome, export, import,
 };
-use tract::interop::Input;
 use tract::model::pairs::{Links, Pairs};
 use tract::model::tokens::context_total;
 use tract::model::{Encoding, HideKind, Millis, RefName};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tract::interop::sniff::sniff;
+use tract::formats::sniff::sniff;
 
 use crate::conditions::{laws, real_sessions};
 use crate::oracles::streams::{hold_recorded, hold_when_stopped};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use tract::formats::sniff::sniff;
 use tract::ingest::{ImportRequest, Scope, import, replay, tree_of_file};
-use tract::interop::sniff::sniff;
 use tract::model::{Draft, EntryId, Message, Millis, Role};
 use tract::repo::{Call, CommitOptions, On, Repo};
 use tract::tree::json;

@@ -5,9 +5,9 @@ use std::fs;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tract::formats::Format;
 use tract::hash::CommitHash;
 use tract::ingest::{ExportOptions, ImportRequest, Outcome, export, import};
-use tract::interop::Format;
 use tract::model::{Millis, Part};
 use tract::repo::{On, Repo};
 

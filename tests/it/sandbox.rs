@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use tract::interop::FORMATS;
+use tract::formats::FORMATS;
 
 use crate::cluster;
 pub use crate::conditions::on_servers;

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use tract::interop::FORMATS;
+use tract::formats::FORMATS;
 use tract::repo::Repo;
 
 use crate::conditions;

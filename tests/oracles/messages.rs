@@ -2,8 +2,8 @@
 //! kept as it is and can be sent.
 
 use tract::error::Error;
+use tract::formats::shared::single;
 use tract::hash::canonical;
-use tract::interop::single;
 use tract::model::{Commit, Draft, Message, Settings, depth};
 use tract::repo::{Call, CommitOptions, On};
 

@@ -15,8 +15,9 @@ pub mod streams;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use tract::formats::sniff::sniff;
+use tract::formats::{FORMATS, Format};
 use tract::hash::fingerprint;
-use tract::interop::{FORMATS, Format, sniff::sniff};
 use tract::repo::Repo;
 
 /// The files in a folder of `tests`, in their order; none where there is no such folder.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use tract::Result;
 use tract::error::Error;
+use tract::formats::{
+    Action, BranchStart, FORMATS, Format, Problem, SessionEnd, SessionStart, Sink, Source, Step,
+};
 use tract::hash::CommitHash;
 use tract::ingest::{
     ExportOptions, ImportReport, ImportRequest, Outcome, Scope, export, import, replay,
     tree_of_file,
-};
-use tract::interop::{
-    Action, BranchStart, FORMATS, Format, Problem, SessionEnd, SessionStart, Sink, Source, Step,
 };
 use tract::model::{Message, Millis, Part, Role, Settings, depth};
 use tract::query::LogOptions;

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use tract::formats::EventStream;
+use tract::formats::sniff::sniff;
 use tract::hash::CommitHash;
 use tract::ingest::{
     Due, ImportRequest, Outcome, RecordRequest, Recorder, Scope, import, replay, tree_of_file,
 };
-use tract::interop::{EventStream, sniff::sniff};
 use tract::model::Millis;
 use tract::repo::{On, Repo};
 use tract::tree::{Fold, json};

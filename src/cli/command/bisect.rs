@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
-use tract::interop::Format;
+use tract::formats::Format;
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};
 use tract::repo::On;

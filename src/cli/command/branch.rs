@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
+use tract::formats::Format;
 use tract::ingest;
-use tract::interop::Format;
 use tract::model::{Head, RefName, call};
 use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 use tract::repo::{BranchRow, CopyOf, On, Repo};

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use tract::api::served_settings;
+use tract::formats::shared::single::SingleMessage;
 use tract::ingest::read_messages;
-use tract::interop::single::SingleMessage;
 use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
 use tract::render::{Label, read_tokens, shell_word, tokens};
 use tract::repo::{CommitOptions, Committed, On, Repo};
-use tract::{Error, interop};
+use tract::{Error, formats};
 
 use crate::cli::budgeted::{self, Held};
 use crate::cli::{App, Failure, Result, Typed, input, named, position};
@@ -364,7 +364,7 @@ fn settings(args: &Args, app: &App) -> Result<Settings> {
         let tools = input::read(app, path)?;
         let list = serde_json::from_str::<Vec<serde_json::Value>>(&tools);
         list.map_err(|error| {
-            let why = interop::json_error("no JSON array", &error, 0);
+            let why = formats::json_error("no JSON array", &error, 0);
             Error::input(named::name(path), why)
         })?;
         settings.insert("tools".into(), tools.trim().to_owned());

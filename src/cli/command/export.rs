@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use tract::Error;
 use tract::api::guard;
+use tract::formats::{FORMATS, Format};
 use tract::hash::CommitHash;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
-use tract::interop::{FORMATS, Format};
 use tract::render::{grouped, plural};
 use tract::repo::Repo;
 

@@ -6,13 +6,13 @@ use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tract::Error;
+use tract::formats::{FORMATS, Format, registry, sniff};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
     self, FileInput, ImportReport, ImportRequest, Reading, Redaction, Trouble, Unread, Waiting,
     database,
 };
-use tract::interop::{FORMATS, Format, formats, sniff};
 use tract::model::RefName;
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
@@ -67,7 +67,7 @@ pub struct Args {
     /// The format, instead of recognising it
     #[arg(long, value_name = "F", value_parser = Format::named)]
     #[arg(help = format!("The format, instead of recognising it: one of {}", FORMATS.len()))]
-    #[arg(long_help = format!("The format, instead of recognising it: {}", formats::choices()))]
+    #[arg(long_help = format!("The format, instead of recognising it: {}", registry::choices()))]
     format: Option<&'static Format>,
     /// The name of the branch that follows the session
     #[arg(long = "as", value_name = "NAME")]
@@ -102,7 +102,7 @@ fn long_about() -> String {
          Without arguments, it lists this directory's {} sessions. A file's format is \
          recognised from its content. Importing a file again adds only what is new in it. \
          Outside a repository, one is made here.",
-        formats::tools(|_| true),
+        registry::tools(|_| true),
         tool_sessions::tools(),
     )
 }
@@ -604,7 +604,7 @@ fn open(
         let opened = FileInput::open(spools.at(file));
         let input = opened.map_err(|error| spools.renamed(error))?;
         let path = spools.name(file).to_owned();
-        if tract::interop::Input::size_bytes(&input) == 0 {
+        if tract::formats::Input::size_bytes(&input) == 0 {
             return Err(Error::EmptyFile { path }.into());
         }
         let known = sniff::sniff(&input).map_err(|error| spools.renamed(error))?;

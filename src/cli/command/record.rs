@@ -1,8 +1,8 @@
 //! `tract record`: a stream of events, while it comes.
 
 use tract::Error;
+use tract::formats::{Format, registry};
 use tract::ingest::{RecordRequest, Recorder};
-use tract::interop::{Format, formats};
 
 use crate::cli::incoming::Incoming;
 use crate::cli::live::Live;
@@ -35,7 +35,7 @@ Example:
 pub struct Args {
     /// The format, instead of recognising it
     #[arg(long, value_name = "F", value_parser = stream, help = format!(
-        "The format, instead of recognising it: {}", formats::stream_names()
+        "The format, instead of recognising it: {}", registry::stream_names()
     ))]
     format: Option<&'static Format>,
     /// The name of the branch that follows the session
@@ -44,7 +44,7 @@ pub struct Args {
 }
 
 fn stream(text: &str) -> Result<&'static Format, String> {
-    let names = || format!("no stream '{text}' ({})", formats::stream_names());
+    let names = || format!("no stream '{text}' ({})", registry::stream_names());
     let found = Format::named(text).ok();
     found
         .filter(|format| format.events.is_some())

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tract::formats::Format;
+use tract::formats::registry::{self, FORMATS};
 use tract::ingest::session_format;
-use tract::interop::Format;
-use tract::interop::formats::{self, FORMATS};
 use tract::render::{Label, shell_word};
 
 use crate::cli::failure;
@@ -43,7 +43,7 @@ fn long_about() -> String {
          Writes the context at REV as a new session where that tool looks for its sessions, and \
          prints the command that continues it. The session has new ids, and no file is \
          overwritten. When that session is imported later, its new messages follow REV.",
-        formats::tools(|format| format.resume().is_some()),
+        registry::tools(|format| format.resume().is_some()),
     )
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tract::compile::{Provider, RequestOptions};
 use tract::diff::DiffOptions;
+use tract::formats::Format;
 use tract::hash::CommitHash;
 use tract::ingest::checked_out;
-use tract::interop::Format;
 use tract::model::{Draft, Head, Message, Part, RefName, Role};
 use tract::query::Bill;
 use tract::render::{Label, Line, grouped, shell_word, table};

@@ -1,7 +1,7 @@
 //! `tract watch`: follows the tools' folders.
 
+use tract::formats::registry;
 use tract::ingest::Reading;
-use tract::interop::formats;
 
 use crate::cli::watching::{self, Options};
 use crate::cli::{App, Result};
@@ -20,7 +20,7 @@ fn long_about() -> String {
          file is read: by tract import FILE, or with --full. A compaction or a rewind makes tract \
          read the whole file by itself.\n\n\
          One repository has one watch; a second one says so and exits with 4. Ctrl-C stops it.",
-        formats::tools(|format| format.unproven && format.home.is_some()),
+        registry::tools(|format| format.unproven && format.home.is_some()),
     )
 }
 

@@ -8,9 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use tract::Error;
+use tract::formats::{FORMATS, Format, Resume};
 use tract::hash::CommitHash;
 use tract::ingest::{ImportRequest, import_family};
-use tract::interop::{FORMATS, Format, Resume};
 use tract::model::secret::Secrets;
 use tract::model::tokens::Counter;
 use tract::model::{Operation, Part, Role};

@@ -1,7 +1,7 @@
 //! What a command printed as an answer: messages in a provider's form, events of a stream, or plain text.
 
 use serde_json::value::RawValue;
-use tract::interop::single::{self, SingleMessage};
+use tract::formats::shared::single::{self, SingleMessage};
 
 use crate::cli::answer;
 use crate::cli::exec::{Failed, Finished};
@@ -39,7 +39,7 @@ pub fn read(printed: &[u8]) -> Result<Vec<SingleMessage>, String> {
     }
     let messages = in_json(text).unwrap_or_else(|| {
         let tree = answer::tree_of(printed);
-        let messages = tract::interop::messages_of(&tree).into_iter();
+        let messages = tract::formats::messages_of(&tree).into_iter();
         messages
             .map(|message| SingleMessage {
                 message: message.into(),

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::error::Result;
+use crate::formats::{Format, Input};
 use crate::ingest::import::{ImportRequest, take_in};
 use crate::ingest::inspect::SessionInput;
-use crate::interop::{Format, Input};
 use crate::model::{Message, Millis, Part, Role};
 use crate::repo::kept::KeptSource;
 use crate::repo::{Repo, load};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{HideStep, Mode, Session, Step, same_append};
 use crate::error::Result;
-use crate::interop::{Action, Moment, StepId};
+use crate::formats::{Action, Moment, StepId};
 use crate::model::EntryId;
 use crate::store::Tx;
 

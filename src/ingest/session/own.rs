@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::Step;
 use crate::error::Result;
+use crate::formats::Action;
 use crate::hash::{CommitHash, ContentHash};
-use crate::interop::Action;
 use crate::model::{Message, Operation, RefName, Sealed};
 use crate::repo::copies::Copies;
 use crate::repo::{load, path, reissue};

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::formats::Format;
 use crate::ingest::{
     ImportReport, ImportRequest, Reading, RecordRequest, Recorder, Waiting, adopt, import,
 };
-use crate::interop::Format;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 use crate::repo::{Call, CommitOptions, Expect, On, Repo, ResetMode};
 use crate::store::postgres::Postgres;

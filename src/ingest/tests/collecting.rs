@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 
+use crate::formats::Format;
 use crate::hash::CommitHash;
 use crate::ingest::slices::{GAP, SHARE};
 use crate::ingest::{ExportOptions, ImportRequest, export, import};
-use crate::interop::Format;
 use crate::model::retention::Expire;
 use crate::model::{Draft, Message, Millis, RefName, Role};
 use crate::repo::{Call, CommitOptions, On, Repo, ResetMode, load};

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::formats::{Format, attached, sniff};
 use crate::hash::CommitHash;
 use crate::ingest::import::take_in;
 use crate::ingest::inspect::SessionInput;
 use crate::ingest::{ExportOptions, ImportRequest, export, import};
-use crate::interop::{Format, attached, sniff};
 use crate::model::{Draft, EntryId, Message, Millis, Part, RefName, RefValue, Role};
 use crate::repo::{Call, CommitOptions, Named, On, Repo};
 use crate::rewrite::SurgeryOptions;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::conditions::real_sessions;
+use crate::formats::Input;
 use crate::ingest::file::FileInput;
 use crate::ingest::tool_dirs::walk_directory;
 use crate::ingest::{ImportReport, ImportRequest, Reading, database, import, known_stamp};
-use crate::interop::Input;
 use crate::model::Millis;
 use crate::repo::Repo;
 

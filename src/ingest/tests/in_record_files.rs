@@ -139,7 +139,7 @@ fn what_is_half_written_is_named_and_comes_in_later() {
     written_at(&at.join("list.request.json"), "no JSON", 1);
     fs::create_dir(at.join("folder.request.json")).expect("made");
     let report = bring_in(&repo, at);
-    let reasons = |problems: &[crate::interop::Problem]| -> Vec<String> {
+    let reasons = |problems: &[crate::formats::Problem]| -> Vec<String> {
         problems.iter().map(|it| it.reason.clone()).collect()
     };
     let damage = reasons(&report.problems);

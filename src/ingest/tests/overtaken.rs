@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Result;
+use crate::formats::Format;
 use crate::ingest::slices::{GAP, SHARE};
 use crate::ingest::{ExportOptions, ImportReport, ImportRequest, adopt, export, import};
-use crate::interop::Format;
 use crate::model::{Message, Millis, Part, RefName, RefValue};
 use crate::repo::{Call, On, Repo};
 use crate::rewrite::SurgeryOptions;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Result;
+use crate::formats::{Format, SessionEnd, SessionStart, Sink, Source, Step};
 use crate::ingest::slices::GAP;
 use crate::ingest::{ExportOptions, ImportReport, ImportRequest, export, import};
-use crate::interop::{Format, SessionEnd, SessionStart, Sink, Source, Step};
 use crate::model::{Draft, Message, Millis, Part, RefName, Role};
 use crate::repo::{Call, CommitOptions, On, Repo, ResetMode};
 use crate::rewrite::SurgeryOptions;

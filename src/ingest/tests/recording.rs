@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use crate::formats::LOOKED_AT;
+use crate::formats::sniff::sniff;
 use crate::ingest::import::GROWN;
 use crate::ingest::record::{READS_ALL, TAKEN_BYTES};
 use crate::ingest::tests::growing::kept;
 use crate::ingest::{Due, ImportReport, RecordRequest, Recorder};
-use crate::interop::LOOKED_AT;
-use crate::interop::sniff::sniff;
 use crate::model::Millis;
 use crate::repo::Repo;
 

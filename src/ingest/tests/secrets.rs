@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
+use crate::formats::Format;
+use crate::formats::shared::redacted::Sieve;
 use crate::ingest::{ExportOptions, export, redacts};
-use crate::interop::Format;
-use crate::interop::redacted::Sieve;
 use crate::model::secret::{Leaving, SecretCounts, Secrets};
 use crate::model::{Draft, EntryId, Message, Millis, Part, Priority, RefName, Role};
 use crate::repo::{Call, CommitOptions, Named, On, Repo};

@@ -1,0 +1,525 @@
+//! The first pass: every line is read once, and what remains of a record is a small entry.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use super::attached;
+use super::queue::{self, Queue};
+use super::record::{
+    Attachment, BlockHead, CompactMetadata, MessageHead, ProgressData, Record, renders,
+};
+use crate::error::Result;
+use crate::formats::shared::records::{self, LineReader, each_line_from};
+use crate::formats::{Input, Problem, SessionEnd, Sink, again};
+use crate::model::Span;
+use crate::wire::json::{Raw, decode, is_true, string, word};
+
+/// An interned string.
+pub(super) type Name = u32;
+
+/// What a record is to the importer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A user record.
+    User,
+    /// An assistant record.
+    Assistant,
+    /// An assistant record that the client wrote; no context.
+    Synthetic,
+    /// One that it does send.
+    Placeholder,
+    /// What the client attached to the message before.
+    Attached,
+    /// What a command of the client's said.
+    Local,
+    /// The summary that follows a compaction.
+    Summary,
+    /// `compact_boundary`.
+    Boundary,
+    /// `microcompact_boundary`.
+    Micro,
+    /// A prompt as attachment.
+    QueuedCommand,
+    /// A sub-agent's record, mirrored as progress; whether it is an assistant's.
+    Mirror(bool),
+    /// What the queue alone has; whether the model was given it.
+    Queued(bool),
+    /// The other record of such.
+    Taken,
+    /// Any other record of the tree.
+    #[default]
+    Node,
+}
+
+/// One record.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) span: Span,
+    pub(super) line: u64,
+    pub(super) kind: Kind,
+    pub(super) sidechain: bool,
+    pub(super) uuid: Option<Name>,
+    pub(super) parent: Option<Name>,
+    pub(super) logical_parent: Option<Name>,
+    pub(super) message: Option<Name>,
+    pub(super) agent: Option<Name>,
+    /// Compactions before it in the file.
+    pub(super) epoch: u32,
+    pub(super) calls: Vec<Name>,
+    pub(super) results: Vec<Name>,
+    /// The kind of attachment.
+    pub(super) attached: Option<Name>,
+    /// Whether what is sent of it stands beside it.
+    pub(super) rendered: bool,
+    /// Whether it tells of a request that failed.
+    pub(super) failed: bool,
+}
+
+impl Entry {
+    /// Whether the client wrote it down beside the conversation, and sends it.
+    pub(super) fn is_aside(&self) -> bool {
+        matches!(self.kind, Kind::Placeholder | Kind::Attached | Kind::Local)
+    }
+
+    /// Whether it is the queue's, and so no record of the tree.
+    pub(super) fn is_queue(&self) -> bool {
+        matches!(self.kind, Kind::Queued(_) | Kind::Taken)
+    }
+
+    /// Whether it can be behind a message.
+    pub(super) fn is_message(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::User | Kind::Assistant | Kind::Summary | Kind::QueuedCommand
+        )
+    }
+}
+
+/// Text to small number and back.
+#[derive(Default)]
+pub(super) struct Names {
+    numbers: HashMap<Rc<str>, Name>,
+    texts: Vec<Rc<str>>,
+}
+
+impl Names {
+    fn intern(&mut self, text: &str) -> Name {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.texts.len() as Name;
+        let text: Rc<str> = text.into();
+        self.numbers.insert(Rc::clone(&text), number);
+        self.texts.push(text);
+        number
+    }
+
+    fn text(&mut self, raw: Raw<'_>) -> Option<Name> {
+        word(raw).map(|text| self.intern(&text))
+    }
+
+    pub(super) fn of(&self, name: Name) -> &str {
+        &self.texts[name as usize]
+    }
+}
+
+/// What a compaction keeps verbatim.
+#[derive(Debug, Default)]
+pub(super) struct Preserved {
+    pub(super) anchor: Option<Name>,
+    pub(super) uuids: Vec<Name>,
+}
+
+/// What the queue alone has.
+pub(super) struct Queued {
+    /// The record that has the text.
+    pub(super) told: u32,
+    /// The other record of it.
+    pub(super) other: Option<u32>,
+    /// The message behind which it came.
+    pub(super) behind: Option<u32>,
+}
+
+/// All of a file but the text.
+#[derive(Default)]
+pub(super) struct Index {
+    /// Whether it was read from the file's beginning.
+    pub(super) is_whole: bool,
+    pub(super) entries: Vec<Entry>,
+    pub(super) names: Names,
+    pub(super) by_uuid: HashMap<Name, u32>,
+    /// The first record of each reply, by the provider's id of it.
+    first: HashMap<Name, u32>,
+    /// By boundary.
+    pub(super) preserved: HashMap<u32, Preserved>,
+    pub(super) session_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    pub(super) custom_title: Option<String>,
+    pub(super) ai_title: Option<String>,
+    /// `summary` records: leaf and title.
+    summaries: Vec<(Name, String)>,
+    /// The last `last-prompt`'s leaf, and how many entries stood before it.
+    pub(super) last_prompt: Option<(Name, usize)>,
+    /// Whether a snapshot has a system prompt, and tools.
+    pub(super) snapshot: [bool; 2],
+    /// Attachments of kinds that are not known, by kind.
+    pub(super) unknown: BTreeMap<String, u64>,
+    /// What of it is known already.
+    pub(super) end: SessionEnd,
+    /// What the queue alone has, in the order in which it came out.
+    pub(super) queued: Vec<Queued>,
+    pub(super) queue: Queue,
+    /// The last message that is no sub-agent's.
+    last_message: Option<u32>,
+    epoch: u32,
+    mirrored: HashSet<Name>,
+}
+
+/// The index while it is made.
+struct Reader<'a> {
+    index: Index,
+    input: &'a dyn Input,
+    sink: &'a mut dyn Sink,
+}
+
+impl LineReader for Reader<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    fn record(&mut self, record: records::Record<'_>) -> Result<()> {
+        let (line, span) = (record.line, record.span());
+        let problem = match self.index.add(record.value, span, line) {
+            Ok(None) => return Ok(()),
+            Ok(Some(uuid)) => {
+                let first = &self.index.entries[self.index.by_uuid[&uuid] as usize];
+                let uuid = self.index.names.of(uuid);
+                let reason = format!("uuid {uuid} again (first on line {})", first.line);
+                Problem {
+                    harmless: is_again(&again(self.input, first.span)?, record.value),
+                    ..Problem::new(line, reason)
+                }
+            }
+            Err(error) => Problem::new(line, format!("not a record: {error}")),
+        };
+        self.sink.problem(problem)
+    }
+}
+
+impl Index {
+    /// Reads all of `input`.
+    pub(super) fn read(input: &dyn Input, sink: &mut dyn Sink) -> Result<Self> {
+        Self::read_from(input, 0, sink)
+    }
+
+    /// Reads the lines of `input` from `offset` on.
+    pub(super) fn read_from(input: &dyn Input, offset: u64, sink: &mut dyn Sink) -> Result<Self> {
+        let mut reader = Reader {
+            index: Self::default(),
+            input,
+            sink,
+        };
+        let lone_surrogates = each_line_from(input, offset, &mut reader)?;
+        let mut index = reader.index;
+        index.is_whole = offset == 0;
+        index.end.lone_surrogates = lone_surrogates;
+        index.end_queue();
+        Ok(index)
+    }
+
+    /// Takes in what the queue alone has.
+    fn end_queue(&mut self) {
+        let reaches_back = self.queue.reaches_back;
+        let queue = std::mem::take(&mut self.queue);
+        self.queue.reaches_back = reaches_back;
+        for found in queue.end(self.last_message) {
+            let told = self.add_queued(found.told, Kind::Queued(found.is_given));
+            let other = found.other.map(|other| self.add_queued(other, Kind::Taken));
+            self.queued.push(Queued {
+                told,
+                other,
+                behind: found.behind,
+            });
+        }
+        self.end.other_records.retain(|_, count| *count > 0);
+    }
+
+    fn add_queued(&mut self, (span, line): queue::Place, kind: Kind) -> u32 {
+        if let Some(others) = self.end.other_records.get_mut(QUEUE) {
+            *others -= 1;
+        }
+        self.entries.push(Entry {
+            span,
+            line,
+            kind,
+            ..Entry::default()
+        });
+        self.entries.len() as u32 - 1
+    }
+
+    /// Takes a record in; returns its uuid if that is there already.
+    fn add(
+        &mut self,
+        value: &RawValue,
+        span: Span,
+        line: u64,
+    ) -> Result<Option<Name>, serde_json::Error> {
+        // A list would pass for an object with its values in order.
+        if !value.get().starts_with('{') {
+            return Err(serde::de::Error::custom("it is no object"));
+        }
+        let record: Record<'_> = serde_json::from_str(value.get())?;
+        let kind = word(record.kind);
+        let kind = kind.as_deref().unwrap_or("(no type)");
+        let known = self.session_id.take();
+        self.session_id = known.or_else(|| string(record.session_id));
+        self.end.cwd = self.end.cwd.take().or_else(|| string(record.cwd));
+        let Some(uuid) = self.names.text(record.uuid) else {
+            if kind == QUEUE {
+                self.queue.take(&record, (span, line), self.last_message);
+            }
+            self.add_loose(kind, &record);
+            return Ok(None);
+        };
+        if self.by_uuid.contains_key(&uuid) {
+            self.end.other(format!("{kind} (repeated uuid)"));
+            return Ok(Some(uuid));
+        }
+        let mut entry = Entry {
+            span,
+            line,
+            sidechain: is_true(record.is_sidechain),
+            uuid: Some(uuid),
+            parent: self.names.text(record.parent_uuid),
+            logical_parent: self.names.text(record.logical_parent_uuid),
+            agent: self.names.text(record.agent_id),
+            epoch: self.epoch,
+            ..Entry::default()
+        };
+        match kind {
+            "user" | "assistant" => {
+                entry.kind = match kind {
+                    "assistant" => Kind::Assistant,
+                    _ if is_true(record.is_compact_summary) => Kind::Summary,
+                    _ => Kind::User,
+                };
+                let synthetic = self.add_message(record.message, &mut entry)?;
+                let is_error = is_true(record.is_api_error_message);
+                if entry.kind == Kind::Assistant && (synthetic || is_error) {
+                    entry.kind = if !is_error && says_nothing(record.message) {
+                        Kind::Placeholder
+                    } else {
+                        Kind::Synthetic
+                    };
+                }
+                if self.agent_id.is_none() && entry.sidechain {
+                    self.agent_id = string(record.agent_id);
+                }
+                let is_said = entry.kind == Kind::User && entry.results.is_empty();
+                if is_said && !entry.sidechain && !self.queue.is_idle() {
+                    let head: MessageHead<'_> = decode(record.message).unwrap_or_default();
+                    self.queue.says(head.content);
+                }
+            }
+            "system" => self.add_system(&record, &mut entry),
+            "attachment" => {
+                let attachment: Attachment<'_> = decode(record.attachment).unwrap_or_default();
+                let name = word(attachment.kind);
+                let name = name.as_deref().unwrap_or("(no type)");
+                self.queue.attaches(attachment.prompt);
+                for (known, raw) in self
+                    .snapshot
+                    .iter_mut()
+                    .zip([attachment.system_prompt, attachment.tools])
+                {
+                    *known |= raw.is_some_and(|raw| raw.get() != "[]");
+                }
+                entry.attached = Some(self.names.intern(name));
+                let is_users = is_true(attachment.human_turn);
+                entry.attached = entry.attached.filter(|_| !is_users);
+                entry.rendered = attached::rendered(&record).is_some();
+                let tells = if entry.rendered {
+                    Some(true)
+                } else {
+                    attached::tells(name)
+                };
+                match tells {
+                    Some(true) if attachment.prompt.is_some() => entry.kind = Kind::QueuedCommand,
+                    Some(true) if name != "queued_command" => entry.kind = Kind::Attached,
+                    Some(_) => self.end.other(format!("attachment/{name}")),
+                    // Of what has no text beside it, a newer client sends none.
+                    None if word(record.version).is_some_and(|it| renders(&it)) => {
+                        self.end.other(format!("attachment/{name}"));
+                    }
+                    None => {
+                        self.end.other(format!("attachment/{name}"));
+                        *self.unknown.entry(name.to_owned()).or_default() += 1;
+                    }
+                }
+            }
+            "progress" => self.add_progress(&record, &mut entry),
+            _ => self.end.other(kind),
+        }
+        let at = self.entries.len() as u32;
+        if entry.is_message() && !entry.sidechain {
+            self.last_message = Some(at);
+        }
+        if let Some(message) = entry.message {
+            self.first.entry(message).or_insert(at);
+        }
+        self.by_uuid.insert(uuid, at);
+        self.entries.push(entry);
+        Ok(None)
+    }
+
+    /// Notes what pairs a message; says whether the client made it up.
+    fn add_message(
+        &mut self,
+        raw: Option<&RawValue>,
+        entry: &mut Entry,
+    ) -> Result<bool, serde_json::Error> {
+        let Some(raw) = raw.filter(|raw| raw.get().starts_with('{')) else {
+            return Err(serde::de::Error::missing_field("message"));
+        };
+        let head: MessageHead<'_> = serde_json::from_str(raw.get())?;
+        if matches!(entry.kind, Kind::Assistant | Kind::Mirror(true)) {
+            entry.message = self.names.text(head.id);
+        }
+        match head.content.map(RawValue::get) {
+            Some(text) if text.starts_with('[') => {
+                let blocks: Vec<BlockHead<'_>> = serde_json::from_str(text)?;
+                for block in blocks {
+                    match word(block.kind).as_deref() {
+                        Some("tool_use") => entry.calls.extend(self.names.text(block.id)),
+                        Some("tool_result") => {
+                            entry.results.extend(self.names.text(block.tool_use_id));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Some(text) if !text.starts_with('"') => {
+                return Err(serde::de::Error::custom("content is no text and no list"));
+            }
+            _ => {}
+        }
+        Ok(word(head.model).as_deref() == Some("<synthetic>"))
+    }
+
+    fn add_system(&mut self, record: &Record<'_>, entry: &mut Entry) {
+        match word(record.subtype).as_deref() {
+            Some("compact_boundary") => {
+                entry.kind = Kind::Boundary;
+                self.epoch += 1;
+                entry.epoch = self.epoch;
+                let metadata: CompactMetadata = decode(record.compact_metadata).unwrap_or_default();
+                if let Some(kept) = metadata.preserved_messages {
+                    let mut intern = |uuid: &String| self.names.intern(uuid);
+                    let preserved = Preserved {
+                        anchor: kept.anchor_uuid.as_ref().map(&mut intern),
+                        uuids: kept.uuids.iter().map(intern).collect(),
+                    };
+                    self.preserved.insert(self.entries.len() as u32, preserved);
+                }
+            }
+            Some("microcompact_boundary") => entry.kind = Kind::Micro,
+            Some("local_command") if string(record.content).is_some() => entry.kind = Kind::Local,
+            Some(subtype) => {
+                entry.failed = subtype == "api_error";
+                self.end.other(format!("system/{subtype}"));
+            }
+            None => self.end.other("system"),
+        }
+    }
+
+    /// A mirrored sub-agent's record, or any other sign of progress.
+    fn add_progress(&mut self, record: &Record<'_>, entry: &mut Entry) {
+        let data: ProgressData<'_> = decode(record.data).unwrap_or_default();
+        if word(data.kind).as_deref() == Some("agent_progress")
+            && let Some(agent) = self.names.text(data.agent_id)
+            && let Some(inner) = decode::<Record<'_>>(data.message)
+            && let Some(role @ ("user" | "assistant")) = word(inner.kind).as_deref()
+            && inner.message.is_some()
+        {
+            let uuid = self.names.text(inner.uuid);
+            let repeated = uuid.is_some_and(|uuid| !self.mirrored.insert(uuid));
+            entry.kind = Kind::Mirror(role == "assistant");
+            if !repeated && self.add_message(inner.message, entry).is_ok() {
+                entry.agent = Some(agent);
+                return;
+            }
+            entry.kind = Kind::Node;
+        }
+        self.end.other("progress");
+    }
+
+    /// A record that is no node of the tree.
+    fn add_loose(&mut self, kind: &str, record: &Record<'_>) {
+        match kind {
+            "custom-title" => self.custom_title = string(record.custom_title),
+            "ai-title" => self.ai_title = string(record.ai_title),
+            "summary" => {
+                if let (Some(leaf), Some(title)) =
+                    (self.names.text(record.leaf_uuid), string(record.summary))
+                {
+                    self.summaries.push((leaf, title));
+                }
+            }
+            "last-prompt" => {
+                if let Some(leaf) = self.names.text(record.leaf_uuid) {
+                    self.last_prompt = Some((leaf, self.entries.len()));
+                }
+            }
+            _ => {}
+        }
+        self.end.other(kind);
+    }
+
+    /// The first record of the reply that a record is of.
+    pub(super) fn first_of(&self, record: u32) -> Option<u32> {
+        let message = self.entries[record as usize].message?;
+        self.first.get(&message).copied()
+    }
+
+    /// The title, by the record that decides.
+    pub(super) fn title(&self) -> Option<String> {
+        let mut summaries = self.summaries.iter().rev();
+        let mut of_summary = || summaries.find(|(leaf, _)| self.by_uuid.contains_key(leaf));
+        let title = self.custom_title.as_ref().or(self.ai_title.as_ref());
+        let title = title.or_else(|| of_summary().map(|(_, title)| title));
+        title.cloned()
+    }
+}
+
+/// The records of what goes into the queue, and comes out.
+pub(super) const QUEUE: &str = "queue-operation";
+
+/// Whether a record says what another with its uuid said: a client that compacts writes what it keeps once more, with
+/// other marks.
+fn is_again(one: &str, other: &RawValue) -> bool {
+    let said = |record: &Record<'_>| {
+        let said = [
+            record.kind,
+            record.message,
+            record.attachment,
+            record.data,
+            record.content,
+        ];
+        said.map(|raw| raw.map(|raw| raw.get().to_owned()))
+    };
+    let records = serde_json::from_str(one)
+        .ok()
+        .zip(serde_json::from_str(other.get()).ok());
+    records.is_some_and(|(one, other)| said(&one) == said(&other))
+}
+
+/// Whether a reply of the client's own is the one that it sends: it stands after commands of the
+/// client's, which no model answers.
+fn says_nothing(message: Raw<'_>) -> bool {
+    const NOTHING: &str = "No response requested.";
+    let head: MessageHead<'_> = decode(message).unwrap_or_default();
+    let blocks: Vec<BlockHead<'_>> = decode(head.content).unwrap_or_default();
+    matches!(&blocks[..], [block] if word(block.text).as_deref() == Some(NOTHING))
+}

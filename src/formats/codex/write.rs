@@ -1,0 +1,245 @@
+//! The exporter: kept records as they were, new ones around them.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::asides::Asides;
+use super::history::prompt_text;
+use super::kept::{Kind, calls, is_legacy, kept, kind, replaced};
+use crate::error::{Error, Result};
+use crate::formats::shared::records::write_line;
+use crate::formats::shared::remarks::Remarks;
+use crate::formats::{Document, Export, Outgoing};
+use crate::model::{Message, Millis, Part, Role, Settings, Usage};
+use crate::wire::json::Object;
+use crate::wire::responses::{self, OutputPairs};
+
+/// Writes `messages`; returns what the format could not hold.
+pub(super) fn export(export: Export<'_>) -> Result<Vec<String>> {
+    let (messages, document) = (export.messages, export.document);
+    let mut remarks = Remarks::default();
+    let said = messages.iter().map(|outgoing| &outgoing.message);
+    let pairs = OutputPairs::of(said, calls(&document.after), |_, _| true);
+    let mut writer = Writer {
+        out: export.out,
+        document,
+        legacy: !document.fresh && is_legacy(messages, document),
+        time: document.now.unwrap_or(Millis(0)),
+        total: Usage::default(),
+        asides: Asides::of(messages, document),
+    };
+    let mut first = 0;
+    if document.after.is_empty() {
+        let system = messages.first();
+        let system = system.filter(|first| first.message.role == Role::System);
+        first = usize::from(system.is_some());
+        if first > 0 {
+            writer.asides(0)?;
+        }
+        writer.opening(system, messages, &mut remarks)?;
+    }
+    let mut closing: Vec<String> = Vec::new();
+    for (at, outgoing) in messages.iter().enumerate().skip(first) {
+        if outgoing.message.role != Role::Tool {
+            for item in closing.drain(..) {
+                writer.item(&item)?;
+            }
+        }
+        writer.asides(at)?;
+        if parts_replies(messages, at, document) {
+            writer.end_turn(at, &mut remarks)?;
+        }
+        writer.time = outgoing.time.unwrap_or(writer.time);
+        let prompt = outgoing.message.is_typed();
+        let kept = kept(outgoing);
+        // What the source says of its own messages stands in the file.
+        let is_told = writer.asides.is_some();
+        let is_own = outgoing.records.is_empty() && outgoing.replaces.is_empty();
+        if prompt && (is_own || !is_told) {
+            writer.turn_context(&outgoing.settings)?;
+        }
+        match &kept {
+            Some(records) => {
+                for record in *records {
+                    writer.kept(record)?;
+                }
+            }
+            None => {
+                let replaced = replaced(outgoing);
+                let new = || items(at, &outgoing.message, &pairs, &mut remarks);
+                for item in replaced.unwrap_or_else(new) {
+                    writer.item(&item)?;
+                }
+            }
+        }
+        if document.fresh {
+            closing.extend(pairs.closing(at, &outgoing.message));
+        }
+        if kept.is_none() || !is_told {
+            writer.shown(&outgoing.message, prompt)?;
+        }
+        if let (Some(usage), true, false) = (outgoing.usage, document.after.is_empty(), is_told) {
+            writer.count(usage)?;
+        }
+    }
+    for item in closing {
+        writer.item(&item)?;
+    }
+    writer.asides(messages.len())?;
+    writer.standing()?;
+    writer.out.flush().map_err(Error::io("export"))?;
+    Ok(remarks.into_words())
+}
+
+/// Whether message `at` is a reply that would be read as one with the reply before it.
+fn parts_replies(messages: &[Outgoing], at: usize, document: &Document) -> bool {
+    let is_reply = |one: &Outgoing| one.message.role == Role::Assistant;
+    let one = &messages[at];
+    let before = at.checked_sub(1).map(|before| &messages[before]);
+    let is_new = |one: &Outgoing| kept(one).is_none();
+    let may_join = match before {
+        Some(before) => is_reply(before) && (is_new(before) || is_new(one)),
+        None => !document.after.is_empty(),
+    };
+    is_reply(one) && may_join && !document.fresh
+}
+
+/// The response items that say message `at`.
+fn items(at: usize, message: &Message, pairs: &OutputPairs, remarks: &mut Remarks) -> Vec<String> {
+    remarks.add_failures(message);
+    let kind = |index| pairs.kind(at, index);
+    responses::items(message, kind, at + 1, &mut remarks.repairs)
+}
+
+pub(super) struct Writer<'a> {
+    out: &'a mut dyn Write,
+    pub(super) document: &'a Document,
+    pub(super) legacy: bool,
+    /// Of the records that are being written.
+    pub(super) time: Millis,
+    /// The sum of what was counted.
+    total: Usage,
+    /// What of the source's other records stays, where any is at hand.
+    pub(super) asides: Option<Asides>,
+}
+
+impl Writer<'_> {
+    pub(super) fn line(&mut self, text: &str) -> Result<()> {
+        write_line(self.out, text)
+    }
+
+    /// The records that are no messages before message `at`.
+    fn asides(&mut self, at: usize) -> Result<()> {
+        let Some(asides) = self.asides.take() else {
+            return Ok(());
+        };
+        for record in self.document.asides(at) {
+            if asides.stays(record) {
+                self.line(record)?;
+            }
+        }
+        self.asides = Some(asides);
+        Ok(())
+    }
+
+    /// A record of its own; the legacy layout has none but items.
+    pub(super) fn enveloped(&mut self, kind: &str, payload: &str) -> Result<()> {
+        if self.legacy {
+            return Ok(());
+        }
+        let time = self.time.to_iso();
+        self.line(&format!(
+            r#"{{"timestamp":"{time}","type":"{kind}","payload":{payload}}}"#
+        ))
+    }
+
+    pub(super) fn event(&mut self, event: &Value) -> Result<()> {
+        self.enveloped("event_msg", &event.to_string())
+    }
+
+    fn item(&mut self, payload: &str) -> Result<()> {
+        if self.legacy {
+            self.line(payload)
+        } else {
+            self.enveloped("response_item", payload)
+        }
+    }
+
+    /// A record as it was; an item without envelope gets one among those that have it.
+    fn kept(&mut self, record: &str) -> Result<()> {
+        match kind(record) {
+            Kind::Bare if !self.legacy => self.enveloped("response_item", record),
+            _ => self.line(record),
+        }
+    }
+
+    /// The end of a turn, which parts a reply from the next.
+    fn end_turn(&mut self, at: usize, remarks: &mut Remarks) -> Result<()> {
+        if self.legacy {
+            remarks.say("replies side by side became one");
+        }
+        let turn = self.document.new_id(at as u64);
+        self.event(&json!({
+            "type": "task_complete", "turn_id": turn, "last_agent_message": null,
+        }))
+    }
+
+    /// The settings of a turn, where the model is known and may be one of the tool's.
+    fn turn_context(&mut self, settings: &Settings) -> Result<()> {
+        let text = |key| serde_json::from_str::<String>(settings.get(key)?).ok();
+        let Some(model) = text("model").filter(|model| !model.starts_with("claude")) else {
+            return Ok(());
+        };
+        let turn = Object::new()
+            .string("cwd", &self.document.cwd)
+            .string("approval_policy", "on-request")
+            .raw("sandbox_policy", &Object::typed("read-only").finish())
+            .string("model", &model)
+            .optional("effort", text("reasoning_effort").as_deref())
+            .string("summary", "auto");
+        self.enveloped("turn_context", &turn.finish())
+    }
+
+    /// What the provider counted; it also parts a reply from the next.
+    fn count(&mut self, last: Usage) -> Result<()> {
+        self.total = self.total.plus(last);
+        let [total, last] = [self.total, last].map(|usage| {
+            json!({
+                "input_tokens": usage.input_tokens,
+                "cached_input_tokens": usage.cached_tokens,
+                "output_tokens": usage.output_tokens,
+                "reasoning_output_tokens": usage.reasoning_tokens,
+                "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
+            })
+        });
+        let info = json!({"total_token_usage": total, "last_token_usage": last});
+        self.event(&json!({"type": "token_count", "info": info}))
+    }
+
+    /// What the tool's screen and its list of sessions show of a message.
+    fn shown(&mut self, message: &Message, prompt: bool) -> Result<()> {
+        if message.is_between_agents() {
+            return Ok(());
+        }
+        if prompt {
+            let images = message.parts.iter().filter_map(|part| match part {
+                Part::Image(media) => responses::image_url(media),
+                _ => None,
+            });
+            return self.event(&json!({
+                "type": "user_message",
+                "message": prompt_text(message),
+                "images": images.collect::<Vec<_>>(),
+                "local_images": [],
+                "text_elements": [],
+            }));
+        }
+        for part in &message.parts {
+            if let (Role::Assistant, Part::Text { text }) = (message.role, part) {
+                self.event(&json!({"type": "agent_message", "message": text}))?;
+            }
+        }
+        Ok(())
+    }
+}

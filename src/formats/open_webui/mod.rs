@@ -1,0 +1,40 @@
+//! Open WebUI: chats as its users export them, many in one file or one alone, each a tree of messages with the one where
+//! it stands.
+//!
+//! Each chat is a session. The way to its current message is the main one; prompts that were edited, replies that were
+//! made again and those of other models are branches. Deliberately absent: writing, the files, and the service's
+//! database.
+//!
+//! # Source
+//!
+//! `src/lib/components/chat`, `backend/open_webui/{models/chats.py,utils/misc.py,utils/middleware.py}` of
+//! <https://github.com/open-webui/open-webui>.
+
+mod message;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use crate::formats::format::{Format, Shape};
+use crate::formats::shared::conversations;
+use crate::formats::shared::head::Keys;
+use read::Chat;
+
+/// Whose blocks these are.
+const PROVIDER: &str = "open-webui";
+
+/// The format.
+pub static OPEN_WEBUI: Format = Format {
+    tools: &["Open WebUI"],
+    seen: "its source of 2024 to 2026",
+    unproven: true,
+    sniff: |head| {
+        let is_chat = |item: &Keys<'_>| {
+            let chat = item.inside("chat");
+            chat.is_some_and(|chat| chat.has("history") || chat.list("messages").is_some())
+        };
+        let shows = head.object().is_some_and(is_chat) || head.lists(is_chat);
+        shows.then_some(0)
+    },
+    ..Format::only_read("open-webui", Shape::Document, conversations::import::<Chat>)
+};

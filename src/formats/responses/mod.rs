@@ -1,0 +1,41 @@
+//! Bodies of OpenAI's Responses API: a request with its items, a response with what it gave, or a list of items alone.
+//!
+//! Deliberately absent: streams of events, and what stands with the provider (`previous_response_id`).
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use crate::formats::format::{Format, Shape};
+use crate::formats::shared::head::Keys;
+use crate::formats::shared::whole_request::alone;
+
+/// The format.
+pub static RESPONSES: Format = Format {
+    seen: "items, requests, replies",
+    sniff: |head| {
+        if head.lists(is_item) {
+            return Some(0);
+        }
+        let body = head.object()?;
+        let is_request = body.has("input") && body.has("model") && !body.has("messages");
+        let is_response = body.is("object", "response") && body.has("output");
+        (is_request || is_response).then_some(0)
+    },
+    provider: Some("responses"),
+    recorded: Some(alone),
+    contents_of: Some("responses"),
+    ..Format::of("responses", Shape::Document, read::import, write::export)
+};
+
+/// Whether an object is an item that no other form has: a call or what it gave, reasoning, or a message of such blocks.
+fn is_item(item: &Keys<'_>) -> bool {
+    let kind = item.text("type").unwrap_or_default();
+    let is_of_call = kind.ends_with("_call") || kind.ends_with("_call_output");
+    let mut blocks = item.list("content").into_iter().flatten();
+    is_of_call && item.has_any(&["call_id", "status"])
+        || kind == "reasoning" && item.list("summary").is_some()
+        || item.has("role")
+            && blocks.any(|it| it.is("type", "input_text") || it.is("type", "output_text"))
+}

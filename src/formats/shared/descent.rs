@@ -1,0 +1,56 @@
+//! What a session's file says of other files: whose history it begins with, and who started it.
+//!
+//! Deliberately absent: where those files are. Whoever reads a session hands in [`Bases`].
+
+use crate::error::Result;
+use crate::formats::Input;
+use crate::model::Millis;
+
+/// What a session's first record says of other sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Descent {
+    /// The records that come before the file's own.
+    pub base: Option<Base>,
+    /// The session whose agent started this one.
+    pub spawned_by: Option<String>,
+    /// When the file was begun. A session goes on in its newest one.
+    pub begun: Option<Millis>,
+}
+
+impl Descent {
+    /// That of a session whose agent started it, if any did.
+    pub fn spawned_by(session: Option<String>) -> Self {
+        Self {
+            spawned_by: session,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the file, of the session `id`, goes on with the session's own earlier file.
+    pub fn goes_on(&self, id: &str) -> bool {
+        self.base.as_ref().is_some_and(|base| base.session == id)
+    }
+}
+
+/// The first records of a session, in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The session's id.
+    pub session: String,
+    /// How many records: the number, counted from 0 through all that comes before them, of the first
+    /// that is not taken.
+    pub records: u64,
+    /// How many bytes of that file they are, where it is said.
+    pub size_bytes: Option<u64>,
+}
+
+/// Where the records are that a session begins with.
+pub trait Bases {
+    /// The file that holds them at its beginning, perhaps behind a base of its own; none where that
+    /// is not here.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the files from being read.
+    fn find(&self, base: &Base) -> Result<Option<&dyn Input>>;
+}

@@ -1,0 +1,165 @@
+//! Sources of tools whose sessions are not imported: told apart, so that they are not taken for one
+//! of ours, and called by their name.
+//!
+//! Deliberately absent: any reading of them.
+
+use crate::error::Result;
+use crate::formats::Input;
+use crate::formats::shared::chat::is_in_parts;
+use crate::formats::shared::head::{Keys, SourceHead, front, is_complete};
+use crate::formats::shared::records::without_mark;
+use crate::formats::shared::spans::skip_space;
+
+/// How a container begins, and what a person calls it.
+const CONTAINERS: [(&[u8], &str); 3] = [
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+];
+
+/// What OpenClaw writes beside its sessions.
+const TRAJECTORY: &str = "an OpenClaw trajectory";
+
+/// The record that shows a format which is not imported and would be taken for another.
+pub(in crate::formats) fn foreign(head: &SourceHead<'_>) -> Option<usize> {
+    if head.lists(|item| item.has_any(&["say", "ask"]) || is_amp(item.clone())) {
+        return Some(0);
+    }
+    if head.object().is_some_and(is_hermes) {
+        return Some(0);
+    }
+    if head.object().is_some_and(is_trajectory) {
+        return Some(0);
+    }
+    if let Some(at) = head.first(is_trajectory) {
+        return Some(at);
+    }
+    // A thread alone is one of Amp's own.
+    let is_thread = |record: &Keys<'_>| record.list("messages").into_iter().flatten().any(is_amp);
+    head.first(is_thread).filter(|_| head.object().is_none())
+}
+
+/// Hermes keeps a request's members and its own in one object, and the system prompt where no request has it.
+fn is_hermes(object: &Keys<'_>) -> bool {
+    let own = ["session_id", "session_start", "system_prompt", "messages"];
+    own.iter().all(|key| object.has(key))
+}
+
+/// OpenClaw's events of its runs, and the file that says where those are, name their schema.
+fn is_trajectory(record: &Keys<'_>) -> bool {
+    let schemas = ["openclaw-trajectory", "openclaw-trajectory-pointer"];
+    schemas
+        .iter()
+        .any(|schema| record.is("traceSchema", schema))
+}
+
+/// Amp's blocks are Anthropic's, but for the results.
+fn is_amp(message: Keys<'_>) -> bool {
+    let mut blocks = message.list("content").into_iter().flatten();
+    blocks.any(|block| block.has("toolUseID"))
+}
+
+/// What `input` is, where that is known and it is nothing that can be imported: `a Cline display log`,
+/// `an SQLite database`.
+///
+/// # Errors
+///
+/// [`crate::Error::Io`] if the source cannot be read.
+pub fn called(input: &dyn Input) -> Result<Option<&'static str>> {
+    let bytes = front(input)?;
+    let bytes = without_mark(&bytes);
+    let mut containers = CONTAINERS.iter();
+    if let Some((_, name)) = containers.find(|(start, _)| bytes.starts_with(start)) {
+        return Ok(Some(name));
+    }
+    let start = skip_space(bytes, 0);
+    Ok(match bytes.get(start) {
+        Some(b'{' | b'[') if is_complete(bytes) => of_head(&SourceHead::document(bytes, start)),
+        Some(b'{' | b'[') => {
+            let lines = of_head(&SourceHead::lines(bytes));
+            lines.or_else(|| of_head(&SourceHead::document(bytes, start)))
+        }
+        _ => None,
+    })
+}
+
+fn of_head(head: &SourceHead<'_>) -> Option<&'static str> {
+    if head.lists(|item| item.has_any(&["say", "ask"])) {
+        return Some("a Cline display log");
+    }
+    if head.lists(is_in_parts) {
+        return head
+            .records
+            .iter()
+            .find(|item| is_in_parts(item))
+            .map(of_parts);
+    }
+    let document = head.object().and_then(of_document);
+    let record = || head.first(|record| of_record(record).is_some());
+    document.or_else(|| of_record(&head.records[record()?]))
+}
+
+/// By the keys of a file that is one object.
+fn of_document(object: &Keys<'_>) -> Option<&'static str> {
+    if object.has("exportedAt") && object.has("prompts") {
+        return Some("a debug log of Copilot Chat");
+    }
+    if is_hermes(object) {
+        return Some("a Hermes session");
+    }
+    if is_trajectory(object) {
+        return Some(TRAJECTORY);
+    }
+    let mut messages = object.list("messages").into_iter().flatten();
+    let in_parts = messages.find(is_in_parts);
+    let contents = object.list("contents").into_iter().flatten().next();
+    in_parts.or(contents).map(|message| of_parts(&message))
+}
+
+/// By a message that has parts: those of the AI SDK each name their type.
+fn of_parts(message: &Keys<'_>) -> &'static str {
+    let mut parts = message.list("parts").into_iter().flatten();
+    if parts.any(|part| part.has("type")) {
+        "an AI SDK conversation"
+    } else {
+        "a Gemini request"
+    }
+}
+
+/// By one record of a file of lines.
+fn of_record(record: &Keys<'_>) -> Option<&'static str> {
+    if record.is("type", "metadata") && record.has("protocol_version") {
+        return Some("a log of Kimi CLI");
+    }
+    if is_trajectory(record) {
+        return Some(TRAJECTORY);
+    }
+    let is_step = record.has("step_index") && record.has("source");
+    is_step.then_some("an Antigravity session")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_imported_is_called_by_its_name() {
+        let known: [(&[u8], Option<&str>); 6] = [
+            (b"SQLite format 3\0...", Some("an SQLite database")),
+            (b"\x1f\x8b\x08", Some("a gzip archive")),
+            (
+                b"[{\"ts\":1,\"say\":\"text\"}]",
+                Some("a Cline display log"),
+            ),
+            (
+                b"{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n{\"a\":1}\n",
+                Some("a log of Kimi CLI"),
+            ),
+            (b"{\"a\":1}", None),
+            (b"buy milk", None),
+        ];
+        for (bytes, name) in known {
+            assert_eq!(called(&bytes).expect("readable"), name);
+        }
+    }
+}

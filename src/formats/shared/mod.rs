@@ -1,0 +1,46 @@
+//! What formats share: how a file's records are found, read and told, and how messages are written back.
+//!
+//! A format begins with a skeleton: lines of JSON (`linear`), one document (`document`, `conversations`, `ways`), rows of
+//! a database (`rows`), a stream of events (`stream`). Deliberately absent: how any one tool spells its records.
+
+#[macro_use]
+pub(super) mod lazy;
+
+pub(super) mod chat;
+pub(super) mod condensed;
+pub(super) mod continuation;
+#[cfg(test)]
+pub(super) mod contract;
+pub(super) mod conversations;
+pub mod copied;
+pub(super) mod current;
+pub(super) mod descent;
+pub(super) mod document;
+pub(super) mod fields;
+#[cfg(test)]
+pub(super) mod fold_check;
+pub mod foreign;
+pub(super) mod head;
+pub(super) mod linear;
+pub(super) mod lines;
+pub(super) mod list;
+pub(super) mod parts;
+pub(super) mod places;
+pub(super) mod recorded;
+pub(crate) mod records;
+pub mod redacted;
+pub mod remarked;
+pub(super) mod remarks;
+pub mod rows;
+pub mod running;
+pub mod sent;
+pub mod single;
+pub(super) mod spans;
+pub(super) mod sse;
+pub(super) mod states;
+pub(super) mod stream;
+pub(super) mod teller;
+pub(super) mod verbatim;
+pub(super) mod ways;
+pub(super) mod whole_request;
+pub(super) mod writing;

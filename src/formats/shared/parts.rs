@@ -1,0 +1,147 @@
+//! Parts of messages as formats say them, one or another of whose members may be missing.
+//!
+//! Deliberately absent: by which names a format says them, and blocks of providers ([`crate::wire`]).
+
+use serde_json::Deserializer;
+
+use crate::formats::shared::lazy::members;
+use crate::model::{Media, MediaSource, Message, Millis, Part, Role, Usage, depth};
+use crate::wire::json::{Object, Raw, decode, string, tight, word};
+use crate::wire::{Notes, anthropic};
+
+/// A text that is not empty.
+pub(in crate::formats) fn said(raw: Raw<'_>) -> Option<String> {
+    string(raw).filter(|text| !text.is_empty())
+}
+
+/// The part of a text that is not empty.
+pub(in crate::formats) fn text(raw: Raw<'_>) -> Option<Part> {
+    said(raw).map(Part::text)
+}
+
+/// A call of a function; where nothing is said of its arguments, there are none.
+pub(in crate::formats) fn call(
+    id: Option<String>,
+    name: Option<String>,
+    arguments: Option<String>,
+) -> Part {
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    Part::call(
+        id.unwrap_or_default(),
+        name.unwrap_or_default(),
+        arguments,
+        None,
+    )
+}
+
+/// What a call gave.
+pub(in crate::formats) fn result(call: Option<String>, content: Vec<Part>, is_error: bool) -> Part {
+    Part::result(call.unwrap_or_default(), content, is_error)
+}
+
+/// What a model thought, as nobody's own.
+pub(in crate::formats) fn thought(text: String) -> Part {
+    Part::thinking(text, None, None)
+}
+
+/// What a model thought; where it bears a seal, that is a provider's.
+pub(in crate::formats) fn sealed(text: String, seal: Option<String>, provider: &str) -> Part {
+    let signature = seal.filter(|seal| !seal.is_empty());
+    let provider = signature.is_some().then_some(provider);
+    Part::thinking(text, signature, provider)
+}
+
+/// What a model of Anthropic's thought, and nobody is to read.
+pub(in crate::formats) fn redacted(data: &str) -> Part {
+    let block = Object::typed("redacted_thinking").string("data", data);
+    Part::opaque(anthropic::PROVIDER, block.finish())
+}
+
+/// A block that is kept as it is, counted by its type.
+pub(in crate::formats) fn opaque(
+    provider: &str,
+    kind: &str,
+    data: String,
+    notes: &mut Notes,
+) -> Part {
+    notes.opaque(if kind.is_empty() { "(no type)" } else { kind });
+    Part::opaque(provider, data)
+}
+
+/// A block without space between its tokens; what is no object stands in one.
+pub(in crate::formats) fn object(block: &str) -> String {
+    if block.starts_with('{') {
+        tight(block)
+    } else {
+        Object::new().raw("value", block).finish()
+    }
+}
+
+/// A picture or a file.
+pub(in crate::formats) fn media(
+    source: MediaSource,
+    media_type: Option<String>,
+    name: Option<String>,
+) -> Media {
+    Media {
+        name,
+        ..Media::new(media_type, source)
+    }
+}
+
+/// The same where a format says that it is a picture.
+pub(in crate::formats) fn picture(part: Part) -> Part {
+    match part {
+        Part::File(media) => Part::Image(media),
+        part => part,
+    }
+}
+
+/// Who speaks, by the word for it; one of these.
+pub(in crate::formats) fn role(raw: Raw<'_>, known: &[Role]) -> Result<Role, String> {
+    let word = word(raw).unwrap_or_default();
+    let role = word.parse().ok().filter(|role| known.contains(role));
+    role.ok_or_else(|| format!("unknown role '{word}'"))
+}
+
+/// A message of these parts; none of nothing.
+pub(in crate::formats) fn message(role: Role, parts: Vec<Part>) -> Option<Message> {
+    (!parts.is_empty()).then(|| Message::new(role, parts))
+}
+
+/// Messages that are nested no deeper than any may be.
+pub(in crate::formats) fn checked<'m>(
+    messages: impl IntoIterator<Item = &'m Message>,
+) -> Result<(), String> {
+    let mut messages = messages.into_iter();
+    let checked = messages.try_for_each(depth::check_message);
+    checked.map_err(|error| error.to_string())
+}
+
+/// A tool, as a provider is offered it.
+pub(in crate::formats) fn tool(name: &str, description: Option<&str>, schema: &str) -> String {
+    let function = Object::new()
+        .string("name", name)
+        .optional("description", description)
+        .raw("parameters", &tight(schema));
+    let framed = Object::typed("function");
+    framed.raw("function", &function.finish()).finish()
+}
+
+/// What was counted, by the names of both counts.
+pub(in crate::formats) fn usage(raw: Raw<'_>, names: &'static [&'static str; 2]) -> Option<Usage> {
+    let mut record = Deserializer::from_str(raw?.get());
+    let [input, output] = members(&mut record, "Usage", names).ok()?;
+    Some(Usage::new(decode(input)?, decode(output)?))
+}
+
+/// A time as ISO 8601 has it.
+pub(in crate::formats) fn time(raw: Raw<'_>) -> Option<Millis> {
+    word(raw).and_then(|time| Millis::parse(&time))
+}
+
+/// A time in seconds.
+pub(in crate::formats) fn seconds(raw: Raw<'_>) -> Option<Millis> {
+    let seconds: f64 = decode(raw)?;
+    Some(Millis((seconds * 1000.0) as i64))
+}

@@ -1,0 +1,30 @@
+//! What a running client sends otherwise than its records say.
+//!
+//! A client that reads a session back sends what the records say, and so a context is compiled. The one
+//! that wrote them sent some of it in another form for as long as it ran. Deliberately absent: which
+//! messages that concerns.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::error::Result;
+use crate::formats::Input;
+
+/// What of a session was sent otherwise for one of its replies.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Texts beside the result of a call, by its id, in their order: each with the place of the record
+    /// that is read as a message of its own, where there is one, which then is not sent.
+    pub beside: HashMap<String, Vec<(Option<u64>, String)>>,
+    /// The arguments of calls, by their ids, where the file holds others.
+    pub arguments: HashMap<String, String>,
+    /// The places of the records that are read as messages of their own, and were not sent.
+    pub unsent: HashSet<u64>,
+    /// The ids of calls that were left out: a kill left them without result.
+    pub left_out: HashSet<String>,
+    /// The places of the records of replies of other models: their thinking was left out.
+    pub of_other_models: HashSet<u64>,
+}
+
+/// Reads a session up to the record of a reply, which begins at an offset and is of a model, and says
+/// what was sent for it.
+pub type ReadRunning = fn(&dyn Input, u64, Option<&str>) -> Result<Running>;
