@@ -305,16 +305,16 @@ impl PlanInput {
         let named = named.iter().filter_map(|id| self.place(id).ok());
         let mut groups = named.filter(|at| self.order[*at].visible());
         let is_users = |at: usize| self.order[at].is_users();
-        // What is attached at a border may have more of its kind beyond it.
-        let mut visible = self.visible().collect::<Vec<_>>().into_iter().peekable();
-        let mut is_cut = false;
-        while let Some(at) = visible.next() {
-            let next = visible.peek().map(|next| &self.order[*next]);
-            is_cut |= self.order[at].attached && next.is_some_and(|next| next.run.is_some());
-        }
+        // What is attached at a border may have more of its kind beyond it, and so may what goes there.
+        let visible = self.visible().collect::<Vec<_>>();
+        let neighbours = visible.windows(2);
+        let at_borders = neighbours.filter(|two| self.order[two[1]].run.is_some());
+        let at_borders: BTreeSet<usize> = at_borders.map(|two| two[0]).collect();
+        let is_cut = at_borders.iter().any(|at| self.order[*at].attached);
+        let is_told = |at: &usize| is_whole(at) && !at_borders.contains(at);
         !is_cut
             && self.visible().any(|at| at > last && is_users(at))
-            && groups.all(|at| pairs.group_of(at).iter().all(is_whole))
+            && groups.all(|at| pairs.group_of(at).iter().all(is_told))
     }
 
     /// The place of an entry, by its own name or that of an edit of it.
