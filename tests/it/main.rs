@@ -88,8 +88,8 @@ mod painting;
 mod pairs;
 mod parts;
 mod people;
-#[cfg(all(unix, feature = "postgres"))]
 mod pictures;
+#[cfg(all(unix, feature = "postgres"))]
 mod points;
 #[cfg(all(unix, feature = "postgres"))]
 #[path = "../pooler.rs"]
