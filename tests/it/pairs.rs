@@ -2,8 +2,8 @@
 //! repository, collectors and repairs among them, each outcome that was acknowledged is there, and what was refused left
 //! nothing.
 //!
-//! The model is the program itself, one command after the other. Each pair is tried on the same repository, which is put
-//! back before: one alone, the other behind it; the same the other way round; then both at once.
+//! The model is the program itself, one command after the other. Each pair runs at once on the same repository, which is put
+//! back before; then in turn, in one order and the other, until an order has led to the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -504,88 +504,46 @@ fn ended(child: Child) -> (bool, String) {
     (output.status.success() || is_owed, said)
 }
 
-/// Both orders: after the first alone, and after both; and who was acknowledged.
-struct InTurn {
-    alone: State,
-    first: bool,
-    both: State,
-    second: bool,
-}
-
-fn in_turn(ground: &Ground, deeds: [(&Deed, i64); 2]) -> InTurn {
+/// What is there after these deeds, one after the other, and whether each was acknowledged.
+fn in_turn(ground: &Ground, deeds: &[(&Deed, i64)]) -> (State, Vec<bool>) {
     ground.put_back();
-    let first = ended(ground.start(deeds[0].0, deeds[0].1)).0;
-    let alone = ground.state();
-    let second = ended(ground.start(deeds[1].0, deeds[1].1)).0;
-    InTurn {
-        alone,
-        first,
-        both: ground.state(),
-        second,
-    }
+    let deeds = deeds.iter();
+    let told: Vec<bool> = deeds
+        .map(|(deed, minute)| ended(ground.start(deed, *minute)).0)
+        .collect();
+    (ground.state(), told)
 }
 
-/// What is there when the one that is two operations has the other between them, and who was acknowledged.
-fn between(ground: &Ground, [whole, other]: [(&Deed, i64); 2]) -> Option<(State, bool, bool)> {
+/// What is there when the one that is two operations has the other between them, if just so much is acknowledged.
+fn between(
+    ground: &Ground,
+    whole: (&Deed, i64),
+    other: (&Deed, i64),
+    told: [bool; 2],
+) -> Option<State> {
     let [first, last] = parts(whole.0)?;
-    ground.put_back();
-    let is_begun = ended(ground.start(&first, whole.1)).0;
-    let is_other = ended(ground.start(other.0, other.1)).0;
-    let is_whole = is_begun && ended(ground.start(&last, whole.1)).0;
-    Some((ground.state(), is_whole, is_other))
+    let (state, by) = in_turn(ground, &[(&first, whole.1), other, (&last, whole.1)]);
+    (told == [by[0] && by[2], by[1]]).then_some(state)
 }
 
 /// Tries a pair, the second so many milliseconds after the first.
 fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), String> {
     let (a, b) = ((one, 1), (other, 2));
-    let (ab, ba) = (in_turn(ground, [a, b]), in_turn(ground, [b, a]));
-    let second_between = between(ground, [a, b]);
-    let first_between =
-        between(ground, [b, a]).map(|(state, first, second)| (state, second, first));
-    let is_several = second_between.is_some() || first_between.is_some();
     ground.put_back();
-    let start = ground.state();
-    let first = ground.start(one, 1);
+    let first = ground.start(one, a.1);
     thread::sleep(Duration::from_millis(lag));
-    let second = ground.start(other, 2);
+    let second = ground.start(other, b.1);
     let ((is_one, said_one), (is_other, said_other)) = (ended(first), ended(second));
     let mut state = ground.state();
     if !state.faults.is_empty() {
         return Err(format!("damage: {:?}", state.faults));
     }
+    let is_several = parts(one).is_some() || parts(other).is_some();
     // It merges what it fetched by its hash, also where an undo has moved the ref back by then.
     if is_several && [one, other].iter().any(|deed| deed.command == "undo") {
         return Ok(());
     }
-    let mut allowed: Vec<_> = match (is_one, is_other) {
-        (true, true) => {
-            let orders = [(&ab, "the first"), (&ba, "the second")].into_iter();
-            let orders = orders.filter(|(order, _)| order.first && order.second);
-            orders.map(|(order, who)| (&order.both, who)).collect()
-        }
-        (true, false) => vec![(&ab.alone, "the first alone")],
-        (false, true) => vec![(&ba.alone, "the second alone")],
-        (false, false) => vec![(&start, "nobody")],
-    };
-    for (order, who) in [
-        (&second_between, "the second between"),
-        (&first_between, "the first between"),
-    ] {
-        if let Some((state, first, second)) = order
-            && (is_one, is_other) == (*first, *second)
-        {
-            allowed.push((state, who));
-        }
-    }
-    let mut allowed: Vec<(State, &str)> = allowed
-        .into_iter()
-        .map(|(allowed, who)| (allowed.clone(), who))
-        .collect();
-    for state in allowed
-        .iter_mut()
-        .map(|(state, _)| state)
-        .chain([&mut state])
-    {
+    let simplify = |state: &mut State| {
         if is_several || forgets(one) || forgets(other) {
             state.log.clear();
         }
@@ -593,16 +551,34 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
             state.log.clear();
             state.forget_seen();
         }
-    }
-    if allowed.iter().any(|(allowed, _)| *allowed == state) {
-        return Ok(());
-    }
+    };
+    simplify(&mut state);
+    let orders: &[(&str, &[(&Deed, i64)])] = match (is_one, is_other) {
+        (true, true) => &[("the first", &[a, b]), ("the second", &[b, a])],
+        (true, false) => &[("the first alone", &[a])],
+        (false, true) => &[("the second alone", &[b])],
+        (false, false) => &[("nobody", &[])],
+    };
+    // Each is tried where those before it have not led there.
+    let in_turn = orders.iter().map(|(who, deeds)| {
+        let (state, told) = in_turn(ground, deeds);
+        (*who, Some(state).filter(|_| !told.contains(&false)))
+    });
+    let parted = [
+        ("the second between", a, b, [is_one, is_other]),
+        ("the first between", b, a, [is_other, is_one]),
+    ];
+    let parted = parted
+        .into_iter()
+        .map(|(who, whole, other, told)| (who, between(ground, whole, other, told)));
     let mut told = format!("acknowledged: {is_one} {is_other}\n{said_one}{said_other}");
-    for (allowed, who) in &allowed {
-        told += &format!("as after {who}:\n{}", difference(&state, allowed));
-    }
-    if allowed.is_empty() {
-        told += "in turn, one of them is always refused\n";
+    for (who, allowed) in in_turn.chain(parted) {
+        let Some(mut allowed) = allowed else { continue };
+        simplify(&mut allowed);
+        if allowed == state {
+            return Ok(());
+        }
+        told += &format!("as after {who}:\n{}", difference(&state, &allowed));
     }
     Err(told)
 }
