@@ -20,21 +20,21 @@
 //! The names in this documentation are the ones to depend on. The modules are public for the program `tract`, and
 //! change with it. The library never prints, reads the environment or asks the time: callers say who acts and when.
 
-pub mod api;
 #[doc(hidden)]
 pub mod compile;
 #[doc(hidden)]
 pub mod context;
+pub mod deeds;
 #[doc(hidden)]
 pub mod diff;
 #[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
 pub mod formats;
+#[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
 pub mod ingest;
-#[doc(hidden)]
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tract::api::{At, CommitParams, Method, Still};
+use tract::deeds::{At, CommitParams, Method, Still};
 use tract::{On, Repo};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

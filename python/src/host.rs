@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
-use tract::api::{ApiError, Host};
+use tract::deeds::{ApiError, Host};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;

@@ -1,4 +1,4 @@
-//! The Python door: a repository that answers the methods of [`tract::api`], as JSON texts.
+//! The Python door: a repository that answers the methods of [`tract::deeds`], as JSON texts.
 //!
 //! What is pleasant to call is written in Python (`lib/tract/`), over this. Deliberately absent: any method of its own.
 
@@ -14,7 +14,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::json;
 use tract::Error;
-use tract::api::{ApiError, At, WorkProgress, described, method};
+use tract::deeds::{ApiError, At, WorkProgress, described, method};
 use tract::model::RefName;
 use tract::repo::{On, Repo};
 

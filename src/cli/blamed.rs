@@ -1,6 +1,6 @@
 //! Where a message came from, for people: a line for each fact.
 
-use tract::api::{BlamedMessage, ProvenanceStep};
+use tract::deeds::{BlamedMessage, ProvenanceStep};
 use tract::model::{Millis, RefName, Role};
 use tract::render::{Calendar, Label, Line, plural, table};
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tract::Error;
-use tract::api::usual_prune;
+use tract::deeds::usual_prune;
 use tract::error::Refusal;
 use tract::hash::CommitHash;
 use tract::model::Draft;

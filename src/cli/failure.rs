@@ -1,13 +1,13 @@
 //! From a failure to what the user reads: one line of what is wrong, one of what to do, and the exit
-//! code. What an error of the library means is said there ([`tract::api::advice`]).
+//! code. What an error of the library means is said there ([`tract::deeds::advice`]).
 
 use std::io;
 use std::process::ExitCode;
 
 use tract::Error;
-use tract::api::ApiError;
-pub use tract::api::advice::{Exit, STANDARD_INPUT, known_formats, reason, sentence};
-use tract::api::advice::{exit, hint, no_room};
+use tract::deeds::ApiError;
+pub use tract::deeds::advice::{Exit, STANDARD_INPUT, known_formats, reason, sentence};
+use tract::deeds::advice::{exit, hint, no_room};
 use tract::error::Interrupted;
 use tract::render::{Label, Line};
 

@@ -1,6 +1,6 @@
 //! Edits of files, for people: one by one under the prompts that they were made for, and summed up by file.
 
-use tract::api::file_edits;
+use tract::deeds::file_edits;
 use tract::hash::CommitHash;
 use tract::query::{EditOutcome, EditedFile, FileEditOptions, FileEditRow, FileFate};
 use tract::render::{Calendar, Label, Line, grouped, plural, table};

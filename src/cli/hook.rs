@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use tract::Error;
-use tract::api::unfit;
+use tract::deeds::unfit;
 use tract::repo::Repo;
 
 use super::{App, Failure, Result, named};

@@ -2,7 +2,7 @@
 //! change.
 
 use tract::Error;
-use tract::api::usual_prune;
+use tract::deeds::usual_prune;
 use tract::model::{EntryId, ProviderCount, Total};
 use tract::query::TokenBudget;
 use tract::query::audit::FactClass;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use clap::ValueEnum;
-use tract::api::check_page;
+use tract::deeds::check_page;
 use tract::hash::CommitHash;
 use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
 use tract::model::price::Prices;

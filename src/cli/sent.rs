@@ -1,6 +1,6 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
-use tract::api::UNSAID;
+use tract::deeds::UNSAID;
 use tract::formats::Problem;
 use tract::formats::shared::sent::{Lack, Proof, SentRequest, Wanted, short};
 use tract::hash::CommitHash;

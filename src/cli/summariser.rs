@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use tract::Error;
-use tract::api::digest;
 use tract::compile::{Provider, RequestOptions, compile};
+use tract::deeds::digest;
 use tract::error::Refusal;
 use tract::model::{Message, Role, Settings};
 use tract::query::audit::{FactClass, Keep};

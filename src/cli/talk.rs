@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tract::api::request_payload;
 use tract::compile::RequestOptions;
 use tract::context::Context;
+use tract::deeds::request_payload;
 use tract::formats::messages_of;
 use tract::model::{Draft, Message, Part, RefName, Role};
 use tract::render::plural;

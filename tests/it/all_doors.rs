@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tract::api::{ApiError, At, Host, METHODS, method};
+use tract::deeds::{ApiError, At, Host, METHODS, method};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;

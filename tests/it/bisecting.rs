@@ -1,6 +1,6 @@
 //! Which message makes it go wrong, as commands judge contexts.
 
-use tract::api::{At, BisectParams, Method, Still};
+use tract::deeds::{At, BisectParams, Method, Still};
 use tract::model::{Draft, Message, Role};
 use tract::repo::{Call, CommitOptions, On, Repo};
 

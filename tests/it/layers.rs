@@ -39,7 +39,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "api",
+        "deeds",
         &[
             "context", "compile", "diff", "formats", "render", "repo", "query", "rewrite", "sync",
             "ingest",

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tract::api::{METHODS, described};
+use tract::deeds::{METHODS, described};
 
 use crate::importing::SESSION;
 use crate::sandbox::{Sandbox, on_servers};

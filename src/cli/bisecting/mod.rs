@@ -4,7 +4,7 @@
 
 pub mod by_hand;
 
-use tract::api::BlamedMessage;
+use tract::deeds::BlamedMessage;
 use tract::hash::CommitHash;
 use tract::model::{EntryId, Message, RefName, preview};
 use tract::render::{Label, Line, plural};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tract::api::{At, AttestParams, Method, Still, manifest};
+use tract::deeds::{At, AttestParams, Method, Still, manifest};
 use tract::diff::{LineDiff, Tag};
 use tract::hash::CommitHash;
 use tract::model::RefName;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use tract::api::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
 use tract::compile::{Provider, RequestOptions, compile};
+use tract::deeds::{At, AuditAnswer, AuditFinding, AuditParams, Method, Still};
 use tract::hash::CommitHash;
 use tract::model::Settings;
 use tract::model::quote::{folded, headed};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
+use tract::deeds::request_payload;
 use tract::formats::Format;
 use tract::model::RefName;
 use tract::render::{Label, Line, plural};

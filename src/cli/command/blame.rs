@@ -1,6 +1,6 @@
 //! `tract blame`: where messages came from.
 
-use tract::api::{At, BlameAnswer, BlameParams, BlamedLine, BlamedMessage, Method, Still};
+use tract::deeds::{At, BlameAnswer, BlameParams, BlamedLine, BlamedMessage, Method, Still};
 use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, table};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::api::served_settings;
+use tract::deeds::served_settings;
 use tract::formats::shared::single::SingleMessage;
 use tract::ingest::read_messages;
 use tract::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use tract::api::{Requested, answered_by, requested};
 use tract::compile::{Provider, RequestOptions};
+use tract::deeds::{Requested, answered_by, requested};
 use tract::query::answered_request;
 use tract::render::escape;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::api::{checked_setting, known_setting};
+use tract::deeds::{checked_setting, known_setting};
 use tract::model::secret::Secrets;
 use tract::render::Line;
 use tract::repo::{AUTHOR_NAME, Config};

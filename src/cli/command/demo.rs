@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tract::Error;
-use tract::api::request_payload;
 use tract::compile::{Provider, RequestOptions};
+use tract::deeds::request_payload;
 use tract::query::LogOptions;
 use tract::render::{Label, Line, shell_words};
 use tract::repo::On;

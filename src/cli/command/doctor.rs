@@ -1,6 +1,6 @@
 //! `tract doctor`: how the file or the server stands where the repository is kept.
 
-use tract::api::{DoctorAnswer, HealthCheck, HealthVerdict, doctor};
+use tract::deeds::{DoctorAnswer, HealthCheck, HealthVerdict, doctor};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::failure::Exit;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::api::guard;
+use tract::deeds::guard;
 use tract::formats::{FORMATS, Format};
 use tract::hash::CommitHash;
 use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};

@@ -10,7 +10,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use tract::api::{ApiError, At, digest};
+use tract::deeds::{ApiError, At, digest};
 use tract::query::audit::{Heard, Keep};
 use tract::render::edit::changed_files;
 use tract::render::{Line, grouped, plural};

@@ -1,7 +1,7 @@
 //! `tract prune`: old, big tool outputs become one-line stubs.
 
 use tract::Error;
-use tract::api::token_budget;
+use tract::deeds::token_budget;
 use tract::query::TokenBudget;
 use tract::render::{Share, grouped, plural, read_tokens};
 use tract::repo::{Call, Repo};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::api::pushed_refs;
+use tract::deeds::pushed_refs;
 use tract::model::RefName;
 use tract::model::secret::Leaving;
 use tract::render::{counted_secrets, plural};

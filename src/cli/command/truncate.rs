@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use tract::Error;
-use tract::api::{token_budget, usual_prune};
+use tract::deeds::{token_budget, usual_prune};
 use tract::model::{Message, Role};
 use tract::query::ProviderSays;
 use tract::render::{Share, grouped};

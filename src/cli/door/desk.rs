@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tract::api::advice::Exit;
-use tract::api::{ApiError, RawJson, WorkProgress, described, held, method, unfit};
+use tract::deeds::advice::Exit;
+use tract::deeds::{ApiError, RawJson, WorkProgress, described, held, method, unfit};
 
 use super::host::{Surroundings, Watch, Worker};
 use super::lines::{LINE_BYTES, Line, Lines, one_line};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use tract::Error;
-use tract::api::{ApiError, At, Host, WorkProgress};
+use tract::deeds::{ApiError, At, Host, WorkProgress};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};

@@ -1,4 +1,4 @@
-//! Doors for programs: what they ask is what [`tract::api`] answers.
+//! Doors for programs: what they ask is what [`tract::deeds`] answers.
 
 mod desk;
 mod host;

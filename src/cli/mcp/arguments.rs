@@ -1,7 +1,7 @@
 //! What tools take: as a client lists it, and as a model gives it, which is read with good will.
 
 use serde_json::{Map, Value, json};
-use tract::api::ApiError;
+use tract::deeds::ApiError;
 
 /// An argument of a tool.
 pub struct Argument {

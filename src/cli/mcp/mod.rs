@@ -16,7 +16,7 @@ mod tools;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tract::api::ApiError;
+use tract::deeds::ApiError;
 
 pub use asking::Asking;
 use asking::{Caller, Memory};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tract::api::WorkProgress;
+use tract::deeds::WorkProgress;
 
 /// How often it is told.
 const EVERY: Duration = Duration::from_millis(100);

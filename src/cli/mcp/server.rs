@@ -9,7 +9,7 @@ use std::thread::{self, Scope};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tract::api::unfit;
+use tract::deeds::unfit;
 
 use super::asking::{Caller, Intake, Memory};
 use super::batch::Batch;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tract::api::{
+use tract::deeds::{
     Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
     StatusAnswer,
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tract::api::{
+use tract::deeds::{
     AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
     ReadParams, StatusParams,
 };

@@ -17,8 +17,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, Scope};
 use std::time::Duration;
 
-use tract::api::{request_payload, served_settings};
 use tract::compile::RequestOptions;
+use tract::deeds::{request_payload, served_settings};
 use tract::hash::CommitHash;
 use tract::model::price::Prices;
 use tract::model::{Draft, EntryId, Operation, Priority, RefName};

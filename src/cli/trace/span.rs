@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use tract::api::{ApiError, error_kind};
+use tract::deeds::{ApiError, error_kind};
 use tract::model::RefValue;
 use tract::store::without_password;
 

@@ -1,7 +1,7 @@
 //! The page that says what is wrong.
 
 use tract::Error;
-use tract::api::advice::{exit, hint};
+use tract::deeds::advice::{exit, hint};
 use tract::render::html::notice;
 
 use super::{Answer, Asked, Site};

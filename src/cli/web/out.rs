@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use tract::api::check_page;
+use tract::deeds::check_page;
 use tract::hash::CommitHash;
 use tract::ingest::Scope;
 use tract::model::secret::{Leaving, SecretCounts};

@@ -1,7 +1,7 @@
 //! The request that a reply answered, whole.
 
-use tract::api::{Requested, answered_by, requested};
 use tract::compile::{Provider, RequestOptions};
+use tract::deeds::{Requested, answered_by, requested};
 use tract::query::answered_request;
 use tract::render::html;
 use tract::repo::On;

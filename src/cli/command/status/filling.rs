@@ -1,6 +1,6 @@
 //! What fills the context: kinds of things, the largest messages, and what a prune would give back.
 
-use tract::api::usual_prune;
+use tract::deeds::usual_prune;
 use tract::model::TokenCount;
 use tract::query::{Large, Stuff};
 use tract::render::{Label, Line, grouped, plural, row, table, tokens};

@@ -5,8 +5,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::costing::{CacheState, cache_state};
-use super::types::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
+use super::cost::{CacheState, cache_state};
+use super::facts::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
 use super::{ApiError, At, Method};
 use crate::ingest;
 use crate::model::call;
@@ -288,7 +288,7 @@ impl Method for ShowParams {
         let shown = at.repo.show(&hash, at.encoding()?)?;
         let mut reply = at.repo.counted_reply(&hash)?;
         if let Some(reply) = &mut reply {
-            reply.price(&super::costing::prices(at.repo)?);
+            reply.price(&super::cost::prices(at.repo)?);
         }
         let reply = reply.as_ref();
         Ok(ShowAnswer {
@@ -352,7 +352,7 @@ impl Method for ContextParams {
             });
         };
         let mut context = at.repo.context(&commit)?;
-        let settings = super::types::settings(&at.repo.settings(&context)?);
+        let settings = super::facts::settings(&at.repo.settings(&context)?);
         let total = context.entries.len();
         let from = match self.from {
             None | Some(0) => 0,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::{Changed, Tokens};
+use super::facts::{Changed, Tokens};
 use super::{ApiError, At, Method};
 use crate::context::plan::carry::Whose;
 use crate::rewrite::{Rebase, RebaseFate, RebaseStep};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::at::still;
-use super::looking::pattern;
+use super::listing::pattern;
 use super::{ApiError, At, Method, WorkProgress};
 use crate::model::query::Query;
 use crate::model::{Millis, Role};

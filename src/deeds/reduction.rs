@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::at::usual_prune;
-use super::types::Changed;
+use super::facts::Changed;
 use super::{ApiError, At, Method, Scalar};
 use crate::repo::Named;
 use crate::rewrite::Truncate as TruncatePlan;

@@ -43,7 +43,7 @@ pub struct Digest {
 /// repeats. The same for the same messages.
 ///
 /// ```
-/// use tract::api::digest;
+/// use tract::deeds::digest;
 /// use tract::query::audit::Heard;
 /// use tract::repo::{Call, CommitOptions, On, Repo};
 /// use tract::model::{Draft, Message, Role};

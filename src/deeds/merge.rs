@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::Changed;
+use super::facts::Changed;
 use super::{ApiError, At, Method};
 use crate::model::{EntryId, Message};
 use crate::repo::MergeForm;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::auditing::hide_of;
+use super::audit::hide_of;
 use super::{ApiError, At, Method};
 use crate::context::OrderEntry;
 use crate::hash::CommitHash;

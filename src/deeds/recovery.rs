@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::{AuthorFacts, Changed, Position, Tokens, held};
+use super::facts::{AuthorFacts, Changed, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName};

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::at::At;
 use super::error::ApiError;
 use super::json::RawJson;
-use super::unfit::unfit;
+use super::mismatch::unfit;
 
 /// Something that people do, by its parameters.
 pub trait Method: DeserializeOwned + JsonSchema {
@@ -88,7 +88,7 @@ fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ReadParams;
+    use crate::deeds::ReadParams;
 
     #[test]
     fn null_is_as_if_it_were_not_there() {

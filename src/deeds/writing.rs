@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::types::{Changed, Position, Tokens};
+use super::facts::{Changed, Position, Tokens};
 use super::{
     ApiError, At, BranchMoveParams, JsonSettings, Method, MoveAnswer, RawJson, branch_moves,
 };
@@ -442,7 +442,7 @@ impl Method for AnnotateParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{ContextParams, MoveParams, ResetParams, Still};
+    use crate::deeds::{ContextParams, MoveParams, ResetParams, Still};
     use crate::model::Millis;
     use crate::repo::On;
 

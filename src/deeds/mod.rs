@@ -6,7 +6,7 @@
 //! (the time, the directories of tools, who may be reached) it hands in as a [`Host`].
 //!
 //! ```
-//! use tract::api::{At, CommitParams, ContextParams, Method, Still};
+//! use tract::deeds::{At, CommitParams, ContextParams, Method, Still};
 //! use tract::{On, Repo};
 //!
 //! let repo = Repo::ephemeral()?;
@@ -23,64 +23,64 @@
 
 pub mod advice;
 mod at;
-mod auditing;
-mod back;
-mod bisecting;
-mod changing;
-mod comparing;
+mod audit;
+mod bisect;
+mod comparison;
 mod config;
-mod costing;
+mod cost;
 mod digest;
 mod doctor;
 mod error;
-mod finding;
+mod export;
+mod facts;
 mod guard;
-mod importing;
+mod import;
 mod json;
-mod leaving;
-mod looking;
-mod merging;
+mod listing;
+mod memory;
+mod merge;
 mod method;
 mod methods;
+mod mismatch;
 mod provenance;
-mod rebasing;
-mod remembering;
-mod requesting;
+mod rebase;
+mod recovery;
+mod reduction;
+mod requests;
+mod search;
 mod sharing;
-mod smaller;
-mod types;
-mod unfit;
 mod upkeep;
+mod writing;
 
 pub use at::{At, Host, Still, WorkProgress, token_budget, usual_prune};
-pub use auditing::*;
-pub use back::*;
-pub use bisecting::*;
-pub use changing::*;
-pub use comparing::*;
+pub use audit::*;
+pub use bisect::*;
+pub use comparison::*;
 pub use config::*;
-pub use costing::*;
+pub use cost::*;
 pub use digest::{Digest, digest};
 pub use doctor::*;
 pub use error::{ApiError, error_kind};
-pub use finding::*;
+pub use export::*;
+pub use facts::*;
 pub use guard::{check_page, guard};
-pub use importing::*;
+pub use import::*;
 pub use json::{JsonSettings, RawJson, Scalar};
-pub use leaving::*;
-pub use looking::*;
-pub use merging::*;
+pub use listing::*;
+pub use memory::*;
+pub use merge::*;
 pub use method::{Method, MethodEntry};
 pub use methods::{METHODS, described, method};
+pub use mismatch::unfit;
 pub use provenance::*;
-pub use rebasing::*;
-pub use remembering::*;
-pub use requesting::*;
+pub use rebase::*;
+pub use recovery::*;
+pub use reduction::*;
+pub use requests::*;
+pub use search::*;
 pub use sharing::*;
-pub use smaller::*;
-pub use types::*;
-pub use unfit::unfit;
 pub use upkeep::*;
+pub use writing::*;
 
 /// The version of the interface: another one where a field or a method changes its meaning or goes. More of them may
 /// come in the same version.

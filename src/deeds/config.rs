@@ -196,7 +196,7 @@ impl Method for RemoteParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Still;
+    use crate::deeds::Still;
     use crate::repo::{On, Repo};
 
     #[test]

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::costing::{price_list, prices};
-use super::types::AuthorFacts;
+use super::cost::{price_list, prices};
+use super::facts::AuthorFacts;
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
 use crate::model::{EntryId, Millis, RefName};

@@ -66,7 +66,7 @@ impl Method for FsckParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Still;
+    use crate::deeds::Still;
     use crate::model::{Draft, Message, Role};
     use crate::repo::{Call, CommitOptions, On, Repo};
 
