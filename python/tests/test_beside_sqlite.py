@@ -173,6 +173,9 @@ def graph(chance, changes):
         layers.append([f"n{depth}{side}" for side in range(chance.randint(1, 3))])
         for name in layers[-1]:
             fate[name] = chance.choices(["says", "fails", "asks", "removes"], [6, 2, 2, 1])[0]
+            # Which of two failures is the first is chance, and two may not take out one message.
+            if fate[name] in {"fails", "removes"} & {fate[one] for one in layers[-1] if one != name and one in fate}:
+                fate[name] = "says"
 
     def built(saver):
         ran, failed = {}, set()

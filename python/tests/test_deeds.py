@@ -64,6 +64,23 @@ def test_what_was_popped_does_not_come_back_by_redo():
         do["redo"]()
 
 
+def test_a_redo_takes_back_the_undo_that_is_the_last_by_then():
+    repo = tract.ephemeral()
+    talk = Conversation(repo, "talks", "one", "talk")
+    do, go = made(repo), talk.go
+    do["add"](["u1"])
+    do["undo"]()
+    others = [lambda: (do["add"](["u2", "a3"]), do["undo"]())]
+
+    def late(*args):
+        while others:
+            others.pop()()
+        go(*args)
+
+    talk.go = late
+    assert repo.context(talk.redo())["total"] == 2
+
+
 def test_whoever_is_cancelled_leaves_no_half():
     repo = tract.ephemeral()
     do = made(repo)

@@ -539,12 +539,14 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
         return Err(format!("damage: {:?}", state.faults));
     }
     let is_several = parts(one).is_some() || parts(other).is_some();
+    // A run is one for its branch and one for its answer.
+    let is_logged = !is_several && ![one, other].iter().any(|deed| deed.command == "run");
     // It merges what it fetched by its hash, also where an undo has moved the ref back by then.
     if is_several && [one, other].iter().any(|deed| deed.command == "undo") {
         return Ok(());
     }
     let simplify = |state: &mut State| {
-        if is_several || forgets(one) || forgets(other) {
+        if !is_logged || forgets(one) || forgets(other) {
             state.log.clear();
         }
         if parts_from_remote(one, other) {

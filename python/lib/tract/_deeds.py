@@ -52,12 +52,13 @@ class Conversation:
         self.branch, self.undone, self.what = f"{folder}/{end}", f"{folder}-undone/{end}", what
         self.repo = repo.at(self.branch)
 
-    def go(self, to: Optional[str], expect: Optional[str], undone: Optional[str], deed: str) -> None:
-        """Moves the branch, if it is where it is expected. What an undo left there before is no future any more."""
-        moves: List[Any] = [
-            {"branch": self.branch, "to": to, "expect": expect or "none"},
-            {"branch": self.undone, "to": undone},
-        ]
+    def go(self, to: Optional[str], expect: Optional[str], undone: Optional[str], deed: str, redone: Optional[str] = None) -> None:
+        """Moves the branch, if it is where it is expected. What an undo left there before is no future any more; what is
+        redone must be that still."""
+        future: Any = {"branch": self.undone, "to": undone}
+        if redone is not None:
+            future["expect"] = redone
+        moves: List[Any] = [{"branch": self.branch, "to": to, "expect": expect or "none"}, future]
         self.repo.move(moves, what=f"{self.what} {deed}")
 
     def clear(self) -> None:
@@ -112,7 +113,8 @@ class Conversation:
             there = {one["hash"] for one in self.repo.log(undone, limit=0)["commits"]} if undone else set()
             if undone is None or undone == place or (place is not None and place not in there):
                 raise TractError("refused", "there is nothing to redo", f"the {self.what} has gone on since")
-            self.go(undone, place, None, "redo")
+            # The branch may be where it was, and another undo have come between.
+            self.go(undone, place, None, "redo", undone)
             return undone
 
         return anew(deed)

@@ -599,7 +599,8 @@ class TractSaver(BaseCheckpointSaver[int]):
         moves: List[Any] = [
             {"branch": RECORDS + end, "to": to, "expect": thread.tip or "none"},
             {"branch": TALK + end, "to": self._there(there.said_tip)},
-            {"branch": UNDONE + end, "to": undone},
+            # What is done again must be what was undone last.
+            {"branch": UNDONE + end, "to": undone, **({} if undone else {"expect": to or "none"})},
         ]
         self.repo.move(moves, what="undo of a thread" if undone else "redo of a thread")
         return self._hold(end, there)
