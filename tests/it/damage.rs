@@ -592,6 +592,26 @@ fn a_repair_keeps_what_only_a_checkpoint_tells() {
     assert_eq!(sandbox.ok(&["compile"]), right);
 }
 
+/// How messages use tools is kept beside them, and made of them again where it is missing.
+#[test]
+fn a_listing_needs_no_row_of_how_tools_are_used() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    let log = ["log", "-n", "0", "-v"];
+    let right = sandbox.ok(&log);
+    let database = Connection::open(sandbox.work().join(".tract/tract.db")).expect("opens");
+    assert!(
+        database
+            .execute("DELETE FROM tool_uses", [])
+            .expect("changed")
+            > 0
+    );
+    drop(database);
+    assert_eq!(sandbox.ok(&log), right);
+}
+
 #[test]
 fn an_index_that_lost_what_was_taken_over_is_damage() {
     if is_left_out(THE_FILE) {

@@ -17,6 +17,7 @@ use super::session::{Session, keyed};
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::Encoding;
+use crate::store::Objects;
 use crate::store::columns::Columns;
 use crate::store::lineage::{Lineages, Path, Place, Stretch, no_commit_at};
 use crate::store::{Appended, CommitRow, Facts, ListedCommit, Visit, rows};
@@ -258,7 +259,12 @@ impl Lineages for Session<'_> {
         for part in parts {
             let [lineage, first, last] = part.params();
             self.scan(&sql, params![lineage, first, last, encoding], |row| {
-                visit(rows::listed(row)?).map(|()| true)
+                let mut listed = rows::listed(row)?;
+                let said = listed.said.as_ref().filter(|_| listed.uses.is_none());
+                if let Some(said) = said.filter(|said| said.calls + said.results > 0) {
+                    listed.uses = self.tool_uses(&[said.hash])?.pop().flatten();
+                }
+                visit(listed).map(|()| true)
             })?;
         }
         Ok(())
