@@ -125,8 +125,14 @@ fn taken(path: &Path) -> Failure {
 }
 
 /// Lets `make` fill a new file under another name, which then gets its own: whoever looks sees all of
-/// it or what was there before. Over a file that is there only with `force`.
-pub fn place<T>(path: &Path, force: bool, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+/// it or what was there before. Over a file that is there only with `force`. `note` hears that name before there is such a file,
+/// and what it gives lasts until the file has its own.
+pub fn place<T, N>(
+    path: &Path,
+    force: bool,
+    note: impl FnOnce(&Path) -> Result<N>,
+    make: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
     let failed = |error| Failure::from(Error::io(path)(error));
     if !force && fs::symlink_metadata(path).is_ok() {
         return Err(taken(path));
@@ -142,6 +148,7 @@ pub fn place<T>(path: &Path, force: bool, make: impl FnOnce(&Path) -> Result<T>)
         random_name::<4>()?
     ));
     let draft = PathBuf::from(draft);
+    let _note = note(&draft)?;
     drop(create(&draft).map_err(failed)?);
     let draft = Draft(draft);
     let done = make(&draft.0)?;

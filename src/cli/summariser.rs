@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tract::Error;
 use tract::compile::{Provider, RequestOptions, compile};
-use tract::deeds::digest;
+use tract::deeds::{digest, lacks, missing, refused_summary};
 use tract::error::Refusal;
 use tract::model::{Message, Role, Settings};
-use tract::query::audit::{FactClass, Keep};
+use tract::query::audit::Keep;
 use tract::render::edit::changed_files;
 use tract::render::{plural, tokens};
 use tract::repo::{Call, On, Repo};
@@ -66,7 +66,7 @@ impl<'a> Summariser<'a> {
                 again.push(Message::text(Role::User, ask(&keep)));
                 let second = run(&again)?;
                 let kept = span.lacks(&second, changed_files)?;
-                if telling(&kept) < telling(&keep) {
+                if missing(&kept) < missing(&keep) {
                     (summary, keep) = (second, kept);
                 }
             }
@@ -79,7 +79,9 @@ impl<'a> Summariser<'a> {
         let done = repo.compact(call, span, Summary::From(&mut make), options);
         match (done, failed.into_inner()) {
             (Err(error), Some(why)) => Err(complained(&error, &why, app)),
-            (Err(error @ Error::Refused(Refusal::Lacking { .. })), _) => Err(refused(error)),
+            (Err(error @ Error::Refused(Refusal::Lacking { .. })), _) => {
+                Err(refused_summary(error).into())
+            }
             (done, _) => Ok((done?, lacking.into_inner())),
         }
     }
@@ -121,42 +123,6 @@ fn ask(keep: &Keep) -> String {
         "This summary lacks what follows. Write it again, all of it, so that it holds this as well, in these words:\n\
          {missing}"
     )
-}
-
-/// How much is missing of what a summary has to hold: pins, what the user said, open points.
-fn telling(keep: &Keep) -> [usize; 3] {
-    let of = |class| {
-        keep.facts
-            .iter()
-            .filter(|found| found.fact.class == class)
-            .count()
-    };
-    [
-        keep.pins.len(),
-        of(FactClass::Instruction),
-        of(FactClass::Task),
-    ]
-}
-
-/// The same in words; none: nothing of it is missing.
-pub fn lacks(keep: &Keep) -> Option<String> {
-    let words = ["pin", "thing that you said", "open point"];
-    let counts = telling(keep)
-        .into_iter()
-        .zip(words)
-        .filter(|(count, _)| *count > 0);
-    let words: Vec<String> = counts
-        .map(|(count, word)| match word.strip_prefix("thing") {
-            Some(rest) => plural(count as u64, "thing") + rest,
-            None => plural(count as u64, word),
-        })
-        .collect();
-    (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// What is said where a summary is refused for what it lacks.
-pub fn refused(error: Error) -> Failure {
-    Failure::from(error).with_hint("nothing was changed; tract guard lists what it must hold")
 }
 
 /// Shows that something is going on while the command runs.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,8 +17,8 @@ use super::mismatch::unfit;
 pub trait Method: DeserializeOwned + JsonSchema {
     /// Its name.
     const NAME: &'static str;
-    /// What it does, in one sentence.
-    const ABOUT: &'static str;
+    /// What it does, in one sentence. A [`Deed`](super::Deed) has none: its type's first line says it.
+    const ABOUT: &'static str = "";
     /// Whether it changes anything. Those that do not may run beside each other.
     const CHANGES: bool;
     /// What it gives.
@@ -35,8 +36,7 @@ pub trait Method: DeserializeOwned + JsonSchema {
 pub struct MethodEntry {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
+    about: &'static str,
     /// Whether it changes anything.
     pub changes: bool,
     /// Does it with parameters as JSON; its answer as JSON.
@@ -46,6 +46,23 @@ pub struct MethodEntry {
 }
 
 impl MethodEntry {
+    /// What it does, in one sentence.
+    pub fn about(&self) -> String {
+        if !self.about.is_empty() {
+            return self.about.to_owned();
+        }
+        let mut schemas = SchemaSettings::default()
+            .with(|it| it.inline_subschemas = true)
+            .into_generator();
+        let schema = (self.params)(&mut schemas);
+        let said = schema
+            .get("description")
+            .and_then(|it| it.as_str())
+            .unwrap_or_default();
+        let first = said.split("\n\n").next().unwrap_or_default();
+        first.replace('\n', " ") + "."
+    }
+
     pub(super) const fn of<M: Method>() -> Self {
         Self {
             name: M::NAME,
@@ -65,7 +82,7 @@ impl MethodEntry {
 }
 
 /// Parameters from JSON. One that is null is as if it were not there.
-fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
+pub(super) fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
     let unfit = |error: serde_json::Error, text: &str| {
         ApiError::params(format!("parameters: {}", unfit(&error, text)))
     };

@@ -63,6 +63,21 @@ methods![
     RemoteParams,
 ];
 
+macro_rules! deeds {
+    ($($deed:ty),* $(,)?) => {
+        /// The methods whose parameters are a command's options as well.
+        pub const DEEDS: &[DeedEntry] = &[$(DeedEntry::of::<$deed>()),*];
+    };
+}
+
+deeds![
+    PruneParams,
+    DropParams,
+    TruncateParams,
+    CompactParams,
+    ClearParams,
+];
+
 /// The method of a name.
 ///
 /// # Errors
@@ -96,7 +111,7 @@ pub fn described() -> serde_json::Value {
         .map(|method| {
             serde_json::json!({
                 "name": method.name,
-                "about": method.about,
+                "about": method.about(),
                 "changes": method.changes,
                 "params": (method.params)(&mut taken),
                 "result": (method.answer)(&mut given),

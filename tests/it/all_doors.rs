@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tract::deeds::{ApiError, At, Host, METHODS, method};
+use tract::deeds::{ApiError, At, DEEDS, Host, METHODS, method};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
@@ -138,6 +138,13 @@ impl Place {
         told
     }
 
+    /// How the log of operations names the newest one.
+    fn done(&self) -> Value {
+        let (told, _) = self.said(&["api", "reflog", r#"{"limit": 1}"#]);
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        told["operations"][0]["what"].clone()
+    }
+
     fn head(&self) -> String {
         self.said(&["log", "-n", "1", "--format", "%H %d"]).0
     }
@@ -247,6 +254,10 @@ fn every_method_says_the_same_at_every_door() {
                 is_told(fact, &seen),
                 "{at}: {pointer} is {fact}, and not in:\n{seen}"
             );
+        }
+        if DEEDS.iter().any(|deed| deed.name == name) && !step.command.is_empty() {
+            let done = [&by_library, &by_api, &people].map(Place::done);
+            assert!(done.iter().all(|what| *what == done[0]), "{at}: {done:#?}");
         }
         // What is committed behind a commit is on no branch yet.
         if !step.params.contains_key("after") {

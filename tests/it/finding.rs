@@ -182,7 +182,7 @@ fn names_that_lists_show_are_taken_and_unknown_ones_are_errors() {
     assert!(pruned.contains("Nothing to prune"), "{pruned}");
     sandbox.ok(&["diff", "--tool", "Grep"]);
     for (method, asked, wanted) in [
-        ("prune", r#"{"tools": ["Bsh"]}"#, "calls the tool 'Bsh'"),
+        ("prune", r#"{"tool": ["Bsh"]}"#, "calls the tool 'Bsh'"),
         (
             "sessions",
             r#"{"directory": "/home/nobody"}"#,

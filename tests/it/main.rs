@@ -121,6 +121,7 @@ mod rendered;
 mod replaying;
 mod request_laws;
 mod requesting;
+mod requests;
 mod requests_sent;
 mod restoring;
 mod resuming;

@@ -424,7 +424,7 @@ fn every_change_can_be_taken_back() {
         ("truncate", json!({ "keep": 2 })),
         ("truncate", json!({ "fraction": "0.5" })),
         ("drop", json!({ "revs": [":3"] })),
-        ("compact", json!({ "summary": "What was said.", "keep": 1 })),
+        ("compact", json!({ "message": "What was said.", "keep": 1 })),
         ("clear", json!({})),
         ("pick", json!({ "revs": [":3"] })),
         ("revert", json!({ "rev": ":3" })),
@@ -487,7 +487,7 @@ fn what_was_hidden_is_read_word_for_word() {
     ];
     ask(&sandbox, "commit", json!({ "messages": session }));
     assert_eq!(ask(&sandbox, "dropped", json!({}))["messages"], 0);
-    let compacted = ask(&sandbox, "compact", json!({ "summary": "We fixed it." }));
+    let compacted = ask(&sandbox, "compact", json!({ "message": "We fixed it." }));
     let dropped = ask(&sandbox, "dropped", json!({}));
     assert_eq!(dropped["commit"], compacted["commits"][0]);
     assert_eq!(dropped["prompts"][0]["text"], "Never touch src/old.rs.");

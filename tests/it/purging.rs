@@ -150,12 +150,12 @@ fn what_was_purged_is_nowhere() {
     hint: what was purged does not come back
     ");
     insta::assert_snapshot!(sandbox.tract(&["reflog"]), @r"
-    #6  2026-03-14 12:09:00  clear --purge
-    #5  2026-03-14 12:09:00  [purged]         main 5eaa9c9 → 724e415
-    #4  2026-03-14 12:05:00  [purged]         main 6d97d14 → 5eaa9c9, ORIG_HEAD none → 6d97d14, PREV_HEAD none → 6d97d14
-    #3  2026-03-14 12:04:00  [purged]         main 5eaa9c9 → 6d97d14
-    #2  2026-03-14 12:03:00  [purged]         main 82ce037 → 5eaa9c9
-    #1  2026-03-14 12:02:00  import [purged]  main none → 82ce037, sessions/openai/session none → 82ce037
+    #6  2026-03-14 12:09:00  clear --purge --force
+    #5  2026-03-14 12:09:00  [purged]               main 5eaa9c9 → 724e415
+    #4  2026-03-14 12:05:00  [purged]               main 6d97d14 → 5eaa9c9, ORIG_HEAD none → 6d97d14, PREV_HEAD none → 6d97d14
+    #3  2026-03-14 12:04:00  [purged]               main 5eaa9c9 → 6d97d14
+    #2  2026-03-14 12:03:00  [purged]               main 82ce037 → 5eaa9c9
+    #1  2026-03-14 12:02:00  import [purged]        main none → 82ce037, sessions/openai/session none → 82ce037
     ");
 
     // Importing the file again fills nothing.

@@ -272,57 +272,66 @@ class Methods:
         """
         return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
 
-    def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Puts one line in place of each old, big tool output.
+    def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Replace old, big tool outputs with one line each; the calls stay.
 
-        - `turns`: Leave the user's newest so many turns alone.
-        - `protect`: Before those, leave the newest so many tokens of tool output alone.
-        - `min`: Do nothing unless it saves so many tokens.
-        - `tools`: Only outputs of these tools.
-        - `larger_than`: Only outputs of more than so many tokens.
-        - `to_budget`: Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`.
-        - `dry_run`: Say what would change, and change nothing.
+        - `turns`: Leave the user's newest N turns alone; by default 2
+        - `protect`: Before those, leave the newest N tokens of tool output alone; by default 40k
+        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget
+        - `larger_than`: Only outputs of more than N tokens
+        - `tool`: Only outputs of this tool (may be given several times)
+        - `to_budget`: Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
+                provider's count
+        - `by_our_count`: Measure the budget by tract's own count, not by the provider's
+        - `dry_run`: Say what would change, and change nothing
         """
-        return self._ask("prune", {"turns": turns, "protect": protect, "min": min, "tools": tools, "larger_than": larger_than, "to_budget": to_budget, "dry_run": dry_run})
+        return self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run})
 
     def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides messages and parts that are named, tool calls with their results.
+        """Hide the messages, or parts of messages, that you name.
 
-        - `revs`: The messages, or `REV#N` for a part.
-        - `force`: Let the last user message and the task go too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Messages, or REV#PART for a part
+        - `force`: Allow the last user message and the task to go too
+        - `dry_run`: Say what would go, and change nothing
         """
         return self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
 
-    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float, bool]] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides the oldest messages; the task and what is pinned stay.
+    def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hide the oldest messages; the task and pinned ones stay.
 
-        - `keep`: Keep so many of the newest messages.
-        - `fraction`: Hide this share of the messages, such as `0.5`.
-        - `to_budget`: Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`.
-        - `drop_first`: Let the task, the first prompt, go too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `keep`: Hide all but the newest N
+        - `fraction`: Hide this share of the messages, from 0 to 1, rounded down to an even number
+        - `to_budget`: Hide the oldest exchanges until N tokens, or P% of budget.max, are enough, by the provider's
+                count
+        - `by_our_count`: Measure a budget by tract's own count, not by the provider's
+        - `drop_first`: Allow the task to go too
+        - `marker`: The text of the marker, instead of `[Sliding window truncation: N messages hidden …]`
+        - `marker_role`: The role of the marker; by default user
+        - `no_marker`: Leave no marker
+        - `dry_run`: Say what would go, and change nothing
         """
-        return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "drop_first": drop_first, "dry_run": dry_run})
+        return self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
 
-    def compact(self, summary: str, *, keep: Optional[int] = None, first: Optional[str] = None, last: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Puts a summary in place of a span of messages; what is pinned stays.
+    def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+        """Replace a span of messages with a summary.
 
-        - `summary`: The summary.
-        - `keep`: Leave out the newest so many messages.
-        - `first`: The first message that it replaces, in place of `keep`.
-        - `last`: The last message that it replaces.
-        - `dry_run`: Say what would change, and change nothing.
+        - `message`: The summary
+        - `strict`: Refuse a summary that lacks what you said, an open point or a pin
+        - `keep`: Leave out the newest N messages
+        - `dry_run`: Change nothing; say what would go
+        - `range`: The span, both ends included
         """
-        return self._ask("compact", {"summary": summary, "keep": keep, "first": first, "last": last, "dry_run": dry_run})
+        return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
 
-    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides everything but the system messages and what is pinned.
+    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.Changed:
+        """Hide everything but the system messages, to start over.
 
-        - `all`: The system messages too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `all`: Hide the system messages too
+        - `dry_run`: Change nothing; say what would go
+        - `purge`: Erase what came before, for good
+        - `force`: Confirm that it is erased for good
         """
-        return self._ask("clear", {"all": all, "dry_run": dry_run})
+        return self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
     def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.
@@ -756,57 +765,66 @@ class AsyncMethods:
         """
         return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
 
-    async def prune(self, turns: Optional[int] = None, *, protect: Optional[int] = None, min: Optional[int] = None, tools: Optional[List[str]] = None, larger_than: Optional[int] = None, to_budget: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Puts one line in place of each old, big tool output.
+    async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Replace old, big tool outputs with one line each; the calls stay.
 
-        - `turns`: Leave the user's newest so many turns alone.
-        - `protect`: Before those, leave the newest so many tokens of tool output alone.
-        - `min`: Do nothing unless it saves so many tokens.
-        - `tools`: Only outputs of these tools.
-        - `larger_than`: Only outputs of more than so many tokens.
-        - `to_budget`: Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`.
-        - `dry_run`: Say what would change, and change nothing.
+        - `turns`: Leave the user's newest N turns alone; by default 2
+        - `protect`: Before those, leave the newest N tokens of tool output alone; by default 40k
+        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget
+        - `larger_than`: Only outputs of more than N tokens
+        - `tool`: Only outputs of this tool (may be given several times)
+        - `to_budget`: Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
+                provider's count
+        - `by_our_count`: Measure the budget by tract's own count, not by the provider's
+        - `dry_run`: Say what would change, and change nothing
         """
-        return await self._ask("prune", {"turns": turns, "protect": protect, "min": min, "tools": tools, "larger_than": larger_than, "to_budget": to_budget, "dry_run": dry_run})
+        return await self._ask("prune", {"turns": turns, "protect": protect, "min": min, "larger_than": larger_than, "tool": tool, "to_budget": to_budget, "by_our_count": by_our_count, "dry_run": dry_run})
 
     async def drop(self, revs: List[str], *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides messages and parts that are named, tool calls with their results.
+        """Hide the messages, or parts of messages, that you name.
 
-        - `revs`: The messages, or `REV#N` for a part.
-        - `force`: Let the last user message and the task go too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Messages, or REV#PART for a part
+        - `force`: Allow the last user message and the task to go too
+        - `dry_run`: Say what would go, and change nothing
         """
         return await self._ask("drop", {"revs": revs, "force": force, "dry_run": dry_run})
 
-    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float, bool]] = None, to_budget: Optional[str] = None, drop_first: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides the oldest messages; the task and what is pinned stay.
+    async def truncate(self, keep: Optional[int] = None, *, fraction: Optional[Union[str, float]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, drop_first: Optional[bool] = None, marker: Optional[str] = None, marker_role: Optional[str] = None, no_marker: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
+        """Hide the oldest messages; the task and pinned ones stay.
 
-        - `keep`: Keep so many of the newest messages.
-        - `fraction`: Hide this share of the messages, such as `0.5`.
-        - `to_budget`: Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`.
-        - `drop_first`: Let the task, the first prompt, go too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `keep`: Hide all but the newest N
+        - `fraction`: Hide this share of the messages, from 0 to 1, rounded down to an even number
+        - `to_budget`: Hide the oldest exchanges until N tokens, or P% of budget.max, are enough, by the provider's
+                count
+        - `by_our_count`: Measure a budget by tract's own count, not by the provider's
+        - `drop_first`: Allow the task to go too
+        - `marker`: The text of the marker, instead of `[Sliding window truncation: N messages hidden …]`
+        - `marker_role`: The role of the marker; by default user
+        - `no_marker`: Leave no marker
+        - `dry_run`: Say what would go, and change nothing
         """
-        return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "drop_first": drop_first, "dry_run": dry_run})
+        return await self._ask("truncate", {"keep": keep, "fraction": fraction, "to_budget": to_budget, "by_our_count": by_our_count, "drop_first": drop_first, "marker": marker, "marker_role": marker_role, "no_marker": no_marker, "dry_run": dry_run})
 
-    async def compact(self, summary: str, *, keep: Optional[int] = None, first: Optional[str] = None, last: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Puts a summary in place of a span of messages; what is pinned stays.
+    async def compact(self, message: Optional[str] = None, *, strict: Optional[bool] = None, keep: Optional[int] = None, dry_run: Optional[bool] = None, range: Optional[str] = None) -> types.Changed:
+        """Replace a span of messages with a summary.
 
-        - `summary`: The summary.
-        - `keep`: Leave out the newest so many messages.
-        - `first`: The first message that it replaces, in place of `keep`.
-        - `last`: The last message that it replaces.
-        - `dry_run`: Say what would change, and change nothing.
+        - `message`: The summary
+        - `strict`: Refuse a summary that lacks what you said, an open point or a pin
+        - `keep`: Leave out the newest N messages
+        - `dry_run`: Change nothing; say what would go
+        - `range`: The span, both ends included
         """
-        return await self._ask("compact", {"summary": summary, "keep": keep, "first": first, "last": last, "dry_run": dry_run})
+        return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
 
-    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Hides everything but the system messages and what is pinned.
+    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.Changed:
+        """Hide everything but the system messages, to start over.
 
-        - `all`: The system messages too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `all`: Hide the system messages too
+        - `dry_run`: Change nothing; say what would go
+        - `purge`: Erase what came before, for good
+        - `force`: Confirm that it is erased for good
         """
-        return await self._ask("clear", {"all": all, "dry_run": dry_run})
+        return await self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
     async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
         """Reverses the last command, whatever it was, or one that is named, or all back to a point.

@@ -342,75 +342,137 @@ class AnnotateParams(_AnnotateParams, total=False):
 
 
 class PruneParams(TypedDict, total=False):
-    """Which outputs."""
+    """Replace old, big tool outputs with one line each; the calls stay
+    
+    Each line names the commit, so that show prints the whole output. The user's newest two turns
+    are left alone, and so are the newest 40,000 tokens of tool output before them. If less than 20,000
+    tokens would be saved, nothing is done. Outputs of the tools in the setting prune.keepTools stay, unless
+    tool names them. An earlier prune ends the search, unless tool, larger-than, turns or protect is
+    given.
+    
+    See also: drop (messages you name), truncate (the oldest), compact (a summary), clear (everything)."""
     turns: Optional[int]
-    """Leave the user's newest so many turns alone."""
-    protect: Optional[int]
-    """Before those, leave the newest so many tokens of tool output alone."""
-    min: Optional[int]
-    """Do nothing unless it saves so many tokens."""
-    tools: List[str]
-    """Only outputs of these tools."""
-    larger_than: int
-    """Only outputs of more than so many tokens."""
-    to_budget: Optional[str]
-    """Only as many, oldest first, as it takes to fit: `100k`, or `80%` of `budget.max`."""
+    """Leave the user's newest N turns alone; by default 2"""
+    protect: Optional[Union[str, float]]
+    """Before those, leave the newest N tokens of tool output alone; by default 40k"""
+    min: Optional[Union[str, float]]
+    """Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget"""
+    larger_than: Optional[Union[str, float]]
+    """Only outputs of more than N tokens"""
+    tool: List[str]
+    """Only outputs of this tool (may be given several times)"""
+    to_budget: Optional[Union[str, float]]
+    """Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
+    provider's count"""
+    by_our_count: bool
+    """Measure the budget by tract's own count, not by the provider's"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would change, and change nothing"""
 
 
 class _DropParams(TypedDict):
-    """Which."""
+    """Hide the messages, or parts of messages, that you name
+    
+    With a message that calls tools, their results go too. With a result, only its own call goes; the
+    text beside that call, and calls made in parallel, stay with their results. If one of these is
+    pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
+    as show prints them.
+    
+    See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything)."""
     revs: List[str]
-    """The messages, or `REV#N` for a part."""
+    """Messages, or REV#PART for a part"""
 
 
 class DropParams(_DropParams, total=False):
-    """Which."""
+    """Hide the messages, or parts of messages, that you name
+    
+    With a message that calls tools, their results go too. With a result, only its own call goes; the
+    text beside that call, and calls made in parallel, stay with their results. If one of these is
+    pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
+    as show prints them.
+    
+    See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything)."""
     force: bool
-    """Let the last user message and the task go too."""
+    """Allow the last user message and the task to go too"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would go, and change nothing"""
 
 
 class TruncateParams(TypedDict, total=False):
-    """How far: one of `keep`, `fraction`, `to_budget`; the budget itself unless given."""
+    """Hide the oldest messages; the task and pinned ones stay
+    
+    These stay: the task (the first user message, or the summary with which the context begins), system
+    messages, pinned messages, and calls that wait for a result. A call and its results go together. A
+    message in their place tells the model how many are hidden.
+    
+    If nothing says how far, the context is made to fit budget.max. A budget hides whole exchanges, oldest
+    first. If those before the newest prompt are not enough, the oldest messages after it go too; that
+    prompt and the newest message stay.
+    
+    Nothing is lost: undo brings everything back, restore single messages. See also: prune
+    (tool outputs), drop (messages you name), compact (a summary), clear (everything)."""
     keep: Optional[int]
-    """Keep so many of the newest messages."""
-    fraction: Optional[Union[str, float, bool]]
-    """Hide this share of the messages, such as `0.5`."""
-    to_budget: Optional[str]
-    """Hide as few as it takes to fit: `100k`, or `80%` of `budget.max`."""
+    """Hide all but the newest N"""
+    fraction: Optional[Union[str, float]]
+    """Hide this share of the messages, from 0 to 1, rounded down to an even number"""
+    to_budget: Optional[Union[str, float]]
+    """Hide the oldest exchanges until N tokens, or P% of budget.max, are enough, by the provider's
+    count"""
+    by_our_count: bool
+    """Measure a budget by tract's own count, not by the provider's"""
     drop_first: bool
-    """Let the task, the first prompt, go too."""
+    """Allow the task to go too"""
+    marker: Optional[str]
+    """The text of the marker, instead of `[Sliding window truncation: N messages hidden …]`"""
+    marker_role: Optional[str]
+    """The role of the marker; by default user"""
+    no_marker: bool
+    """Leave no marker"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would go, and change nothing"""
 
 
-class _CompactParams(TypedDict):
-    """Which messages, and the summary."""
-    summary: str
-    """The summary."""
-
-
-class CompactParams(_CompactParams, total=False):
-    """Which messages, and the summary."""
+class CompactParams(TypedDict, total=False):
+    """Replace a span of messages with a summary
+    
+    Without keep or a range, the span is everything but the system messages. Pinned messages stay, and
+    so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
+    outputs), drop (messages you name), truncate (the oldest), clear (everything)."""
+    message: Optional[str]
+    """The summary"""
+    strict: bool
+    """Refuse a summary that lacks what you said, an open point or a pin"""
     keep: Optional[int]
-    """Leave out the newest so many messages."""
-    first: Optional[str]
-    """The first message that it replaces, in place of `keep`."""
-    last: Optional[str]
-    """The last message that it replaces."""
+    """Leave out the newest N messages"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Change nothing; say what would go"""
+    range: Optional[str]
+    """The span, both ends included"""
 
 
 class ClearParams(TypedDict, total=False):
-    """How much."""
+    """Hide everything but the system messages, to start over
+    
+    Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
+    everything back.
+    
+    With purge, what came before is erased for good, kept session files included. It reads [purged]
+    from then on. No undo brings it back. Importing the session again does not bring it back either,
+    unless that import was undone before; a message that is written again is a new message. What other
+    branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
+    are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
+    reaches back no further. Request settings (model, tools) stay.
+    
+    See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
+    summary)."""
     all: bool
-    """The system messages too."""
+    """Hide the system messages too"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Change nothing; say what would go"""
+    purge: bool
+    """Erase what came before, for good"""
+    force: bool
+    """Confirm that it is erased for good"""
 
 
 class UndoParams(TypedDict, total=False):

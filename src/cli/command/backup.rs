@@ -71,10 +71,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     is_no_database(&path)?;
     let bar = progress::bar(app, "{spinner} {msg}");
     repo.sweep_backups();
-    let mut note = None;
-    let found = private::place(&path, args.force, |draft| {
-        // It lasts until the copy has its name.
-        note = repo.note_backup(draft)?;
+    let note = |draft: &Path| Ok(repo.note_backup(draft)?);
+    let found = private::place(&path, args.force, note, |draft| {
         let found = repo.backup(draft, &mut |at| {
             bar.set_message(step(at));
             bar.tick();
@@ -89,7 +87,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
             Ok(found)
         }
     });
-    drop(note);
     let found = found?;
     let place = app.short_path(&path);
     let counted = counted(&found);

@@ -1,55 +1,18 @@
 //! `tract clear`: a fresh start.
 
+use tract::deeds::Deed;
 use tract::render::plural;
 use tract::repo::{Call, Repo};
 use tract::rewrite::Clear;
 
-use crate::cli::{App, Failure, Result, Typed, erased, outcome};
+use crate::cli::{App, Failure, Result, erased, outcome};
 
-/// Hide everything but the system messages, to start over
-///
-/// Pinned messages stay, and so do calls that wait for a result. Nothing is lost: tract undo brings
-/// everything back.
-///
-/// With --purge, what came before is erased for good, kept session files included. It reads [purged]
-/// from then on. No undo brings it back. Importing the session again does not bring it back either,
-/// unless that import was undone before; a message that is written again is a new message. What other
-/// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
-/// are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
-/// reaches back no further. Request settings (model, tools) stay.
-///
-/// See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
-/// summary).
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract clear                   all but the system messages
-  tract clear --all             those too
-  tract clear --dry-run         what would go
-  tract clear --purge --force   also erase everything else for good")]
-pub struct Args {
-    /// Hide the system messages too
-    #[arg(long)]
-    all: bool,
-    /// Change nothing; say what would go
-    #[arg(long, conflicts_with = "purge")]
-    dry_run: bool,
-    /// Erase what came before, for good
-    #[arg(long)]
-    purge: bool,
-    /// Confirm that it is erased for good
-    #[arg(long, requires = "purge")]
-    force: bool,
-}
+pub use tract::deeds::ClearParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    if args.purge && !args.force {
-        let failure = Failure::usage("a purge erases for good: no command brings it back");
-        return Err(failure.with_hint("tract clear --purge --force"));
-    }
-    let what = Typed::new("clear").flag("--all", args.all);
-    let what = what.flag("--purge", args.purge).line();
+    args.check()?;
+    let what = args.line();
     let call = app.call(&on, &what);
     let options = outcome::options(app, &repo, args.dry_run)?;
     let (done, gentler) = if args.dry_run {

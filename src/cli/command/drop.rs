@@ -1,45 +1,18 @@
 //! `tract drop`: single messages or parts out.
 
+use tract::deeds::{At, Deed, Still};
 use tract::render::plural;
 use tract::repo::Named;
 use tract::rewrite::SurgeryOptions;
 
-use crate::cli::{App, Result, Typed, outcome};
+use crate::cli::{App, Result, outcome};
 
-/// Hide the messages, or parts of messages, that you name
-///
-/// With a message that calls tools, their results go too. With a result, only its own call goes; the
-/// text beside that call, and calls made in parallel, stay with their results. If one of these is
-/// pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
-/// as tract show prints them.
-///
-/// See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything).
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract drop :7 :9             the 7th and the 9th visible message
-  tract drop a1b2c3d           the message that this commit brought
-  tract drop :7#0              its first part
-  tract drop :8                a tool's result, and the call that it answers
-  tract drop :-1 --dry-run     say what would go")]
-pub struct Args {
-    /// Messages, or REV#PART for a part
-    #[arg(value_name = "REV", required = true)]
-    named: Vec<String>,
-    /// Allow the last user message and the task to go too
-    #[arg(long)]
-    force: bool,
-    /// Say what would go, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-}
+pub use tract::deeds::DropParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let named = args.named.iter().map(|text| repo.resolve_named(&on, text));
-    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
-    let what = Typed::new("drop").revs(&args.named);
-    let what = what.flag("--force", args.force).line();
+    let named = args.named(&At::new(&repo, on.clone(), &Still))?;
+    let what = args.line();
     let call = app.call(&on, &what);
     // All that went is held against what was named.
     let options = SurgeryOptions {

@@ -1,0 +1,187 @@
+//! A request that is at once the options of a command, the parameters of a method, and the line by which the log of
+//! operations names what was done.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::ApiError;
+use super::method::{Method, read};
+
+/// A method whose parameters are a command's options, by the same names. A command line has `-` where a name has `_`.
+pub trait Deed: Method + Serialize {
+    /// The fields that are given by their place, in this order. All others are options.
+    const PLACES: &'static [&'static str] = &[];
+    /// The options that are written by a short name.
+    const SHORT: &'static [(&'static str, &'static str)] = &[];
+    /// The fields with something that is said. The log of operations does not keep it: a purge erases it in messages alone.
+    const SAID: &'static [&'static str] = &[];
+    /// The fields with revisions. One may say which text it looks for, and the log does not keep that either.
+    const REVISIONS: &'static [&'static str] = &[];
+
+    /// What is typed for it behind `tract`, word by word.
+    fn words(&self) -> Vec<String> {
+        written::<Self>(self, &|_, text| text)
+    }
+
+    /// The line by which the log of operations names it.
+    fn line(&self) -> String {
+        let kept = |name: &str, text: String| match name {
+            _ if Self::SAID.contains(&name) => "…".to_owned(),
+            _ if Self::REVISIONS.contains(&name) => without_text(&text),
+            _ => text,
+        };
+        written::<Self>(self, &kept).join(" ")
+    }
+}
+
+/// The words of a request, each value as `kept` gives it.
+fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, String) -> String) -> Vec<String> {
+    let mut words = vec![D::NAME.to_owned()];
+    let Ok(Value::Object(fields)) = serde_json::to_value(deed) else {
+        return words;
+    };
+    let placed = D::PLACES.iter().flat_map(|name| {
+        let values = fields.get(*name).map(texts).unwrap_or_default();
+        values.into_iter().map(|text| kept(name, text))
+    });
+    let mut placed: Vec<String> = placed.collect();
+    // What looks like an option comes last, behind what ends them.
+    let is_last = placed.iter().any(|text| text.starts_with('-'));
+    if !is_last {
+        words.append(&mut placed);
+    }
+    for (name, value) in &fields {
+        if D::PLACES.contains(&name.as_str()) {
+            continue;
+        }
+        let short = D::SHORT.iter().find(|(long, _)| long == name);
+        let option = short.map_or_else(
+            || format!("--{}", name.replace('_', "-")),
+            |(_, short)| (*short).to_owned(),
+        );
+        if *value == Value::Bool(true) {
+            words.push(option);
+            continue;
+        }
+        for text in texts(value) {
+            let text = kept(name, text);
+            if text.starts_with('-') {
+                words.push(format!("{option}={text}"));
+            } else {
+                words.extend([option.clone(), text]);
+            }
+        }
+    }
+    if is_last {
+        words.push("--".to_owned());
+    }
+    words.append(&mut placed);
+    words
+}
+
+/// The values of a field: none where it was not given.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Null | Value::Bool(false) => Vec::new(),
+        Value::Array(values) => values.iter().flat_map(texts).collect(),
+        Value::String(text) => vec![text.clone()],
+        other => vec![other.to_string()],
+    }
+}
+
+/// A request in words.
+pub struct Written {
+    /// What is typed for it behind `tract`.
+    pub words: Vec<String>,
+    /// The line that the log of operations keeps.
+    pub line: String,
+}
+
+impl Written {
+    fn of(deed: &impl Deed) -> Self {
+        let (words, line) = (deed.words(), deed.line());
+        Self { words, line }
+    }
+}
+
+/// A deed without its type.
+pub struct DeedEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Reads parameters as JSON; the same in words.
+    pub written: fn(&str) -> Result<Written, ApiError>,
+    /// Reads what is typed behind its name; the parameters as JSON.
+    #[cfg(feature = "cli")]
+    pub typed: fn(&[String]) -> Result<Value, clap::Error>,
+    /// Parameters as JSON once they were read: what was left out stands there.
+    pub whole: fn(&str) -> Result<Value, ApiError>,
+}
+
+impl DeedEntry {
+    #[cfg(feature = "cli")]
+    pub(super) const fn of<D: Deed + clap::Args>() -> Self {
+        Self {
+            name: D::NAME,
+            written: |params| read::<D>(params).map(|deed| Written::of(&deed)),
+            typed: |words| {
+                let command = D::augment_args(clap::Command::new(D::NAME));
+                let found =
+                    command.try_get_matches_from([&[D::NAME.to_owned()], words].concat())?;
+                Ok(value(&D::from_arg_matches(&found)?))
+            },
+            whole: |params| read::<D>(params).map(|deed| value(&deed)),
+        }
+    }
+
+    #[cfg(not(feature = "cli"))]
+    pub(super) const fn of<D: Deed>() -> Self {
+        Self {
+            name: D::NAME,
+            written: |params| read::<D>(params).map(|deed| Written::of(&deed)),
+            whole: |params| read::<D>(params).map(|deed| value(&deed)),
+        }
+    }
+}
+
+fn value(deed: &impl Deed) -> Value {
+    serde_json::to_value(deed).unwrap_or_default()
+}
+
+/// A revision or a range of them without the text that it looks for. No name holds a colon, and a text goes on to the end.
+pub fn without_text(revision: &str) -> String {
+    match revision.find(":/") {
+        Some(at) => format!("{}:/…", &revision[..at]),
+        None => revision.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deeds::{CompactParams, DropParams, TruncateParams};
+
+    #[test]
+    fn a_line_keeps_nothing_that_was_said() {
+        let compact = CompactParams {
+            message: Some("We fixed it.".into()),
+            range: Some(":2..:/it broke".into()),
+            ..CompactParams::default()
+        };
+        assert_eq!(compact.line(), "compact :2..:/… -m …");
+        let truncate = TruncateParams {
+            marker: Some("it was long".into()),
+            ..TruncateParams::default()
+        };
+        assert_eq!(truncate.line(), "truncate --marker …");
+    }
+
+    #[test]
+    fn what_looks_like_an_option_is_none() {
+        let drop = DropParams {
+            revs: vec!["-x".into(), ":2".into()],
+            force: true,
+            dry_run: false,
+        };
+        assert_eq!(drop.words(), ["drop", "--force", "--", "-x", ":2"]);
+    }
+}

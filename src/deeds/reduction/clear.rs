@@ -1,0 +1,86 @@
+//! A fresh start.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::deeds::{ApiError, At, Changed, Deed, Method};
+
+/// Hide everything but the system messages, to start over
+///
+/// Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
+/// everything back.
+///
+/// With purge, what came before is erased for good, kept session files included. It reads `[purged]`
+/// from then on. No undo brings it back. Importing the session again does not bring it back either,
+/// unless that import was undone before; a message that is written again is a new message. What other
+/// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
+/// are erased, too: each is hashed with its commit, so that one and all behind it get other names, and undo
+/// reaches back no further. Request settings (model, tools) stay.
+///
+/// See also: prune (tool outputs), drop (messages you name), truncate (the oldest), compact (a
+/// summary).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract clear                   all but the system messages
+  tract clear --all             those too
+  tract clear --dry-run         what would go
+  tract clear --purge --force   also erase everything else for good")
+)]
+pub struct ClearParams {
+    /// Hide the system messages too
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub all: bool,
+    /// Change nothing; say what would go
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "purge"))]
+    pub dry_run: bool,
+    /// Erase what came before, for good
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub purge: bool,
+    /// Confirm that it is erased for good
+    #[cfg_attr(feature = "cli", arg(long, requires = "purge"))]
+    pub force: bool,
+}
+
+impl ClearParams {
+    /// Refuses what goes too far, or makes no sense together.
+    ///
+    /// # Errors
+    ///
+    /// A purge without the word that confirms it, or in a dry run.
+    pub fn check(&self) -> Result<(), ApiError> {
+        if self.purge && self.dry_run {
+            return Err(ApiError::params("'purge' has no dry run"));
+        }
+        if self.purge && !self.force {
+            let what = "a purge erases for good: no command brings it back";
+            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
+        }
+        Ok(())
+    }
+}
+
+impl Method for ClearParams {
+    const NAME: &'static str = "clear";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        self.check()?;
+        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let done = at.repo.clear(at.call(&line), self.all, &options)?;
+        if self.purge {
+            at.repo.purge(at.call(&line)).map_err(|error| {
+                ApiError::from(error)
+                    .with_hint("nothing is erased yet: tract clear --purge --force")
+            })?;
+        }
+        Ok(Changed::of(&done))
+    }
+}
+
+impl Deed for ClearParams {}

@@ -1,0 +1,156 @@
+//! A summary in place of a span.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::error::{Error, Refusal};
+use crate::query::audit::{FactClass, Keep};
+use crate::render::edit::changed_files;
+use crate::render::plural;
+use crate::repo::{Call, On, Repo};
+use crate::rewrite::{Compact, Compaction, Extent, Summary, SummarySpan, SurgeryOptions};
+
+/// Replace a span of messages with a summary
+///
+/// Without keep or a range, the span is everything but the system messages. Pinned messages stay, and
+/// so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
+/// outputs), drop (messages you name), truncate (the oldest), clear (everything).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct CompactParams {
+    /// The summary
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT"))]
+    pub message: Option<String>,
+    /// Refuse a summary that lacks what you said, an open point or a pin
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "dry_run"))]
+    pub strict: bool,
+    /// Leave out the newest N messages
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", conflicts_with = "range"))]
+    pub keep: Option<usize>,
+    /// Change nothing; say what would go
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+    /// The span, both ends included
+    #[cfg_attr(feature = "cli", arg(value_name = "A..B|-"))]
+    pub range: Option<String>,
+}
+
+impl CompactParams {
+    /// What the summary stands for.
+    ///
+    /// # Errors
+    ///
+    /// Where that is said twice, or is no span of what is here.
+    pub fn span(&self, repo: &Repo, on: &On) -> Result<Extent, ApiError> {
+        let Some(range) = &self.range else {
+            return Ok(self.keep.map_or(Extent::All, Extent::KeepLast));
+        };
+        if self.keep.is_some() {
+            return Err(ApiError::params("'keep' or 'range', not both"));
+        }
+        let Some((from, to)) = range.split_once("..") else {
+            let fault = ApiError::params(format!("'{range}' is not a span"));
+            return Err(fault.with_hint("both ends: tract compact :4..:20"));
+        };
+        let from = if from.is_empty() { ":1" } else { from };
+        let to = if to.is_empty() { ":-1" } else { to };
+        Ok(Extent::Range(
+            repo.resolve_entry(on, from)?,
+            repo.resolve_entry(on, to)?,
+        ))
+    }
+
+    /// Puts a summary that is there in place of a span; refuses it, if that is asked for, where it lacks something.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::compact`].
+    pub fn carry_out(
+        &self,
+        repo: &Repo,
+        call: Call<'_>,
+        text: &str,
+        options: &SurgeryOptions,
+    ) -> Result<Compaction, ApiError> {
+        let span = self.span(repo, call.on)?;
+        if !self.strict {
+            return Ok(repo.compact(call, &span, Summary::Text(text), options)?);
+        }
+        let mut make = |span: &SummarySpan<'_>| match lacks(&span.lacks(text, changed_files)?) {
+            Some(what) => Err(Error::Refused(Refusal::Lacking { what })),
+            None => Ok(text.to_owned()),
+        };
+        let done = repo.compact(call, &span, Summary::From(&mut make), options);
+        done.map_err(|error| match error {
+            error @ Error::Refused(Refusal::Lacking { .. }) => refused_summary(error),
+            error => error.into(),
+        })
+    }
+}
+
+/// How much is missing of what a summary has to hold: pins, what the user said, open points.
+pub fn missing(keep: &Keep) -> [usize; 3] {
+    let of = |class| {
+        let facts = keep.facts.iter();
+        facts.filter(|found| found.fact.class == class).count()
+    };
+    [
+        keep.pins.len(),
+        of(FactClass::Instruction),
+        of(FactClass::Task),
+    ]
+}
+
+/// The same in words; none: nothing of it is missing.
+pub fn lacks(keep: &Keep) -> Option<String> {
+    let words = ["pin", "thing that you said", "open point"];
+    let counts = missing(keep)
+        .into_iter()
+        .zip(words)
+        .filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, word)| match word.strip_prefix("thing") {
+            Some(rest) => plural(count as u64, "thing") + rest,
+            None => plural(count as u64, word),
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What is said where a summary is refused for what it lacks.
+pub fn refused_summary(error: Error) -> ApiError {
+    ApiError::from(error).with_hint("nothing was changed; tract guard lists what it must hold")
+}
+
+impl Method for CompactParams {
+    const NAME: &'static str = "compact";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let call = at.call(&line);
+        let summary = self.message.as_deref().map(str::trim);
+        if self.dry_run {
+            let plan = Compact {
+                extent: self.span(at.repo, &at.on)?,
+                summary: summary.filter(|text| !text.is_empty()),
+            };
+            return Ok(Changed::of(&at.repo.carry_out(call, &plan, &options)?));
+        }
+        let Some(summary) = summary else {
+            return Err(ApiError::params("a summary is needed: 'message'"));
+        };
+        let done = self.carry_out(at.repo, call, summary, &options)?;
+        Ok(Changed::of(&done.surgery))
+    }
+}
+
+impl Deed for CompactParams {
+    const PLACES: &'static [&'static str] = &["range"];
+    const SHORT: &'static [(&'static str, &'static str)] = &[("message", "-m")];
+    const SAID: &'static [&'static str] = &["message"];
+    const REVISIONS: &'static [&'static str] = &["range"];
+}

@@ -1,0 +1,78 @@
+//! Single messages or parts out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::repo::Named;
+
+/// Hide the messages, or parts of messages, that you name
+///
+/// With a message that calls tools, their results go too. With a result, only its own call goes; the
+/// text beside that call, and calls made in parallel, stay with their results. If one of these is
+/// pinned, nothing is done. A message whose parts are all dropped is hidden. Parts are counted from 0,
+/// as show prints them.
+///
+/// See also: prune (tool outputs), truncate (the oldest), compact (a summary), clear (everything).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract drop :7 :9             the 7th and the 9th visible message
+  tract drop a1b2c3d           the message that this commit brought
+  tract drop :7#0              its first part
+  tract drop :8                a tool's result, and the call that it answers
+  tract drop :-1 --dry-run     say what would go")
+)]
+pub struct DropParams {
+    /// Messages, or REV#PART for a part
+    #[cfg_attr(feature = "cli", arg(value_name = "REV", required = true))]
+    pub revs: Vec<String>,
+    /// Allow the last user message and the task to go too
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
+    /// Say what would go, and change nothing
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+impl DropParams {
+    /// What is named.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing is, or what is not there.
+    pub fn named(&self, at: &At<'_>) -> Result<Vec<Named>, ApiError> {
+        if self.revs.is_empty() {
+            return Err(ApiError::params("'revs' names no message"));
+        }
+        let revs = self.revs.iter();
+        let named = revs.map(|rev| at.repo.resolve_named(&at.on, rev));
+        Ok(named.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Method for DropParams {
+    const NAME: &'static str = "drop";
+    const CHANGES: bool = true;
+    type Answer = Changed;
+
+    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+        let named = self.named(at)?;
+        let (line, options) = (self.line(), at.surgery(self.dry_run)?);
+        let done = at
+            .repo
+            .drop_named(at.call(&line), &named, self.force, &options)?;
+        Ok(Changed::of(&done))
+    }
+}
+
+impl Deed for DropParams {
+    const PLACES: &'static [&'static str] = &["revs"];
+    const REVISIONS: &'static [&'static str] = &["revs"];
+}
