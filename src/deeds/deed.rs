@@ -90,14 +90,14 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 /// A request in words.
-pub struct Written {
+pub struct CommandLine {
     /// What is typed for it behind `tract`.
     pub words: Vec<String>,
     /// The line that the log of operations keeps.
     pub line: String,
 }
 
-impl Written {
+impl CommandLine {
     fn of(deed: &impl Deed) -> Self {
         let (words, line) = (deed.words(), deed.line());
         Self { words, line }
@@ -109,7 +109,7 @@ pub struct DeedEntry {
     /// Its name.
     pub name: &'static str,
     /// Reads parameters as JSON; the same in words.
-    pub written: fn(&str) -> Result<Written, ApiError>,
+    pub written: fn(&str) -> Result<CommandLine, ApiError>,
     /// Reads what is typed behind its name; the parameters as JSON.
     #[cfg(feature = "cli")]
     pub typed: fn(&[String]) -> Result<Value, clap::Error>,
@@ -122,7 +122,7 @@ impl DeedEntry {
     pub(super) const fn of<D: Deed + clap::Args>() -> Self {
         Self {
             name: D::NAME,
-            written: |params| read::<D>(params).map(|deed| Written::of(&deed)),
+            written: |params| read::<D>(params).map(|deed| CommandLine::of(&deed)),
             typed: |words| {
                 let command = D::augment_args(clap::Command::new(D::NAME));
                 let found =
@@ -137,7 +137,7 @@ impl DeedEntry {
     pub(super) const fn of<D: Deed>() -> Self {
         Self {
             name: D::NAME,
-            written: |params| read::<D>(params).map(|deed| Written::of(&deed)),
+            written: |params| read::<D>(params).map(|deed| CommandLine::of(&deed)),
             whole: |params| read::<D>(params).map(|deed| value(&deed)),
         }
     }

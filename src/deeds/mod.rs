@@ -60,7 +60,7 @@ pub use bisect::*;
 pub use comparison::*;
 pub use config::*;
 pub use cost::*;
-pub use deed::{Deed, DeedEntry, Written, without_text};
+pub use deed::{CommandLine, Deed, DeedEntry, without_text};
 pub use digest::{Digest, digest};
 pub use doctor::*;
 pub use error::{ApiError, error_kind};
