@@ -1,8 +1,9 @@
 //! How a place in history is said in a sentence: after a move, at a new branch, in a hint.
 
+use tract::deeds::{At, Still};
 use tract::hash::CommitHash;
 use tract::model::{Head, RefName, RefValue};
-use tract::render::{Label, Line, grouped, shell_word};
+use tract::render::{Label, Line, grouped};
 use tract::repo::{On, OpenCall, OperationEntry, Repo};
 use tract::store::{OperationRow, ReflogRow};
 
@@ -27,15 +28,7 @@ pub fn place(repo: &Repo, commit: &CommitHash) -> Result<Line> {
 
 /// Refuses a revision that names a part of a message where a commit is meant.
 pub fn must_be_whole(repo: &Repo, on: &On, text: &str) -> Result<()> {
-    if !text.contains('#') || repo.resolve_part(on, text)?.1.is_none() {
-        return Ok(());
-    }
-    let base = text.rsplit_once('#').map_or(text, |(base, _)| base);
-    let (part, base) = (shell_word(text), shell_word(base));
-    let failure = Failure::usage(format!("{text} is a part of a message, not a commit"));
-    Err(failure.with_hint(format!(
-        "tract show {part} shows the part; the commit is {base}"
-    )))
+    Ok(At::new(repo, on.clone(), &Still).must_be_whole(text)?)
 }
 
 /// Where HEAD is, on a line of its own.

@@ -10,7 +10,7 @@ use crate::ingest::tool_dirs::ToolDirs;
 use crate::model::secret::{People, Secrets};
 use crate::model::{Encoding, Millis};
 use crate::query::TokenBudget;
-use crate::render::Share;
+use crate::render::{Share, shell_word};
 use crate::repo::{Call, Expect, On, Repo};
 use crate::rewrite::Prune;
 use crate::rewrite::SurgeryOptions;
@@ -155,6 +155,32 @@ impl<'a> At<'a> {
     /// As [`Repo::resolve`].
     pub fn resolve(&self, rev: Option<&str>) -> Result<CommitHash, ApiError> {
         Ok(self.repo.resolve(&self.on, rev.unwrap_or("HEAD"))?)
+    }
+
+    /// Refuses a revision that names a part of a message where a commit is meant.
+    ///
+    /// # Errors
+    ///
+    /// Where it does; the store's.
+    pub fn must_be_whole(&self, rev: &str) -> Result<(), ApiError> {
+        if !rev.contains('#') || self.repo.resolve_part(&self.on, rev)?.1.is_none() {
+            return Ok(());
+        }
+        let base = rev.rsplit_once('#').map_or(rev, |(base, _)| base);
+        let fault = ApiError::params(format!("{rev} is a part of a message, not a commit"));
+        let (part, base) = (shell_word(rev), shell_word(base));
+        let hint = format!("tract show {part} shows the part; the commit is {base}");
+        Err(fault.with_hint(hint))
+    }
+
+    /// The commit that a revision names, where a part of a message will not do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::resolve`] and [`At::must_be_whole`].
+    pub fn commit(&self, rev: &str) -> Result<CommitHash, ApiError> {
+        self.must_be_whole(rev)?;
+        self.resolve(Some(rev))
     }
 
     /// A call that changes something; `what` is how the log of operations names it.

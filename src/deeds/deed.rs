@@ -11,6 +11,8 @@ use super::method::{Method, read};
 pub trait Deed: Method + Serialize {
     /// The fields that are given by their place, in this order. All others are options.
     const PLACES: &'static [&'static str] = &[];
+    /// Whether options are written before those.
+    const OPTIONS_FIRST: bool = false;
     /// The options that are written by a short name.
     const SHORT: &'static [(&'static str, &'static str)] = &[];
     /// The fields with something that is said. The log of operations does not keep it: a purge erases it in messages alone.
@@ -46,8 +48,8 @@ fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, String) -> String) -> Vec<Stri
     });
     let mut placed: Vec<String> = placed.collect();
     // What looks like an option comes last, behind what ends them.
-    let is_last = placed.iter().any(|text| text.starts_with('-'));
-    if !is_last {
+    let is_ended = placed.iter().any(|text| is_like_an_option(text));
+    if !is_ended && !D::OPTIONS_FIRST {
         words.append(&mut placed);
     }
     for (name, value) in &fields {
@@ -65,18 +67,23 @@ fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, String) -> String) -> Vec<Stri
         }
         for text in texts(value) {
             let text = kept(name, text);
-            if text.starts_with('-') {
+            if is_like_an_option(&text) {
                 words.push(format!("{option}={text}"));
             } else {
                 words.extend([option.clone(), text]);
             }
         }
     }
-    if is_last {
+    if is_ended {
         words.push("--".to_owned());
     }
     words.append(&mut placed);
     words
+}
+
+/// A dash alone is none.
+fn is_like_an_option(text: &str) -> bool {
+    text.starts_with('-') && text != "-"
 }
 
 /// The values of a field: none where it was not given.

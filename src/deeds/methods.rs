@@ -76,6 +76,11 @@ deeds![
     TruncateParams,
     CompactParams,
     ClearParams,
+    RestoreParams,
+    PickParams,
+    RevertParams,
+    ResetParams,
+    CheckoutParams,
 ];
 
 /// The method of a name.

@@ -3,42 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Changed, Tokens};
+use super::facts::Tokens;
 use super::{ApiError, At, Method};
 use crate::context::plan::carry::Whose;
 use crate::rewrite::{Rebase, RebaseFate, RebaseStep};
-
-/// Which.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RevertParams {
-    /// A commit of the branch.
-    pub rev: String,
-    /// The task and the last user message, too.
-    #[serde(default)]
-    pub force: bool,
-    /// Say what would change, and change nothing.
-    #[serde(default)]
-    pub dry_run: bool,
-}
-
-impl Method for RevertParams {
-    const NAME: &'static str = "revert";
-    const ABOUT: &'static str =
-        "Does the opposite of one commit of the branch; everything later stays.";
-    const CHANGES: bool = true;
-    type Answer = Changed;
-
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        let commit = at.resolve(Some(&self.rev))?;
-        let what = format!("revert {}", self.rev);
-        let options = at.surgery(self.dry_run)?;
-        let done = at
-            .repo
-            .revert(at.call(&what), &commit, self.force, &options)?;
-        Ok(Changed::of(&done.surgery))
-    }
-}
 
 /// Where to, and from where.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -351,20 +351,20 @@ class Methods:
         return self._ask("redo", {})
 
     def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Brings back what a hide or an edit took away; everything later stays.
+        """Un-hide messages; everything later stays.
 
-        - `revs`: Hides, edits, messages, or `REV#N` for parts.
-        - `at_end`: Leave it hidden and append a copy: what stands before does not change.
-        - `before`: Move it to right before this visible message.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Hides, edits, messages, or REV#PART
+        - `at_end`: Leave it hidden and append a copy; what stands before does not change
+        - `before`: Move it to right before this visible message; what stands further up does not change
+        - `dry_run`: Say what would come back, and change nothing
         """
         return self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
+        """Copy messages from anywhere to the end.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Messages, REV#PART, or commits that edit, hide, restore or pin
+        - `dry_run`: Say what would be copied, and change nothing
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
@@ -383,11 +383,11 @@ class Methods:
         return self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
 
     def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Does the opposite of one commit of the branch; everything later stays.
+        """Do the opposite of one commit; what came later stays.
 
-        - `rev`: A commit of the branch.
-        - `force`: The task and the last user message, too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `rev`: The commit
+        - `force`: Even if it is the task or the last user message
+        - `dry_run`: Say what would change, and change nothing
         """
         return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
 
@@ -402,14 +402,16 @@ class Methods:
         """
         return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
-        """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
+    def reset(self, soft: Optional[bool] = None, *, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, rev: Optional[str] = None) -> types.MoveAnswer:
+        """Move the branch back to a commit; what came later leaves it.
 
-        - `rev`: The commit. To before the first one, unless given.
-        - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+        - `soft`: Keep what came later under ORIG_HEAD (the default)
+        - `hard`: Keep it in the reflog alone
+        - `root`: Move to before the first commit
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `rev`: The commit to move to
         """
-        return self._ask("reset", {"rev": rev, "hard": hard, "expect": expect})
+        return self._ask("reset", {"soft": soft, "hard": hard, "root": root, "expect": expect, "rev": rev})
 
     def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
@@ -419,13 +421,13 @@ class Methods:
         """
         return self._ask("move", {"moves": moves, "what": what})
 
-    def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
-        """Moves HEAD to a branch or a commit, or starts a branch there.
+    def checkout(self, new_branch: Optional[str] = None, *, rev: Optional[str] = None) -> types.MoveAnswer:
+        """Switch to a branch, or look at an earlier commit.
 
-        - `rev`: A branch, or a commit to look at; `-`: where HEAD was before.
-        - `new_branch`: Make this branch there, and go on it.
+        - `new_branch`: Start a branch of this name, at REV or where HEAD is
+        - `rev`: A branch, any other revision, or - for where HEAD was before
         """
-        return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
+        return self._ask("checkout", {"new_branch": new_branch, "rev": rev})
 
     def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
         """Makes a branch, or deletes one.
@@ -844,20 +846,20 @@ class AsyncMethods:
         return await self._ask("redo", {})
 
     async def restore(self, revs: List[str], *, at_end: Optional[bool] = None, before: Optional[str] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Brings back what a hide or an edit took away; everything later stays.
+        """Un-hide messages; everything later stays.
 
-        - `revs`: Hides, edits, messages, or `REV#N` for parts.
-        - `at_end`: Leave it hidden and append a copy: what stands before does not change.
-        - `before`: Move it to right before this visible message.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Hides, edits, messages, or REV#PART
+        - `at_end`: Leave it hidden and append a copy; what stands before does not change
+        - `before`: Move it to right before this visible message; what stands further up does not change
+        - `dry_run`: Say what would come back, and change nothing
         """
         return await self._ask("restore", {"revs": revs, "at_end": at_end, "before": before, "dry_run": dry_run})
 
     async def pick(self, revs: List[str], *, dry_run: Optional[bool] = None) -> types.Changed:
-        """Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.
+        """Copy messages from anywhere to the end.
 
-        - `revs`: Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
-        - `dry_run`: Say what would change, and change nothing.
+        - `revs`: Messages, REV#PART, or commits that edit, hide, restore or pin
+        - `dry_run`: Say what would be copied, and change nothing
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
@@ -876,11 +878,11 @@ class AsyncMethods:
         return await self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
 
     async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
-        """Does the opposite of one commit of the branch; everything later stays.
+        """Do the opposite of one commit; what came later stays.
 
-        - `rev`: A commit of the branch.
-        - `force`: The task and the last user message, too.
-        - `dry_run`: Say what would change, and change nothing.
+        - `rev`: The commit
+        - `force`: Even if it is the task or the last user message
+        - `dry_run`: Say what would change, and change nothing
         """
         return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
 
@@ -895,14 +897,16 @@ class AsyncMethods:
         """
         return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    async def reset(self, rev: Optional[str] = None, *, hard: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
-        """Moves the branch back to a commit; what came later leaves the branch and can be brought back.
+    async def reset(self, soft: Optional[bool] = None, *, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, rev: Optional[str] = None) -> types.MoveAnswer:
+        """Move the branch back to a commit; what came later leaves it.
 
-        - `rev`: The commit. To before the first one, unless given.
-        - `hard`: Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
+        - `soft`: Keep what came later under ORIG_HEAD (the default)
+        - `hard`: Keep it in the reflog alone
+        - `root`: Move to before the first commit
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `rev`: The commit to move to
         """
-        return await self._ask("reset", {"rev": rev, "hard": hard, "expect": expect})
+        return await self._ask("reset", {"soft": soft, "hard": hard, "root": root, "expect": expect, "rev": rev})
 
     async def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
@@ -912,13 +916,13 @@ class AsyncMethods:
         """
         return await self._ask("move", {"moves": moves, "what": what})
 
-    async def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
-        """Moves HEAD to a branch or a commit, or starts a branch there.
+    async def checkout(self, new_branch: Optional[str] = None, *, rev: Optional[str] = None) -> types.MoveAnswer:
+        """Switch to a branch, or look at an earlier commit.
 
-        - `rev`: A branch, or a commit to look at; `-`: where HEAD was before.
-        - `new_branch`: Make this branch there, and go on it.
+        - `new_branch`: Start a branch of this name, at REV or where HEAD is
+        - `rev`: A branch, any other revision, or - for where HEAD was before
         """
-        return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
+        return await self._ask("checkout", {"new_branch": new_branch, "rev": rev})
 
     async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
         """Makes a branch, or deletes one.

@@ -456,7 +456,7 @@ class ClearParams(TypedDict, total=False):
     Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
     everything back.
     
-    With purge, what came before is erased for good, kept session files included. It reads [purged]
+    With purge, what came before is erased for good, kept session files included. It reads `[purged]`
     from then on. No undo brings it back. Importing the session again does not bring it back either,
     unless that import was undone before; a message that is written again is a new message. What other
     branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
@@ -497,31 +497,59 @@ class RedoParams(TypedDict):
 
 
 class _RestoreParams(TypedDict):
-    """What, and where to."""
+    """Un-hide messages; everything later stays
+    
+    If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
+    comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
+    visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
+    With at-end the message stays hidden and a copy is appended. With before it is moved there."""
     revs: List[str]
-    """Hides, edits, messages, or `REV#N` for parts."""
+    """Hides, edits, messages, or REV#PART"""
 
 
 class RestoreParams(_RestoreParams, total=False):
-    """What, and where to."""
+    """Un-hide messages; everything later stays
+    
+    If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
+    comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
+    visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
+    With at-end the message stays hidden and a copy is appended. With before it is moved there."""
     at_end: bool
-    """Leave it hidden and append a copy: what stands before does not change."""
+    """Leave it hidden and append a copy; what stands before does not change"""
     before: Optional[str]
-    """Move it to right before this visible message."""
+    """Move it to right before this visible message; what stands further up does not change"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would come back, and change nothing"""
 
 
 class _PickParams(TypedDict):
-    """Which."""
+    """Copy messages from anywhere to the end
+    
+    The messages may be on other branches or sessions, before a compaction, or on no branch at all. A
+    copy of each is appended, with its tool calls and results and with all its parts. Nothing before it
+    changes, so a provider's prompt cache stays valid. To put a hidden message back in its own place
+    instead: restore.
+    
+    A commit that is no message is picked for what it does: an edit, a compaction, a drop, a restore, a
+    pin. The same is done here, to the messages that both branches have and to copies of them. If those
+    are not here, or were changed differently, nothing is done and the error says which."""
     revs: List[str]
-    """Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do."""
+    """Messages, REV#PART, or commits that edit, hide, restore or pin"""
 
 
 class PickParams(_PickParams, total=False):
-    """Which."""
+    """Copy messages from anywhere to the end
+    
+    The messages may be on other branches or sessions, before a compaction, or on no branch at all. A
+    copy of each is appended, with its tool calls and results and with all its parts. Nothing before it
+    changes, so a provider's prompt cache stays valid. To put a hidden message back in its own place
+    instead: restore.
+    
+    A commit that is no message is picked for what it does: an edit, a compaction, a drop, a restore, a
+    pin. The same is done here, to the messages that both branches have and to copies of them. If those
+    are not here, or were changed differently, nothing is done and the error says which."""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would be copied, and change nothing"""
 
 
 class MergeParams(TypedDict, total=False):
@@ -553,17 +581,27 @@ Wins = Literal["ours", "theirs"]
 
 
 class _RevertParams(TypedDict):
-    """Which."""
+    """Do the opposite of one commit; what came later stays
+    
+    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a
+    drop or a prune is undone, as restore does. What a restore brought back is hidden again, or
+    edited again. A pin gives way to the priority before it. The commit itself stays in the history, and a
+    revert can be reverted. To take the last command back instead: undo."""
     rev: str
-    """A commit of the branch."""
+    """The commit"""
 
 
 class RevertParams(_RevertParams, total=False):
-    """Which."""
+    """Do the opposite of one commit; what came later stays
+    
+    A message is dropped, with its tool calls and results. An edit, a truncation, a compaction, a clear, a
+    drop or a prune is undone, as restore does. What a restore brought back is hidden again, or
+    edited again. A pin gives way to the priority before it. The commit itself stays in the history, and a
+    revert can be reverted. To take the last command back instead: undo."""
     force: bool
-    """The task and the last user message, too."""
+    """Even if it is the task or the last user message"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would change, and change nothing"""
 
 
 RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "conflicts": "Optional[str]", "dry_run": "bool"}, total=False)
@@ -571,13 +609,20 @@ RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]"
 
 
 class ResetParams(TypedDict, total=False):
-    """Where to."""
-    rev: Optional[str]
-    """The commit. To before the first one, unless given."""
+    """Move the branch back to a commit; what came later leaves it
+    
+    Nothing is lost. ORIG_HEAD keeps what came later; with hard, the reflog alone does. The answer says how to get
+    back. To look at an earlier commit and leave the branch where it is: checkout."""
+    soft: bool
+    """Keep what came later under ORIG_HEAD (the default)"""
     hard: bool
-    """Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise."""
+    """Keep it in the reflog alone"""
+    root: bool
+    """Move to before the first commit"""
     expect: Optional[str]
-    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
+    rev: Optional[str]
+    """The commit to move to"""
 
 
 class _MoveParams(TypedDict):
@@ -593,11 +638,16 @@ class MoveParams(_MoveParams, total=False):
 
 
 class CheckoutParams(TypedDict, total=False):
-    """Where to."""
-    rev: Optional[str]
-    """A branch, or a commit to look at; `-`: where HEAD was before."""
+    """Switch to a branch, or look at an earlier commit
+    
+    A branch's name attaches HEAD to that branch. Any other revision detaches HEAD: you can look at
+    everything from there but commit nothing; -b NAME starts a branch there, to continue on. - goes back
+    to where HEAD was before. The name of a branch that was seen at one remote alone starts a branch of that
+    name here."""
     new_branch: Optional[str]
-    """Make this branch there, and go on it."""
+    """Start a branch of this name, at REV or where HEAD is"""
+    rev: Optional[str]
+    """A branch, any other revision, or - for where HEAD was before"""
 
 
 class _BranchParams(TypedDict):

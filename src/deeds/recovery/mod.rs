@@ -1,14 +1,25 @@
-//! The ways back: undo, restore, reset, checkout; and branches.
+//! The ways back: undo, restore, revert, pick, reset, checkout; and branches.
+
+mod checkout;
+mod pick;
+mod reset;
+mod restore;
+mod revert;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{AuthorFacts, Changed, Position, Tokens, held};
+pub use checkout::{CheckedOut, CheckoutParams};
+pub use pick::PickParams;
+pub use reset::{MoveAnswer, ResetParams};
+pub use restore::RestoreParams;
+pub use revert::RevertParams;
+
+use super::facts::{AuthorFacts, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
 use crate::model::{Millis, RefName};
-use crate::repo::{BranchMove, OperationEntry, ResetMode, Target, UndoPoint, UndoTo};
-use crate::rewrite::{Lost, Pickable};
+use crate::repo::{BranchMove, OperationEntry, UndoPoint, UndoTo};
 
 /// Which command.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -182,140 +193,6 @@ impl Method for ReflogParams {
     }
 }
 
-/// What, and where to.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RestoreParams {
-    /// Hides, edits, messages, or `REV#N` for parts.
-    pub revs: Vec<String>,
-    /// Leave it hidden and append a copy: what stands before does not change.
-    #[serde(default)]
-    pub at_end: bool,
-    /// Move it to right before this visible message.
-    #[serde(default)]
-    pub before: Option<String>,
-    /// Say what would change, and change nothing.
-    #[serde(default)]
-    pub dry_run: bool,
-}
-
-impl Method for RestoreParams {
-    const NAME: &'static str = "restore";
-    const ABOUT: &'static str =
-        "Brings back what a hide or an edit took away; everything later stays.";
-    const CHANGES: bool = true;
-    type Answer = Changed;
-
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names nothing"));
-        }
-        let lost = self
-            .revs
-            .iter()
-            .map(|rev| at.repo.resolve_lost(&at.on, rev));
-        let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
-        let what = format!("restore {}", self.revs.join(" "));
-        let options = at.surgery(self.dry_run)?;
-        let call = at.call(&what);
-        let done = match (&self.before, self.at_end) {
-            (Some(_), true) => return Err(ApiError::params("'at_end' or 'before', not both")),
-            (Some(before), false) => {
-                let place = at.repo.resolve_entry(&at.on, before)?;
-                at.repo.restore_before(call, &lost, place, &options)?
-            }
-            (None, true) => {
-                let picked = at.repo.lost_messages(&at.on, &lost)?;
-                at.repo.pick(call, &picked, &options)?
-            }
-            (None, false) => at.repo.restore(call, &lost, &options)?.surgery,
-        };
-        Ok(Changed::of(&done))
-    }
-}
-
-/// Which.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PickParams {
-    /// Messages from anywhere, or `REV#N` for parts; or commits that edit, hide, restore or pin, for what they do.
-    pub revs: Vec<String>,
-    /// Say what would change, and change nothing.
-    #[serde(default)]
-    pub dry_run: bool,
-}
-
-impl Method for PickParams {
-    const NAME: &'static str = "pick";
-    const ABOUT: &'static str = "Copies messages from anywhere to the end, with their tool partners, or does here what commits of other branches do there.";
-    const CHANGES: bool = true;
-    type Answer = Changed;
-
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names no message"));
-        }
-        let picked = self
-            .revs
-            .iter()
-            .map(|rev| at.repo.resolve_pickable(&at.on, rev));
-        let picked: Vec<Pickable> = picked.collect::<Result<_, _>>()?;
-        let what = format!("pick {}", self.revs.join(" "));
-        let options = at.surgery(self.dry_run)?;
-        let done = at.repo.cherry_pick(at.call(&what), &picked, &options)?;
-        Ok(Changed::of(&done.surgery))
-    }
-}
-
-/// Where to.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ResetParams {
-    /// The commit. To before the first one, unless given.
-    pub rev: Option<String>,
-    /// Let nothing but the log of operations keep what came later; ORIG_HEAD keeps it otherwise.
-    pub hard: bool,
-    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-    pub expect: Option<String>,
-}
-
-/// A move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MoveAnswer {
-    /// Where HEAD, or the branch, was.
-    pub from: Position,
-    /// Where it is.
-    pub to: Position,
-}
-
-impl Method for ResetParams {
-    const NAME: &'static str = "reset";
-    const ABOUT: &'static str = "Moves the branch back to a commit; what came later leaves the branch and can be brought back.";
-    const CHANGES: bool = true;
-    type Answer = MoveAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
-        let mode = if self.hard {
-            ResetMode::Hard
-        } else {
-            ResetMode::Soft
-        };
-        let expect = at.expected(self.expect.as_deref())?;
-        let what = format!("reset {}", self.rev.as_deref().unwrap_or("--root"));
-        let (call, rev) = (at.call(&what), self.rev.as_deref());
-        let done = at.repo.reset_from(call, rev, mode, expect)?;
-        let branch = done.branch.map(|name| name.short().to_owned());
-        let place = |commit: Option<CommitHash>| Position {
-            branch: branch.clone(),
-            commit: commit.map(|commit| commit.to_string()),
-        };
-        Ok(MoveAnswer {
-            from: place(done.from),
-            to: place(done.to),
-        })
-    }
-}
-
 /// One branch, and where it goes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -384,37 +261,6 @@ impl Method for MoveParams {
         });
         Ok(MovedAnswer {
             moved: moved.collect(),
-        })
-    }
-}
-
-/// Where to.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CheckoutParams {
-    /// A branch, or a commit to look at; `-`: where HEAD was before.
-    pub rev: Option<String>,
-    /// Make this branch there, and go on it.
-    pub new_branch: Option<String>,
-}
-
-impl Method for CheckoutParams {
-    const NAME: &'static str = "checkout";
-    const ABOUT: &'static str = "Moves HEAD to a branch or a commit, or starts a branch there.";
-    const CHANGES: bool = true;
-    type Answer = MoveAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
-        let target = match (self.new_branch, self.rev) {
-            (Some(name), rev) => Target::NewBranch(RefName::branch(&name)?, rev),
-            (None, Some(rev)) if rev == "-" => Target::Previous,
-            (None, Some(rev)) => Target::Named(rev),
-            (None, None) => return Err(ApiError::params("'rev' or 'new_branch' says where to")),
-        };
-        let done = at.repo.checkout(at.call("checkout"), &target)?;
-        Ok(MoveAnswer {
-            from: (&done.from).into(),
-            to: (&done.to).into(),
         })
     }
 }
