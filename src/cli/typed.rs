@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+pub use tract::deeds::without_text as rev;
+
 /// A command line, put together word by word.
 pub struct Typed(String);
 
@@ -49,14 +51,5 @@ impl Typed {
     /// The whole line.
     pub fn line(self) -> String {
         self.0
-    }
-}
-
-/// A revision or a range of them without the text that it looks for. No name holds a colon, and a
-/// text goes on to the end.
-pub fn rev(text: &str) -> String {
-    match text.find(":/") {
-        Some(at) => format!("{}:/…", &text[..at]),
-        None => text.to_owned(),
     }
 }

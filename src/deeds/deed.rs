@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::error::ApiError;
 use super::method::{Method, read};
 
-/// A method whose parameters are a command's options, by the same names. A command line has `-` where a name has `_`.
+/// A method whose parameters are a command's options, by the same names. A command line has `-` where a name has `_`. The first
+/// field is what a call in Python gives by its place.
 pub trait Deed: Method + Serialize {
     /// The fields that are given by their place, in this order. All others are options.
     const PLACES: &'static [&'static str] = &[];

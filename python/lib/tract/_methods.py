@@ -402,16 +402,16 @@ class Methods:
         """
         return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    def reset(self, soft: Optional[bool] = None, *, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, rev: Optional[str] = None) -> types.MoveAnswer:
+    def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
 
+        - `rev`: The commit to move to
         - `soft`: Keep what came later under ORIG_HEAD (the default)
         - `hard`: Keep it in the reflog alone
         - `root`: Move to before the first commit
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
-        - `rev`: The commit to move to
         """
-        return self._ask("reset", {"soft": soft, "hard": hard, "root": root, "expect": expect, "rev": rev})
+        return self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect})
 
     def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
@@ -421,13 +421,13 @@ class Methods:
         """
         return self._ask("move", {"moves": moves, "what": what})
 
-    def checkout(self, new_branch: Optional[str] = None, *, rev: Optional[str] = None) -> types.MoveAnswer:
+    def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
         """Switch to a branch, or look at an earlier commit.
 
-        - `new_branch`: Start a branch of this name, at REV or where HEAD is
         - `rev`: A branch, any other revision, or - for where HEAD was before
+        - `new_branch`: Start a branch of this name, at REV or where HEAD is
         """
-        return self._ask("checkout", {"new_branch": new_branch, "rev": rev})
+        return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
     def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
         """Makes a branch, or deletes one.
@@ -897,16 +897,16 @@ class AsyncMethods:
         """
         return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
 
-    async def reset(self, soft: Optional[bool] = None, *, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None, rev: Optional[str] = None) -> types.MoveAnswer:
+    async def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
 
+        - `rev`: The commit to move to
         - `soft`: Keep what came later under ORIG_HEAD (the default)
         - `hard`: Keep it in the reflog alone
         - `root`: Move to before the first commit
         - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
-        - `rev`: The commit to move to
         """
-        return await self._ask("reset", {"soft": soft, "hard": hard, "root": root, "expect": expect, "rev": rev})
+        return await self._ask("reset", {"rev": rev, "soft": soft, "hard": hard, "root": root, "expect": expect})
 
     async def move(self, moves: List[BranchMoveParams], *, what: Optional[str] = None) -> types.MovedAnswer:
         """Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.
@@ -916,13 +916,13 @@ class AsyncMethods:
         """
         return await self._ask("move", {"moves": moves, "what": what})
 
-    async def checkout(self, new_branch: Optional[str] = None, *, rev: Optional[str] = None) -> types.MoveAnswer:
+    async def checkout(self, rev: Optional[str] = None, *, new_branch: Optional[str] = None) -> types.MoveAnswer:
         """Switch to a branch, or look at an earlier commit.
 
-        - `new_branch`: Start a branch of this name, at REV or where HEAD is
         - `rev`: A branch, any other revision, or - for where HEAD was before
+        - `new_branch`: Start a branch of this name, at REV or where HEAD is
         """
-        return await self._ask("checkout", {"new_branch": new_branch, "rev": rev})
+        return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
     async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
         """Makes a branch, or deletes one.

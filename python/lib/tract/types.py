@@ -613,6 +613,8 @@ class ResetParams(TypedDict, total=False):
     
     Nothing is lost. ORIG_HEAD keeps what came later; with hard, the reflog alone does. The answer says how to get
     back. To look at an earlier commit and leave the branch where it is: checkout."""
+    rev: Optional[str]
+    """The commit to move to"""
     soft: bool
     """Keep what came later under ORIG_HEAD (the default)"""
     hard: bool
@@ -621,8 +623,6 @@ class ResetParams(TypedDict, total=False):
     """Move to before the first commit"""
     expect: Optional[str]
     """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
-    rev: Optional[str]
-    """The commit to move to"""
 
 
 class _MoveParams(TypedDict):
@@ -644,10 +644,10 @@ class CheckoutParams(TypedDict, total=False):
     everything from there but commit nothing; -b NAME starts a branch there, to continue on. - goes back
     to where HEAD was before. The name of a branch that was seen at one remote alone starts a branch of that
     name here."""
-    new_branch: Optional[str]
-    """Start a branch of this name, at REV or where HEAD is"""
     rev: Optional[str]
     """A branch, any other revision, or - for where HEAD was before"""
+    new_branch: Optional[str]
+    """Start a branch of this name, at REV or where HEAD is"""
 
 
 class _BranchParams(TypedDict):

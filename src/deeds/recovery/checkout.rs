@@ -28,15 +28,15 @@ Example:
   tract checkout idea          to origin/idea, as a branch here")
 )]
 pub struct CheckoutParams {
-    /// Start a branch of this name, at REV or where HEAD is
-    #[cfg_attr(feature = "cli", arg(short = 'b', long, value_name = "NAME"))]
-    pub new_branch: Option<String>,
     /// A branch, any other revision, or - for where HEAD was before
     #[cfg_attr(
         feature = "cli",
         arg(value_name = "REV|BRANCH|-", required_unless_present = "new_branch")
     )]
     pub rev: Option<String>,
+    /// Start a branch of this name, at REV or where HEAD is
+    #[cfg_attr(feature = "cli", arg(short = 'b', long, value_name = "NAME"))]
+    pub new_branch: Option<String>,
 }
 
 /// What a checkout did.

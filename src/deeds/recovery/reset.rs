@@ -25,6 +25,12 @@ Example:
   tract reset --hard v1    to the tag v1, with nothing kept but in the reflog")
 )]
 pub struct ResetParams {
+    /// The commit to move to
+    #[cfg_attr(
+        feature = "cli",
+        arg(value_name = "REV", required_unless_present = "root")
+    )]
+    pub rev: Option<String>,
     /// Keep what came later under ORIG_HEAD (the default)
     #[cfg_attr(feature = "cli", arg(long))]
     pub soft: bool,
@@ -37,12 +43,6 @@ pub struct ResetParams {
     /// Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
     #[cfg_attr(feature = "cli", arg(long, value_name = "REV|none"))]
     pub expect: Option<String>,
-    /// The commit to move to
-    #[cfg_attr(
-        feature = "cli",
-        arg(value_name = "REV", required_unless_present = "root")
-    )]
-    pub rev: Option<String>,
 }
 
 impl ResetParams {
