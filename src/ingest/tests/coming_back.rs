@@ -70,11 +70,13 @@ fn forgive(messages: &mut Vec<Message>, format: &Format, remarks: &[String]) {
     let (thinking, name) = (says("thinking part"), says("speaker's name"));
     let block = says("block that the provider does not") || says("or another block");
     let (failed, blank) = (says("mark of a failed tool"), says("blank text"));
-    let attached = says("changed attachments became");
+    let is_plain = says("changed attachments became");
     let cut = says("the mark of a reply that was cut");
     for message in messages.iter_mut() {
         message.name = message.name.take().filter(|_| !name);
-        message.attached = message.attached.take().filter(|_| !attached);
+        if is_plain {
+            *message = attached::plain(message).into_owned();
+        }
         message.interrupted &= !cut;
         message.parts.retain(|part| match part {
             Part::Thinking { .. } => !thinking,
