@@ -183,6 +183,24 @@ impl<'a> At<'a> {
         self.resolve(Some(rev))
     }
 
+    /// What each of some revisions names; where there are none, what is wrong.
+    ///
+    /// # Errors
+    ///
+    /// That, and what `read` fails with.
+    pub(super) fn each<T>(
+        &self,
+        revs: &[String],
+        none: &str,
+        read: impl Fn(&Repo, &On, &str) -> crate::Result<T>,
+    ) -> Result<Vec<T>, ApiError> {
+        if revs.is_empty() {
+            return Err(ApiError::params(none));
+        }
+        let all = revs.iter().map(|rev| read(self.repo, &self.on, rev));
+        Ok(all.collect::<crate::Result<_>>()?)
+    }
+
     /// A call that changes something; `what` is how the log of operations names it.
     pub fn call<'c>(&'c self, what: &'c str) -> Call<'c> {
         Call::at(self.host.now(), what).on(&self.on)

@@ -228,6 +228,19 @@ fn an_end_that_is_hidden_while_the_summary_is_made_refuses_it() {
 }
 
 #[test]
+fn a_summary_comes_from_one_place() {
+    let sandbox = talk(3);
+    let before = sandbox.ok(&["compile"]);
+    let both = ["compact", "-m", "In short.", "--exec", "cat"];
+    let told = sandbox.tract(&both);
+    assert!(
+        told.contains("a summary is needed, from one place"),
+        "{told}"
+    );
+    assert_eq!(sandbox.ok(&["compile"]), before);
+}
+
+#[test]
 fn nothing_to_compact_is_refused() {
     let sandbox = talk(0);
     sandbox.ok(&["status"]);

@@ -49,6 +49,18 @@ fn ask(sandbox: &Sandbox, method: &str, params: Value) -> Value {
     answer["result"].clone()
 }
 
+/// A purge says what it has erased, and what stays.
+#[test]
+fn a_clear_that_erases_says_what_and_what_stays() {
+    let sandbox = Sandbox::with_messages(&[("system", "rules"), ("user", "one"), ("user", "two")]);
+    let refused = wrong(&sandbox, "clear", json!({ "purge": true }));
+    assert_eq!(refused["kind"], "invalid_params", "{refused}");
+    let erased = ask(&sandbox, "clear", json!({ "purge": true, "force": true }))["erased"].clone();
+    assert_eq!(erased["messages"], 2, "{erased}");
+    assert_eq!(erased["is_held"], false, "{erased}");
+    assert!(ask(&sandbox, "clear", json!({})).get("erased").is_none());
+}
+
 /// What is wrong with one request.
 fn wrong(sandbox: &Sandbox, method: &str, params: Value) -> Value {
     let found = answers(

@@ -323,7 +323,7 @@ class Methods:
         """
         return self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
 
-    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.Changed:
+    def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.
 
         - `all`: Hide the system messages too
@@ -818,7 +818,7 @@ class AsyncMethods:
         """
         return await self._ask("compact", {"message": message, "strict": strict, "keep": keep, "dry_run": dry_run, "range": range})
 
-    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.Changed:
+    async def clear(self, all: Optional[bool] = None, *, dry_run: Optional[bool] = None, purge: Optional[bool] = None, force: Optional[bool] = None) -> types.ClearAnswer:
         """Hide everything but the system messages, to start over.
 
         - `all`: Hide the system messages too

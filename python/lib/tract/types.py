@@ -1586,6 +1586,45 @@ class ContextSize(TypedDict):
     """Their tokens, framing included."""
 
 
+class _ClearAnswer(TypedDict):
+    """What was hidden and, of a purge, what was erased."""
+    commits: List[str]
+    """The commits that it made, oldest first; none in a dry run, or where there was nothing to do."""
+    hidden: List[TouchedMessage]
+    """The messages that went, oldest first."""
+    shown: List[TouchedMessage]
+    """The messages that came, or came back, oldest first."""
+    changed: List[TouchedMessage]
+    """The messages that stay with other parts or another text."""
+    before: ContextSize
+    """The context before."""
+    after: ContextSize
+    """The context after."""
+    kept: ContextSize
+    """How much of the beginning stays as it is: what a provider's prompt cache can still use."""
+
+
+class ClearAnswer(_ClearAnswer, total=False):
+    """What was hidden and, of a purge, what was erased."""
+    erased: Optional[ErasedFacts]
+    """What the purge erased, and what stays; none without a purge."""
+
+
+class ErasedFacts(TypedDict):
+    """What a purge erased, and what stays."""
+    messages: int
+    """The messages that read `[purged]` now."""
+    session_files: int
+    """The kept session files that were erased."""
+    shared: int
+    """The messages that stay, for other history or the context needs them."""
+    kept_sessions: List[str]
+    """The sessions whose kept file stays, for they have commits of their own."""
+    is_held: bool
+    """Whether files of the repository still hold what was erased, for others are at work. The next call that writes
+    rewrites them."""
+
+
 class _OperationAnswer(TypedDict):
     """A command as the log of operations has it."""
     operation: int

@@ -59,7 +59,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let dash = deed.range.take_if(|range| range == "-");
     let is_piped = dash.or_else(|| args.dash.clone()).is_some();
     let text = match (&deed.message, &args.file, !is_piped) {
-        (Some(text), None, true) => Some(text.clone()),
+        (Some(text), None, true) if args.exec.is_none() => Some(text.clone()),
         (None, Some(path), true) => Some(input::read(app, path)?),
         (None, None, false) if args.exec.is_none() && !app.ui.input_is_terminal() => {
             Some(input::read(app, Path::new("-"))?)

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::repo::Repo;
 use crate::rewrite::Pickable;
 
 /// Copy messages from anywhere to the end
@@ -47,12 +48,11 @@ impl PickParams {
     ///
     /// Where nothing is, or what is not there.
     pub fn picked(&self, at: &At<'_>) -> Result<Vec<Pickable>, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names no message"));
-        }
-        let revs = self.revs.iter();
-        let picked = revs.map(|rev| at.repo.resolve_pickable(&at.on, rev));
-        Ok(picked.collect::<Result<_, _>>()?)
+        at.each(
+            &self.revs,
+            "'revs' names no message",
+            Repo::resolve_pickable,
+        )
     }
 }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::deeds::{ApiError, At, Changed, Deed, Method};
-use crate::repo::Call;
-use crate::rewrite::{Lost, Restored, SurgeryOptions};
+use crate::repo::{Call, Repo};
+use crate::rewrite::{Restored, SurgeryOptions};
 
 /// Un-hide messages; everything later stays
 ///
@@ -61,12 +61,7 @@ impl RestoreParams {
         call: Call<'_>,
         options: &SurgeryOptions,
     ) -> Result<Restored, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names nothing"));
-        }
-        let revs = self.revs.iter();
-        let lost = revs.map(|rev| at.repo.resolve_lost(&at.on, rev));
-        let lost: Vec<Lost> = lost.collect::<Result<_, _>>()?;
+        let lost = at.each(&self.revs, "'revs' names nothing", Repo::resolve_lost)?;
         let surgery = match (&self.before, self.at_end) {
             (Some(_), true) => return Err(ApiError::params("'at_end' or 'before', not both")),
             (Some(before), false) => {

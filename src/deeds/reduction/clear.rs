@@ -64,22 +64,63 @@ impl ClearParams {
     }
 }
 
+/// What was hidden and, of a purge, what was erased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClearAnswer {
+    /// What was hidden.
+    #[serde(flatten)]
+    pub changed: Changed,
+    /// What the purge erased, and what stays; none without a purge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub erased: Option<ErasedFacts>,
+}
+
+/// What a purge erased, and what stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ErasedFacts {
+    /// The messages that read `[purged]` now.
+    pub messages: u64,
+    /// The kept session files that were erased.
+    pub session_files: u64,
+    /// The messages that stay, for other history or the context needs them.
+    pub shared: u64,
+    /// The sessions whose kept file stays, for they have commits of their own.
+    pub kept_sessions: Vec<String>,
+    /// Whether files of the repository still hold what was erased, for others are at work. The next call that writes
+    /// rewrites them.
+    pub is_held: bool,
+}
+
 impl Method for ClearParams {
     const NAME: &'static str = "clear";
     const CHANGES: bool = true;
-    type Answer = Changed;
+    type Answer = ClearAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn call(self, at: &mut At<'_>) -> Result<ClearAnswer, ApiError> {
         self.check()?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = at.repo.clear(at.call(&line), self.all, &options)?;
-        if self.purge {
-            at.repo.purge(at.call(&line)).map_err(|error| {
+        let erased = if self.purge {
+            let purged = at.repo.purge(at.call(&line)).map_err(|error| {
                 ApiError::from(error)
                     .with_hint("nothing is erased yet: tract clear --purge --force")
             })?;
-        }
-        Ok(Changed::of(&done))
+            let kept = purged.kept_sessions.iter();
+            let is_copied = purged.asides.iter().any(|aside| aside.failed.is_some());
+            Some(ErasedFacts {
+                messages: purged.contents,
+                session_files: purged.sources,
+                shared: purged.shared,
+                kept_sessions: kept.map(ToString::to_string).collect(),
+                is_held: purged.unfinished.is_some() || is_copied,
+            })
+        } else {
+            None
+        };
+        Ok(ClearAnswer {
+            changed: Changed::of(&done),
+            erased,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::deeds::{ApiError, At, Changed, Deed, Method};
-use crate::repo::Named;
+use crate::repo::{Named, Repo};
 
 /// Hide the messages, or parts of messages, that you name
 ///
@@ -48,12 +48,7 @@ impl DropParams {
     ///
     /// Where nothing is, or what is not there.
     pub fn named(&self, at: &At<'_>) -> Result<Vec<Named>, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names no message"));
-        }
-        let revs = self.revs.iter();
-        let named = revs.map(|rev| at.repo.resolve_named(&at.on, rev));
-        Ok(named.collect::<Result<_, _>>()?)
+        at.each(&self.revs, "'revs' names no message", Repo::resolve_named)
     }
 }
 

@@ -6,7 +6,7 @@ mod drop;
 mod prune;
 mod truncate;
 
-pub use clear::ClearParams;
+pub use clear::{ClearAnswer, ClearParams, ErasedFacts};
 pub use compact::{CompactParams, lacks, missing, refused_summary};
 pub use drop::DropParams;
 pub use prune::PruneParams;
