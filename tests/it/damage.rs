@@ -612,6 +612,29 @@ fn a_listing_needs_no_row_of_how_tools_are_used() {
     assert_eq!(sandbox.ok(&log), right);
 }
 
+/// Words lead to a message by its row's number; a page that lost the way to the row says nothing of it.
+#[test]
+fn a_message_that_words_lead_to_is_never_left_out_of_what_is_found() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    sandbox.ok(&["find", "flour"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(path).expect("opens");
+    let gone = "DELETE FROM contents WHERE preview LIKE 'flour %'";
+    database
+        .execute_batch("PRAGMA foreign_keys = OFF")
+        .expect("off");
+    assert!(database.execute(gone, []).expect("changed") > 0);
+    drop(database);
+    let told = sandbox
+        .command(&["find", "flour"])
+        .output()
+        .expect("it runs");
+    assert_eq!(told.status.code(), Some(3), "{told:?}");
+}
+
 #[test]
 fn an_index_that_lost_what_was_taken_over_is_damage() {
     if is_left_out(THE_FILE) {

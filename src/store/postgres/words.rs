@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::weighed::{Weighed, weighed};
 use crate::model::{Message, Sealed};
-use crate::store::columns::Columns;
+use crate::store::columns::{Columns, damaged};
 use crate::store::rows::{commit, message};
 use crate::store::search::Found;
 use crate::store::words::ranking::{best, ranges};
@@ -248,6 +248,10 @@ impl Session<'_> {
         self.send()?;
         let mut told = self.exchange_along(vec![names, bringing])?;
         let (bringing, names) = (rows(told.pop()), rows(told.pop()));
+        // Whoever deletes a message takes its words out in the same transaction.
+        if names.len() < ids.len() {
+            return Err(damaged("a message of the index of words is missing"));
+        }
         let mut places: HashMap<usize, usize> = HashMap::new();
         let mut found: Vec<Scored> = Vec::with_capacity(ids.len());
         for row in &names {

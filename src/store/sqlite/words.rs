@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::weighed::{Weighed, weighed};
 use crate::model::{Message, Sealed};
-use crate::store::columns::Columns;
+use crate::store::columns::{Columns, damaged};
 use crate::store::lineage::Lineages;
 use crate::store::search::Found;
 use crate::store::words::ranking::best;
@@ -177,9 +177,10 @@ impl Session<'_> {
         let mut open: HashMap<ContentHash, usize> = HashMap::new();
         let name = "SELECT hash FROM contents WHERE id = ?1 AND intact!(contents)";
         for (id, score) in best.contents {
-            let Some(content) = self.first(name, [id], |row| row.get(0))? else {
-                continue;
-            };
+            // Whoever deletes a message takes its words out in the same transaction.
+            let content = self.first(name, [id], |row| row.get(0))?;
+            let content =
+                content.ok_or_else(|| damaged("a message of the index of words is missing"))?;
             let mut hits: Vec<Hit> = Vec::new();
             self.scan(BRINGING, [id], |row| {
                 let commit = (row.get(0)?, None);
