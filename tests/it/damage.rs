@@ -635,6 +635,55 @@ fn a_message_that_words_lead_to_is_never_left_out_of_what_is_found() {
     assert_eq!(told.status.code(), Some(3), "{told:?}");
 }
 
+/// A row whose name says that it stands behind all others ends nobody's list of refs.
+#[test]
+fn a_ref_that_stands_out_of_order_hides_no_other() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    let path = sandbox.work().join(".tract/tract.db");
+    let log = ["log", "-n", "3"];
+    let right = sandbox.ok(&log);
+    let bytes = fs::read(&path).expect("a file");
+    let owners = owners(&path).into_iter();
+    let mut refused = 0;
+    for (page, _) in owners.filter(|(_, owner)| owner == "refs") {
+        let start = (page - 1) * PAGE;
+        for name in memchr::memmem::find_iter(&bytes[start..start + PAGE], b"refs/") {
+            let mut flipped = bytes.clone();
+            flipped[start + name + 3] = b'{';
+            fs::write(&path, flipped).expect("written");
+            let told = sandbox.command(&log).output().expect("it runs");
+            match told.status.code() {
+                Some(3) => refused += 1,
+                // What was a row once is none.
+                _ => assert_eq!(String::from_utf8_lossy(&told.stdout), right, "{name}"),
+            }
+        }
+    }
+    assert!(refused > 0, "no ref was found");
+}
+
+#[test]
+fn a_repair_makes_the_listing_of_an_erased_message_again() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["find", "flour"]);
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(path).expect("opens");
+    let change = "UPDATE contents SET preview = '[purge?' WHERE preview = '[purged]'";
+    assert!(database.execute(change, []).expect("changed") > 0);
+    drop(database);
+    let told = sandbox.command(&["fsck"]).output().expect("it runs");
+    assert_eq!(told.status.code(), Some(3), "{told:?}");
+    sandbox.ok(&["fsck", "--repair"]);
+    sandbox.ok(&["fsck"]);
+    assert_eq!(sandbox.ok(&["find", "flour"]), right);
+}
+
 #[test]
 fn an_index_that_lost_what_was_taken_over_is_damage() {
     if is_left_out(THE_FILE) {

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash, HashBytes};
 use crate::model::{Commit, Message, Operation, is_tombstone};
 use crate::store::columns::Columns;
+use crate::store::rows::Shown;
 
 /// How a row is made again from the bytes that it stands for.
 pub(super) enum Mend {
@@ -44,12 +45,14 @@ pub(super) fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<
                 }
                 Some(Mend::Listing(message, text.len()))
             }
-            Some((_, text)) if is_tombstone(&hash, text.as_bytes()) => {
+            Some((message, text)) if is_tombstone(&hash, text.as_bytes()) => {
                 if is_sealed {
                     return Ok(true);
                 }
-                // Nothing tells a tombstone's own name from another.
-                None
+                // Nothing but the seal tells a tombstone's own name from another.
+                let shown = Shown::of_size(&message, text.len());
+                let is_its = is_sealed_with(session, id, &shown)?;
+                is_its.then_some(Mend::Listing(message, text.len()))
             }
             Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
             _ if is_sealed && encoding.is_none() => return Ok(true),
@@ -66,6 +69,22 @@ pub(super) fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<
         *mend = appended(session, *id)?.map(Mend::Lost);
     }
     Ok(broken)
+}
+
+/// Whether the seal of a content's row vouches for its name, if listings showed this of it.
+fn is_sealed_with(session: &Session<'_>, id: i64, shown: &Shown) -> Result<bool> {
+    let sql = "SELECT seal IS sealed(id, hash, ?2, ?3, ?4, ?5, ?6) FROM contents WHERE id = ?1";
+    let (role, preview) = (shown.role, &shown.preview);
+    let of_row = params![
+        id,
+        role,
+        preview,
+        shown.size_bytes,
+        shown.calls,
+        shown.results
+    ];
+    let is_its = session.first(sql, of_row, |row| row.get(0))?;
+    Ok(is_its.unwrap_or(false))
 }
 
 /// The name that a commit knows of the content in this row, where its own row has it no more.

@@ -377,15 +377,19 @@ impl Refs for Session<'_> {
         for commit in commits {
             wanted.extend(self.place(commit)?.map(|place| (place.id, *commit)));
         }
-        let sql = "SELECT name, target FROM refs WHERE name >= 'refs/' AND name < 'refs0'
-             AND target IS NOT NULL AND intact!(refs) ORDER BY name";
+        // A row that is damaged may say that it stands behind the last one: the end is not the statement's to find.
+        let sql =
+            "SELECT name, target FROM refs WHERE name >= 'refs/' AND intact!(refs) ORDER BY name";
         let mut found = Vec::new();
         self.first("SELECT neighbours!(refs, name, 'refs/')", [], |_| Ok(()))?;
         self.scan(sql, [], |row| {
-            if let Some(commit) = wanted.get(&row.get(1)?) {
-                found.push((row.get(0)?, *commit));
+            let name: RefName = row.get(0)?;
+            let target: Option<i64> = row.get(1)?;
+            let is_one = name.as_str().starts_with("refs/");
+            if let Some(commit) = target.and_then(|target| wanted.get(&target)) {
+                found.extend(is_one.then_some((name, *commit)));
             }
-            Ok(true)
+            Ok(is_one)
         })?;
         Ok(found)
     }
