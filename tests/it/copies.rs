@@ -545,6 +545,31 @@ fn what_was_erased_stays_so_in_a_fork_of_what_never_came_in() {
     assert!(is_found(&sandbox, &format!("{ORIGINAL} says 3")));
 }
 
+/// A fork of a compacted session begins in the middle of it: what stands before a message there is another one.
+#[test]
+fn what_was_erased_stays_so_in_a_fork_that_begins_in_the_middle() {
+    let sandbox = Sandbox::new();
+    let parent = Claude::new(ORIGINAL).turns(3);
+    parent.put(&sandbox, &parent.text());
+    sandbox.ok(&["import", "--all"]);
+    let secrets = [2, 4].map(|number| format!("{ORIGINAL} says {number}"));
+    for secret in &secrets {
+        sandbox.ok(&["purge", "--match", secret, "--force"]);
+    }
+    let mut side = parent.branched(FORK);
+    side.lines.drain(..2);
+    side.lines[0]["parentUuid"] = Value::Null;
+    // What is said once more in the fork is its own.
+    let side = side.turns(1);
+    side.put(&sandbox, &side.text());
+    sandbox.ok(&["import", "--all"]);
+    for secret in &secrets {
+        assert!(!is_found(&sandbox, secret), "{secret}");
+    }
+    assert!(is_found(&sandbox, &format!("{ORIGINAL} says 3")));
+    assert!(is_found(&sandbox, &format!("{FORK} says")));
+}
+
 /// The same of Codex, which writes other times into a copy, and of a copy whose own original never came in.
 #[test]
 fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {
@@ -568,7 +593,13 @@ fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {
         json!({"id": SIDE, "forked_from_id": PARENT}),
     );
     talk(&mut last, &["three", "four"]);
-    for copies in [vec![&side, &last], vec![&last]] {
+    // Of a session that was compacted, a fork has no copy of the first messages.
+    let mut middle = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+    for prompt in ["the sack of rye", "two", "four"] {
+        middle.says("user", "input_text", prompt);
+        middle.says("assistant", "output_text", &format!("{prompt}, then"));
+    }
+    for copies in [vec![&side, &last], vec![&last], vec![&middle]] {
         let sandbox = Sandbox::new();
         let bring = |number: u32, rollout: &Rollout| {
             let name = sandbox.write(&rollout.name(number), rollout.text());

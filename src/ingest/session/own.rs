@@ -5,13 +5,13 @@
 //! that the session's own refs reach, and those of the sessions that it is a copy of. Deliberately absent: what becomes of text that people write
 //! ([`crate::repo::reissue`]).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Step;
 use crate::error::Result;
 use crate::formats::Action;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Message, Operation, RefName, Sealed};
+use crate::model::{Message, Millis, Operation, RefName, Sealed};
 use crate::repo::copies::Copies;
 use crate::repo::{load, path, reissue};
 use crate::store::View;
@@ -21,6 +21,10 @@ use crate::upkeep::purge::is_any_erased;
 pub(super) struct Own {
     /// The commits by what they come after; none where nothing of them is erased.
     after: HashMap<Option<CommitHash>, Vec<CommitHash>>,
+    /// All of these in the order of their times, where it is a copy of others: it may leave some of them out.
+    copied: Vec<(Option<Millis>, CommitHash)>,
+    /// What of it is erased, by the moment when it was said.
+    erased: HashMap<Millis, Vec<ContentHash>>,
 }
 
 /// Where on the session's own paths the same has been said, message by message, as on the path so
@@ -45,25 +49,26 @@ impl Own {
         if !is_any_erased(view)? {
             return Ok(None);
         }
-        let mut said = refs_of(view, tool, id)?.0;
-        let copies = Copies::of(view);
+        let mut sessions = vec![RefName::session(tool, id)];
         let mut originals = originals()?;
+        let is_copy = !originals.is_empty();
         if let Some(first) = originals.first() {
-            originals.extend(copies.parents(first)?);
+            originals.extend(Copies::of(view).parents(first)?);
         }
-        for (tool, id) in originals.iter().filter_map(RefName::as_session) {
-            said.extend(refs_of(view, tool, id)?.0);
-        }
+        sessions.append(&mut originals);
         let mut tips = Vec::new();
-        for (name, tip) in said {
-            tips.push(tip);
-            let below = load::tips(view, &format!("{name}/"))?;
-            tips.extend(below.into_iter().map(|(_, tip)| tip));
+        for (tool, id) in sessions.iter().filter_map(RefName::as_session) {
+            for (name, tip) in refs_of(view, tool, id)?.0 {
+                tips.push(tip);
+                let below = load::tips(view, &format!("{name}/"))?;
+                tips.extend(below.into_iter().map(|(_, tip)| tip));
+            }
+            // What resume wrote is what stands at the commit that it was written of.
+            tips.extend(view.resumed(tool, id)?.map(|resumed| resumed.commit));
         }
-        // What resume wrote is what stands at the commit that it was written of.
-        tips.extend(view.resumed(tool, id)?.map(|resumed| resumed.commit));
         let mut after: HashMap<_, Vec<CommitHash>> = HashMap::new();
-        let mut contents: BTreeSet<ContentHash> = BTreeSet::new();
+        let mut copied = Vec::new();
+        let mut said: BTreeMap<ContentHash, BTreeSet<Millis>> = BTreeMap::new();
         for tip in &tips {
             let shared = path::last_shared(view, tip, &tips[0])?;
             let shared = shared.filter(|_| *tip != tips[0]);
@@ -71,15 +76,31 @@ impl Own {
                 let next = after.entry(row.commit.parent).or_default();
                 if !next.contains(&row.hash) {
                     next.push(row.hash);
-                    contents.extend(row.commit.operation.contents());
+                    copied.push((row.commit.time, row.hash));
+                    for content in row.commit.operation.contents() {
+                        said.entry(content).or_default().extend(row.commit.time);
+                    }
                 }
             }
         }
-        let contents: Vec<ContentHash> = contents.into_iter().collect();
-        if !view.purged(&contents)?.contains(&true) {
+        let contents: Vec<ContentHash> = said.keys().copied().collect();
+        let is_erased = view.purged(&contents)?;
+        if !is_erased.contains(&true) {
             after.clear();
         }
-        Ok(Some(Self { after }))
+        copied.retain(|_| is_copy && !after.is_empty());
+        copied.sort_unstable();
+        let mut erased: HashMap<Millis, Vec<ContentHash>> = HashMap::new();
+        for ((content, moments), _) in said.into_iter().zip(is_erased).filter(|(_, is)| *is) {
+            for moment in moments {
+                erased.entry(moment).or_default().push(content);
+            }
+        }
+        Ok(Some(Self {
+            after,
+            copied,
+            erased,
+        }))
     }
 
     /// The step with its messages in the form that they have here: as the session has them already
@@ -100,7 +121,7 @@ impl Own {
             forms.push(reissue::forms(view, message)?);
         }
         let mut found: Option<(Beside, Vec<ContentHash>)> = None;
-        for hash in self.after(beside) {
+        for hash in self.after(beside).iter().chain(self.later(view, beside)?) {
             let commit = load::commit(view, hash)?.commit;
             let contents = commit.operation.contents();
             if !is_like(&commit.operation, &step) || !are_among(&contents, &forms) {
@@ -115,21 +136,46 @@ impl Own {
             }
         }
         let (beside, said) = match found {
-            Some(found) => found,
-            None => (
-                Beside::Nowhere,
-                Vec::from_iter(said_then(view, tip, &step, &forms)?),
-            ),
+            Some((beside, said)) => (beside, said.into_iter().map(Some).collect()),
+            None => {
+                let behind_it = said_then(view, tip, &step, &forms)?;
+                let said = forms
+                    .iter()
+                    .map(|forms| behind_it.or(self.erased_then(&step, forms)));
+                (Beside::Nowhere, said.collect::<Vec<_>>())
+            }
         };
         let mut said = said.into_iter();
         let mut forms = forms.into_iter();
         let step = step.with(|message| {
             let mut forms = forms.next().unwrap_or_else(|| vec![message]);
-            let said = said.next();
+            let said = said.next().flatten();
             let at = forms.iter().position(|form| Some(form.hash()) == said);
             forms.swap_remove(at.unwrap_or(forms.len() - 1))
         });
         Ok((step, beside))
+    }
+
+    /// The erased form of a message that was said on the session's own paths at the step's moment: a copy may begin in
+    /// the middle of them, with what a compaction left.
+    fn erased_then(&self, step: &Step, forms: &[Sealed<Message>]) -> Option<ContentHash> {
+        let then = self.erased.get(&step.time?)?;
+        let mut forms = forms.iter().map(Sealed::hash);
+        forms.find(|form| then.contains(form))
+    }
+
+    /// What a copy may go on with: it has no copies of what was left out of the request before it was made.
+    fn later(&self, view: &dyn View, beside: Beside) -> Result<impl Iterator<Item = &CommitHash>> {
+        let first = match beside {
+            Beside::After(None) => 0,
+            Beside::After(Some(_)) if self.copied.is_empty() => 0,
+            Beside::After(Some(commit)) => {
+                let time = load::commit(view, &commit)?.commit.time;
+                self.copied.partition_point(|(other, _)| *other <= time)
+            }
+            Beside::Nowhere => self.copied.len(),
+        };
+        Ok(self.copied[first..].iter().map(|(_, commit)| commit))
     }
 
     fn after(&self, beside: Beside) -> &[CommitHash] {
