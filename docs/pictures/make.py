@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of the README from the session of `tract demo`.
+"""Makes the pictures of README.md and docs/web.md from the session of `tract demo`.
 
     docs/pictures/make.py target/release/tract
 

@@ -108,8 +108,8 @@ pub fn tools(chosen: impl Fn(&Format) -> bool) -> String {
     either(&tools)
 }
 
-/// The formats as a table in Markdown, as the README shows it: what is done with each, and of which versions
-/// of their tools the files were that were tried.
+/// The formats as a table in Markdown, as `docs/formats.md` shows it: what is done with each, and of which
+/// versions of their tools the files were that were tried.
 pub fn table() -> String {
     let mut table = String::from(
         "| format | sessions of | read | written | resumed | watched | seen |\n\
