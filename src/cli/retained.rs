@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use tract::ingest;
 use tract::model::RefName;
-use tract::model::retention::Retention;
 use tract::render::{Label, Line, bytes, listed, plural, table};
 use tract::repo::Repo;
 use tract::upkeep::{Heap, LetGo};
@@ -20,12 +18,11 @@ const TITLE: usize = 40;
 pub const LATER: &str =
     "tract undo brings it back until the log forgets it; to delete it now: tract gc --expire now";
 
-/// Lists what would go, with what only it needs. Whether anything would.
-pub fn forecast(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool> {
-    let gone = ingest::let_go_forecast(repo, retention, app.now())?;
+/// Lists what would go, with what only it needs.
+pub fn list(gone: &[LetGo], repo: &Repo, app: &mut App) -> Result<()> {
     if gone.is_empty() {
         app.ui.status("Would let go of no session");
-        return Ok(false);
+        return Ok(());
     }
     let du = repo.du()?;
     let mut rooms: HashMap<&RefName, (&Heap, u64)> = HashMap::new();
@@ -40,7 +37,7 @@ pub fn forecast(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
     let mut all = 0;
     let mut rows = Vec::new();
-    for one in &gone {
+    for one in gone {
         let sessions = [&one.session].into_iter().chain(&one.below);
         let (mut messages, mut kept) = (0, 0);
         for (alone, files) in sessions.filter_map(|name| rooms.get(name)) {
@@ -62,14 +59,13 @@ pub fn forecast(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool
     app.ui.status(format!(
         "Would let go of {sessions}: {room} that nothing else needs"
     ));
-    Ok(true)
+    Ok(())
 }
 
-/// Lets go, and says of what. Whether of anything.
-pub fn let_go(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool> {
-    let gone = ingest::let_go(repo, retention, app.now())?;
+/// Says what was let go.
+pub fn tell(gone: &[LetGo], app: &mut App) {
     if gone.is_empty() {
-        return Ok(false);
+        return;
     }
     let is_cut = app.ui.width_cols().is_some();
     let name = |one: &LetGo| listing::shown_name(&one.session, is_cut);
@@ -80,5 +76,4 @@ pub fn let_go(repo: &Repo, retention: Retention, app: &mut App) -> Result<bool> 
     let sessions = plural(gone.len() as u64, "session");
     app.ui
         .status(format!("Let go of {sessions}: {}", listed(&names)));
-    Ok(true)
 }

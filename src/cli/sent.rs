@@ -1,15 +1,14 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
-use tract::deeds::UNSAID;
-use tract::formats::Problem;
-use tract::formats::shared::sent::{Lack, Proof, SentRequest, Wanted, short};
+use tract::deeds::{UNSAID, problem};
+use tract::formats::shared::sent::{Lack, Proof, SentRequest, short};
 use tract::hash::CommitHash;
-use tract::query::{AnsweredRequest, RequestsOn, requests_of, requests_on};
-use tract::render::{Label, Line, amount, plural, table};
+use tract::query::{AnsweredRequest, RequestsOn, requests_on};
+use tract::render::{Label, Line, amount, table};
 use tract::repo::Repo;
 
 use super::failure::Exit;
-use super::{App, Failure, Result, listing};
+use super::{App, Failure, Result};
 
 /// How many requests are listed: `limit`, or all where that is 0.
 pub fn list(
@@ -81,43 +80,4 @@ pub fn verify(recorded: Option<AnsweredRequest>, app: &mut App) -> Result<()> {
         .print(Label::Text.quote(&format!("not proved: {why}")))?;
     problems.iter().for_each(|it| app.ui.notice(problem(it)));
     Err(Failure::Quiet(exit))
-}
-
-/// Holds every recorded request to its client's hash, and says which are not what was sent.
-pub fn prove(repo: &Repo, app: &mut App) -> Result<()> {
-    let (mut proved, mut unproved, mut damaged) = (0_u64, 0_u64, 0);
-    for (source, found) in requests_of(repo, None, Wanted::Proofs)? {
-        let session = listing::shown_name(&source.session, true);
-        let mut wrong: Vec<String> = found.problems.iter().map(problem).collect();
-        for SentRequest { id, proof, .. } in found.requests {
-            match proof.unwrap_or(Err(Lack::Record)) {
-                Ok(Proof::Equal) => proved += 1,
-                Ok(Proof::Unsaid) => unproved += 1,
-                Ok(Proof::Other) => wrong.push(format!("request {id}: its hash is another")),
-                Err(lack) => wrong.push(format!("request {id}: {lack}")),
-            }
-        }
-        damaged += wrong.len();
-        let line = |what: String| {
-            let what = format!("{session}: {what}");
-            Label::Error.of("damaged") + "  " + Label::Text.quote(&what)
-        };
-        app.ui.print_all(wrong.into_iter().map(line))?;
-    }
-    app.ui
-        .status(format!("{} proved", plural(proved, "request")));
-    if unproved > 0 {
-        let what = "without a hash of all that was sent";
-        app.ui
-            .notice(format!("{} {what}", plural(unproved, "request")));
-    }
-    if damaged > 0 {
-        return Err(Failure::Quiet(Exit::Damaged));
-    }
-    Ok(())
-}
-
-/// What is wrong with a record.
-fn problem(problem: &Problem) -> String {
-    format!("line {}: {}", problem.line, problem.reason)
 }

@@ -42,6 +42,7 @@ methods![
     TruncateParams,
     CompactParams,
     ClearParams,
+    RedactParams,
     UndoParams,
     RedoParams,
     RestoreParams,
@@ -57,6 +58,8 @@ methods![
     ReflogParams,
     PushParams,
     PullParams,
+    GcParams,
+    PurgeParams,
     FsckParams,
     DoctorParams,
     ConfigParams,
@@ -76,11 +79,15 @@ deeds![
     TruncateParams,
     CompactParams,
     ClearParams,
+    RedactParams,
     RestoreParams,
     PickParams,
     RevertParams,
     ResetParams,
     CheckoutParams,
+    GcParams,
+    PurgeParams,
+    FsckParams,
 ];
 
 /// The method of a name.

@@ -2,8 +2,9 @@
 
 /// A text as a shell takes it for one word.
 pub fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:~".contains(letter);
+    // At the beginning of a word it stands for a home.
+    if !text.is_empty() && !text.starts_with('~') && text.chars().all(plain) {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))

@@ -13,6 +13,7 @@ pub(crate) mod restore;
 pub(crate) mod retention;
 pub mod room;
 
+pub use crate::store::{Checked, SetAside};
 pub use asides::{Aside, ErasedAside};
 pub use backup::BackupStep;
 pub use erase::{Erased, Erasing, Erasure};

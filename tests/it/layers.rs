@@ -42,7 +42,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "deeds",
         &[
             "context", "compile", "diff", "formats", "render", "repo", "query", "rewrite", "sync",
-            "ingest",
+            "ingest", "upkeep",
         ],
     ),
 ];

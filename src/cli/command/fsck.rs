@@ -1,38 +1,15 @@
 //! `tract fsck`: checks everything that is kept.
 
 use tract::Error;
+use tract::deeds::{At, FsckOutcome, RequestCounts, RequestsCheck};
 use tract::render::{Label, Line, plural};
-use tract::store::SetAside;
-use tract::upkeep::Fsck;
+use tract::repo::On;
+use tract::upkeep::{Fsck, SetAside};
 
 use crate::cli::failure::{Exit, sentence};
-use crate::cli::{App, Failure, Result, progress, sent};
+use crate::cli::{App, Failure, Result, listing, progress};
 
-/// Check the repository for damage, and repair it if asked
-///
-/// Checks every page, row, message, commit and kept session file against its name, checksum or
-/// fingerprint; each ref against its log; token counts, checkpoints, totals and the search index
-/// against the messages; and reads the context of every branch, tag and session. Damage is listed, with
-/// what still compiles; the exit code is then 3.
-///
-/// --repair rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
-/// the search index, refs from their logs, and places of commits. Rows that nothing confirms are set
-/// aside, into the table quarantine of the database. Intact messages and commits are never touched. A
-/// message or commit that was set aside comes back when it is imported again.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract fsck
-  tract fsck --repair
-  tract fsck --requests")]
-pub struct Args {
-    /// Rebuild what can be rebuilt, and set damaged rows aside
-    #[arg(long)]
-    repair: bool,
-    /// Only check each request that a client recorded against the client's own hash
-    #[arg(long, conflicts_with = "repair")]
-    requests: bool,
-}
+pub use tract::deeds::FsckParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo().map_err(|failure| match failure {
@@ -43,32 +20,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
         other => other,
     })?;
-    if args.requests {
-        return sent::prove(&repo, app);
-    }
     let bar = progress::bar(app, "{spinner} checking {msg}");
-    let check = || {
-        let found = repo.fsck(true, &mut |checked| {
-            let messages = plural(checked.contents, "message");
-            let commits = plural(checked.commits, "commit");
-            bar.set_message(format!("{messages}, {commits}"));
-            bar.tick();
-            Ok(())
-        });
-        bar.finish_and_clear();
-        found
+    let done = args.carry_out(&At::new(&repo, On::Head, app), &mut |checked| {
+        let messages = plural(checked.contents, "message");
+        let commits = plural(checked.commits, "commit");
+        bar.set_message(format!("{messages}, {commits}"));
+        bar.tick();
+        Ok(())
+    });
+    bar.finish_and_clear();
+    let check = match done? {
+        FsckOutcome::Requests(check) => return tell_requests(&check, app),
+        FsckOutcome::Repository(check) => check,
     };
-    let mut found = check()?;
-    if args.repair && found.is_repairable() {
-        tell(&found, app)?;
-        let aside = repo.repair(&found)?;
+    if let Some(before) = &check.before {
+        tell(before, app)?;
         app.ui.status("Rebuilt what can be rebuilt from the rest");
-        for SetAside { table, rows } in aside {
-            let rows = plural(rows, "row");
+        for SetAside { table, rows } in &check.set_aside {
+            let rows = plural(*rows, "row");
             app.ui.status(format!("Set aside {rows} of {table}"));
         }
-        found = check()?;
     }
+    let found = check.found;
     tell(&found, app)?;
     if found.uncounted > 0 && !found.is_damaged() {
         let counts = plural(found.uncounted, "token count");
@@ -86,8 +59,6 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         );
     }
     if !found.is_damaged() {
-        // Where it cannot be written down, nothing is wrong with what was checked.
-        let _ = repo.remember_check(app.now());
         return Ok(());
     }
     app.ui.hint(match (found.is_repairable(), args.repair) {
@@ -100,6 +71,27 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         _ => "what was imported comes back by importing it again; what compiles goes on as before",
     });
     Err(Failure::Quiet(Exit::Damaged))
+}
+
+/// Which recorded requests are not what was sent, and how many are.
+fn tell_requests(check: &RequestsCheck, app: &mut App) -> Result<()> {
+    let lines = check.wrong.iter().map(|(session, why)| {
+        let what = format!("{}: {why}", listing::shown_name(session, true));
+        Label::Error.of("damaged") + "  " + Label::Text.quote(&what)
+    });
+    app.ui.print_all(lines)?;
+    let RequestCounts { proved, unproved } = check.counts;
+    app.ui
+        .status(format!("{} proved", plural(proved, "request")));
+    if unproved > 0 {
+        let what = "without a hash of all that was sent";
+        app.ui
+            .notice(format!("{} {what}", plural(unproved, "request")));
+    }
+    match check.wrong.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Quiet(Exit::Damaged)),
+    }
 }
 
 /// What was found: each fault, then each ref that does not compile, then a summary.

@@ -144,7 +144,8 @@ impl Worker {
             Some(name) => On::Branch(RefName::branch(name)?),
             None => self.app.borrow().on().map_err(fault)?,
         };
-        let mut at = At::new(&repo, on, self);
+        let host = self.app.borrow();
+        let mut at = At::new(&repo, on, &*host);
         (at.goes_on, at.is_cancelled) = (watch.goes_on, watch.is_cancelled);
         act(&mut at)
     }
@@ -162,6 +163,11 @@ impl Worker {
             });
         }
         self.with(None, watch, act)
+    }
+
+    /// Where the tools keep their sessions.
+    pub fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
+        Host::tool_dirs(&*self.app.borrow())
     }
 
     /// A request begins.
@@ -207,21 +213,21 @@ pub fn fault(failure: Failure) -> ApiError {
     }
 }
 
-impl Host for Worker {
+impl Host for App {
     fn now(&self) -> Millis {
-        self.app.borrow().now()
+        self.now()
     }
 
     fn tool_dirs(&self) -> Result<ToolDirs, ApiError> {
-        self.app.borrow().tool_dirs().map_err(fault)
+        self.tool_dirs().map_err(fault)
     }
 
     fn secrets(&self) -> Result<Secrets, ApiError> {
-        self.app.borrow().secrets().map_err(fault)
+        self.secrets().map_err(fault)
     }
 
     fn people(&self) -> Result<People, ApiError> {
-        self.app.borrow().people().map_err(fault)
+        self.people().map_err(fault)
     }
 
     fn seed(&self) -> Result<[u8; 32], ApiError> {
@@ -231,7 +237,7 @@ impl Host for Worker {
     }
 
     fn file_time(&self, time: Millis) -> String {
-        self.app.borrow().calendar().for_file_name(time)
+        self.calendar().for_file_name(time)
     }
 
     fn with_peer(
@@ -240,9 +246,8 @@ impl Host for Worker {
         repo: &Repo,
         work: &mut dyn FnMut(&mut dyn Peer) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
-        // An application of its own: the work asks this one for the time.
-        let surroundings = Surroundings::of(&self.app.borrow());
-        let (mut app, mut said) = (surroundings.app(), Ok(()));
+        // An application of its own, that says nothing.
+        let (mut app, mut said) = (Surroundings::of(self).app(), Ok(()));
         peer::with(url, repo, &mut app, |there, _| {
             said = work(there);
             Ok(())

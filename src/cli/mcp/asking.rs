@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use tract::deeds::{ApiError, At, Host, import_watched};
+use tract::deeds::{ApiError, At, import_watched};
 use tract::ingest::{self, BranchOutcome, ImportRequest, Reading, Redaction, called};
 use tract::model::RefName;
 use tract::model::tokens::Counter;

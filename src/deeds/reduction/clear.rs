@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::{ApiError, At, Changed, Deed, Method};
+use crate::deeds::{ApiError, At, Changed, Deed, ErasedFacts, Method};
 
 /// Hide everything but the system messages, to start over
 ///
@@ -75,22 +75,6 @@ pub struct ClearAnswer {
     pub erased: Option<ErasedFacts>,
 }
 
-/// What a purge erased, and what stays.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ErasedFacts {
-    /// The messages that read `[purged]` now.
-    pub messages: u64,
-    /// The kept session files that were erased.
-    pub session_files: u64,
-    /// The messages that stay, for other history or the context needs them.
-    pub shared: u64,
-    /// The sessions whose kept file stays, for they have commits of their own.
-    pub kept_sessions: Vec<String>,
-    /// Whether files of the repository still hold what was erased, for others are at work. The next call that writes
-    /// rewrites them.
-    pub is_held: bool,
-}
-
 impl Method for ClearParams {
     const NAME: &'static str = "clear";
     const CHANGES: bool = true;
@@ -105,15 +89,7 @@ impl Method for ClearParams {
                 ApiError::from(error)
                     .with_hint("nothing is erased yet: tract clear --purge --force")
             })?;
-            let kept = purged.kept_sessions.iter();
-            let is_copied = purged.asides.iter().any(|aside| aside.failed.is_some());
-            Some(ErasedFacts {
-                messages: purged.contents,
-                session_files: purged.sources,
-                shared: purged.shared,
-                kept_sessions: kept.map(ToString::to_string).collect(),
-                is_held: purged.unfinished.is_some() || is_copied,
-            })
+            Some(ErasedFacts::of(&purged))
         } else {
             None
         };

@@ -4,10 +4,12 @@ mod clear;
 mod compact;
 mod drop;
 mod prune;
+mod redact;
 mod truncate;
 
-pub use clear::{ClearAnswer, ClearParams, ErasedFacts};
+pub use clear::{ClearAnswer, ClearParams};
 pub use compact::{CompactParams, lacks, missing, refused_summary};
 pub use drop::DropParams;
 pub use prune::PruneParams;
+pub use redact::{RedactAnswer, RedactParams};
 pub use truncate::TruncateParams;
