@@ -78,7 +78,7 @@ impl<'a> Summariser<'a> {
         };
         let done = repo.compact(call, span, Summary::From(&mut make), options);
         match (done, failed.into_inner()) {
-            (Err(error), Some(why)) => Err(complained(&error, &why, app)),
+            (Err(error), Some(why)) => Err(complained(error.to_string(), &why, app)),
             (Err(error @ Error::Refused(Refusal::Lacking { .. })), _) => {
                 Err(refused_summary(error).into())
             }
@@ -108,9 +108,9 @@ impl<'a> Summariser<'a> {
 }
 
 /// Shows what a command said that failed.
-pub fn complained(error: &Error, why: &exec::Failed, app: &mut App) -> Failure {
+pub fn complained(what: String, why: &exec::Failed, app: &mut App) -> Failure {
     why.stderr.lines().for_each(|line| app.ui.complain(line));
-    Failure::refused(error.to_string()).with_hint("nothing was changed")
+    Failure::refused(what).with_hint("nothing was changed")
 }
 
 /// How much of what a summary lacks the one who makes it is told.

@@ -45,6 +45,8 @@ pub struct Rebase {
 pub struct Rebased {
     /// The branch.
     pub branch: RefName,
+    /// The new base.
+    pub onto: CommitHash,
     /// Where it was.
     pub before: CommitHash,
     /// Where it is.
@@ -183,6 +185,7 @@ impl Repo {
         let (base, rows) = own(&*tx, &branch, &tip, rebase)?;
         let mut done = Rebased {
             branch,
+            onto: rebase.onto,
             before: tip,
             after: tip,
             steps: Vec::new(),

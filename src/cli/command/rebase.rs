@@ -1,87 +1,33 @@
 //! `tract rebase`: a branch's own commits on another base.
 
-use tract::context::plan::carry::Whose;
+use tract::deeds::{At, Deed};
 use tract::hash::CommitHash;
 use tract::render::{Label, Line, grouped, plural, signed, table, tokens};
 use tract::repo::Repo;
-use tract::rewrite::{Rebase, RebaseFate, RebaseStep, Rebased};
+use tract::rewrite::{RebaseFate, RebaseStep, Rebased};
 
 use crate::cli::position::place;
-use crate::cli::{App, Exit, Failure, Result, Typed};
+use crate::cli::{App, Exit, Failure, Result};
 
-/// Put the branch's own commits on another base
-///
-/// Takes the commits since the branch parted from ONTO, or those after --from, and makes each of them
-/// again on ONTO: messages, edits, compactions and other hides, restores, pins, with their settings,
-/// notes, authors and times. Nothing is lost: tract undo puts the branch back, and ORIG_HEAD keeps where
-/// it was. Where a commit does not fit, or both sides changed a message differently, nothing is
-/// written and each is named; --skip, --ours and --theirs settle it.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract rebase main                            this branch's own commits onto main as it is now
-  tract rebase a1b2c3d^ --from a1b2c3d         a1b2c3d is a compaction: what came after it, on the
-                                               state before it
-  tract rebase main --dry-run                  say what would become of each commit
-  tract rebase main --skip 9f8e7d6 --theirs    without that one; where both changed a message, as here")]
-pub struct Args {
-    /// The new base: a branch or a commit
-    #[arg(value_name = "ONTO")]
-    onto: String,
-    /// Take the commits after this one
-    #[arg(long, value_name = "REV")]
-    from: Option<String>,
-    /// Leave this commit behind; may be given several times
-    #[arg(long, value_name = "REV")]
-    skip: Vec<String>,
-    /// Where both sides changed a message, leave it as ONTO has it
-    #[arg(long)]
-    ours: bool,
-    /// Where both sides changed a message, make it as this branch has it
-    #[arg(long, conflicts_with = "ours")]
-    theirs: bool,
-    /// Say what would become of each commit, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-}
+pub use tract::deeds::RebaseParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    let from = args.from.as_deref().map(|rev| repo.resolve(&on, rev));
-    let skip = args.skip.iter().map(|rev| repo.resolve(&on, rev));
-    let rebase = Rebase {
-        from: from.transpose()?,
-        skip: skip.collect::<Result<_, _>>()?,
-        whose: match (args.ours, args.theirs) {
-            (true, _) => Some(Whose::Ours),
-            (_, true) => Some(Whose::Theirs),
-            _ => None,
-        },
-        dry_run: args.dry_run,
-        ..Rebase::onto(repo.resolve(&on, &args.onto)?, app.encoding(&repo)?)
-    };
-    let what = Typed::new("rebase").revs([&args.onto]);
-    let what = what.rev("--from", args.from.as_ref());
-    let what = args
-        .skip
-        .iter()
-        .fold(what, |what, rev| what.rev("--skip", Some(rev)));
-    let what = what.flag("--ours", args.ours).flag("--theirs", args.theirs);
-    let done = repo.rebase(app.call(&on, &what.line()), &rebase)?;
+    let (repo, on, line) = (app.repo()?, app.on()?, args.line());
+    let done = args.carry_out(&At::new(&repo, on.clone(), app), app.call(&on, &line))?;
     if done.blocked().next().is_some() {
         return refuse(&done, &repo, app);
     }
     let branch = Label::Branch.of(done.branch.short());
     if done.is_nothing() {
-        let onto = place(&repo, &rebase.onto)?;
+        let onto = place(&repo, &done.onto)?;
         app.ui
             .status(Line::from("Nothing to do: ") + branch + " stands on " + onto + " already");
         return Ok(());
     }
     if args.dry_run {
-        return foretell(&done, &rebase.onto, &repo, app);
+        return foretell(&done, &done.onto, &repo, app);
     }
-    let onto = place(&repo, &rebase.onto)?;
+    let onto = place(&repo, &done.onto)?;
     let put = Line::from(format!("Put {} on ", commits(&done))) + onto;
     let after = Label::Hash.of(done.after.short());
     app.ui.status(put + "; " + branch + " is now " + after);

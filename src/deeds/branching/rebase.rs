@@ -1,31 +1,77 @@
-//! Own commits on another base, and single ones taken back.
+//! Own commits on another base.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::Tokens;
-use super::{ApiError, At, Method};
-use crate::context::plan::carry::Whose;
-use crate::rewrite::{Rebase, RebaseFate, RebaseStep};
+use super::merge::side;
+use crate::deeds::{ApiError, At, Deed, Method, Tokens};
+use crate::repo::Call;
+use crate::rewrite::{Rebase, RebaseFate, RebaseStep, Rebased};
 
-/// Where to, and from where.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+/// Put the branch's own commits on another base
+///
+/// Takes the commits since the branch parted from ONTO, or those after from, and makes each of them
+/// again on ONTO: messages, edits, compactions and other hides, restores, pins, with their settings,
+/// notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
+/// it was. Where a commit does not fit, or both sides changed a message differently, nothing is
+/// written and each is named; skip, ours and theirs settle it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract rebase main                            this branch's own commits onto main as it is now
+  tract rebase a1b2c3d^ --from a1b2c3d         a1b2c3d is a compaction: what came after it, on the
+                                               state before it
+  tract rebase main --dry-run                  say what would become of each commit
+  tract rebase main --skip 9f8e7d6 --theirs    without that one; where both changed a message, as here")
+)]
 pub struct RebaseParams {
-    /// The new base.
+    /// The new base: a branch or a commit
+    #[cfg_attr(feature = "cli", arg(value_name = "ONTO"))]
     pub onto: String,
-    /// The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
+    /// Take the commits after this one
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
     pub from: Option<String>,
-    /// Commits that stay behind.
+    /// Leave this commit behind; may be given several times
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
     pub skip: Vec<String>,
-    /// Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
+    /// Where both sides changed a message, leave it as ONTO has it
     #[serde(default)]
-    pub conflicts: Option<String>,
-    /// Say what would become of each commit, and change nothing.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub ours: bool,
+    /// Where both sides changed a message, make it as this branch has it
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "ours"))]
+    pub theirs: bool,
+    /// Say what would become of each commit, and change nothing
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
+}
+
+impl RebaseParams {
+    /// Does it, or foretells it.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Repo::rebase`].
+    pub fn carry_out(&self, at: &At<'_>, call: Call<'_>) -> Result<Rebased, ApiError> {
+        let from = self.from.as_deref().map(|rev| at.resolve(Some(rev)));
+        let skip = self.skip.iter().map(|rev| at.resolve(Some(rev)));
+        let rebase = Rebase {
+            from: from.transpose()?,
+            skip: skip.collect::<Result<_, _>>()?,
+            whose: side(self.ours, self.theirs)?,
+            dry_run: self.dry_run,
+            ..Rebase::onto(at.resolve(Some(&self.onto))?, at.encoding()?)
+        };
+        Ok(at.repo.rebase(call, &rebase)?)
+    }
 }
 
 /// What a rebase did, or would do.
@@ -99,27 +145,11 @@ impl RebasedCommit {
 
 impl Method for RebaseParams {
     const NAME: &'static str = "rebase";
-    const ABOUT: &'static str = "Puts the branch's own commits on another base, all or none.";
     const CHANGES: bool = true;
     type Answer = RebaseAnswer;
 
     fn call(self, at: &mut At<'_>) -> Result<RebaseAnswer, ApiError> {
-        let from = self.from.as_deref().map(|rev| at.resolve(Some(rev)));
-        let skip = self.skip.iter().map(|rev| at.resolve(Some(rev)));
-        let rebase = Rebase {
-            from: from.transpose()?,
-            skip: skip.collect::<Result<_, _>>()?,
-            whose: match self.conflicts.as_deref() {
-                None => None,
-                Some("ours") => Some(Whose::Ours),
-                Some("theirs") => Some(Whose::Theirs),
-                Some(_) => return Err(ApiError::params("'conflicts' is ours or theirs")),
-            },
-            dry_run: self.dry_run,
-            ..Rebase::onto(at.resolve(Some(&self.onto))?, at.encoding()?)
-        };
-        let what = format!("rebase {}", self.onto);
-        let done = at.repo.rebase(at.call(&what), &rebase)?;
+        let done = self.carry_out(at, at.call(&self.line()))?;
         if !self.dry_run {
             done.refuse_blocked()?;
         }
@@ -133,4 +163,9 @@ impl Method for RebaseParams {
             kept: done.kept.messages,
         })
     }
+}
+
+impl Deed for RebaseParams {
+    const PLACES: &'static [&'static str] = &["onto"];
+    const REVISIONS: &'static [&'static str] = &["onto", "from", "skip"];
 }
