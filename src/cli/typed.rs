@@ -25,11 +25,6 @@ impl Typed {
             .fold(self, |line, text| line.word(rev(text)))
     }
 
-    /// An option without a value, where it was given.
-    pub fn flag(self, name: &str, given: bool) -> Self {
-        if given { self.word(name) } else { self }
-    }
-
     /// An option with its value, where it was given.
     pub fn option(self, name: &str, value: Option<impl Display>) -> Self {
         match value {

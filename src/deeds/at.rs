@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ApiError;
+use super::{ApiError, Elsewhere};
 use crate::compile::Provider;
 use crate::hash::CommitHash;
 use crate::ingest::tool_dirs::ToolDirs;
@@ -53,6 +53,15 @@ pub trait Host {
 
     /// A time as it stands in the name of a session's file, by the local clock.
     fn file_time(&self, time: Millis) -> String;
+
+    /// Where a repository is that no remote is named for; none where what was typed is no address.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn elsewhere(&self, _typed: &str) -> Result<Option<Elsewhere>, ApiError> {
+        Ok(None)
+    }
 
     /// Reaches another repository at an address, and works with it.
     ///

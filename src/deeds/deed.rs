@@ -21,6 +21,15 @@ pub trait Deed: Method + Serialize {
     /// The fields with revisions. One may say which text it looks for, and the log does not keep that either.
     const REVISIONS: &'static [&'static str] = &[];
 
+    /// Refuses what makes no sense together, or cannot be typed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    fn check(&self) -> Result<(), ApiError> {
+        Ok(())
+    }
+
     /// What is typed for it behind `tract`, word by word.
     fn words(&self) -> Vec<String> {
         written::<Self>(self, &|_, text| text)
@@ -28,13 +37,18 @@ pub trait Deed: Method + Serialize {
 
     /// The line by which the log of operations names it.
     fn line(&self) -> String {
-        let kept = |name: &str, text: String| match name {
-            _ if Self::SAID.contains(&name) => "…".to_owned(),
-            _ if Self::REVISIONS.contains(&name) => without_text(&text),
-            _ => text,
-        };
-        written::<Self>(self, &kept).join(" ")
+        noted(self)
     }
+}
+
+/// The words of a request, without what was said.
+pub(super) fn noted<D: Deed>(deed: &D) -> String {
+    let kept = |name: &str, text: String| match name {
+        _ if D::SAID.contains(&name) => "…".to_owned(),
+        _ if D::REVISIONS.contains(&name) => without_text(&text),
+        _ => text,
+    };
+    written::<D>(deed, &kept).join(" ")
 }
 
 /// The words of a request, each value as `kept` gives it.
@@ -130,14 +144,14 @@ impl DeedEntry {
     pub(super) const fn of<D: Deed + clap::Args>() -> Self {
         Self {
             name: D::NAME,
-            written: |params| read::<D>(params).map(|deed| CommandLine::of(&deed)),
+            written: |params| checked::<D>(params).map(|deed| CommandLine::of(&deed)),
             typed: |words| {
                 let command = D::augment_args(clap::Command::new(D::NAME));
                 let found =
                     command.try_get_matches_from([&[D::NAME.to_owned()], words].concat())?;
                 Ok(value(&D::from_arg_matches(&found)?))
             },
-            whole: |params| read::<D>(params).map(|deed| value(&deed)),
+            whole: |params| checked::<D>(params).map(|deed| value(&deed)),
         }
     }
 
@@ -145,10 +159,15 @@ impl DeedEntry {
     pub(super) const fn of<D: Deed>() -> Self {
         Self {
             name: D::NAME,
-            written: |params| read::<D>(params).map(|deed| CommandLine::of(&deed)),
-            whole: |params| read::<D>(params).map(|deed| value(&deed)),
+            written: |params| checked::<D>(params).map(|deed| CommandLine::of(&deed)),
+            whole: |params| checked::<D>(params).map(|deed| value(&deed)),
         }
     }
+}
+
+fn checked<D: Deed>(params: &str) -> Result<D, ApiError> {
+    let deed: D = read(params)?;
+    deed.check().map(|()| deed)
 }
 
 fn value(deed: &impl Deed) -> Value {

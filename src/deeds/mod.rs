@@ -48,8 +48,8 @@ mod recovery;
 mod reduction;
 mod requests;
 mod search;
-mod sharing;
 mod spelled;
+mod transfer;
 mod upkeep;
 mod writing;
 
@@ -79,8 +79,8 @@ pub use recovery::*;
 pub use reduction::*;
 pub use requests::*;
 pub use search::*;
-pub use sharing::*;
 pub use spelled::{Amount, Spelled};
+pub use transfer::*;
 pub use upkeep::*;
 pub use writing::*;
 

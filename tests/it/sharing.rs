@@ -551,7 +551,7 @@ fn what_is_said_of_a_push_and_a_pull() {
     ");
     insta::assert_snapshot!(hub.tract(&["undo"]), @r#"
     --- stderr
-    Undid #3 (2026-03-14): push origin main sessions/claude-code/11111111-2222-4333-8444-555555555555
+    Undid #3 (2026-03-14): push --force-with-lease
     On main, at ff724f2 ("On the other side.")
     hint: back: tract redo
     "#);

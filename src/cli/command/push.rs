@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::deeds::pushed_refs;
+use tract::deeds::{At, Deed, PushParams, went};
 use tract::model::RefName;
-use tract::model::secret::Leaving;
 use tract::render::{counted_secrets, plural};
-use tract::repo::{On, Repo};
-use tract::sync::{Landed, PushOptions, PushRef, Pushed};
+use tract::repo::Repo;
+use tract::sync::{Landed, Pushed};
 
-use crate::cli::typed::Typed;
 use crate::cli::{App, Failure, Result, peer};
 
 /// Send commits to another repository
@@ -35,74 +33,31 @@ Example:
   tract push git:origin            to git's origin, beside the code, on refs of its own
   tract push origin --delete old   delete a branch there")]
 pub struct Args {
-    /// The remote, or a URL; by default that of the branch, origin, or the only one
-    remote: Option<String>,
-    /// Branches, tags, sessions
-    #[arg(value_name = "REF")]
-    refs: Vec<String>,
-    /// All branches, tags and sessions
-    #[arg(long, conflicts_with = "refs")]
-    all: bool,
-    /// Also send the session files that were imported
-    #[arg(long)]
-    sources: bool,
-    /// Let a ref there lose commits, if it is where it was last seen
-    #[arg(long)]
-    force_with_lease: bool,
-    /// Delete these refs there
-    #[arg(long, requires = "refs")]
-    delete: bool,
-    /// From now on push and pull this branch there
-    #[arg(short = 'u', long, conflicts_with = "delete")]
-    set_upstream: bool,
-    /// Say what would be sent, and send nothing
-    #[arg(short = 'n', long)]
-    dry_run: bool,
+    #[command(flatten)]
+    deed: PushParams,
     /// Make the repository, if the directory has none
     #[arg(long, conflicts_with = "delete")]
     create: bool,
-    /// Send secrets, too
-    #[arg(long)]
-    allow_secrets: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    let place = peer::named(&repo, args.remote.as_deref(), app)?;
-    let wanted = wanted(args, &repo, &on)?;
-    let secrets = app.secrets()?;
-    let options = PushOptions {
-        remote: place.name.as_deref(),
-        is_named: place.is_kept,
-        sources: args.sources,
-        with_lease: args.force_with_lease,
-        is_dry: args.dry_run,
-        leaving: if args.allow_secrets {
-            Leaving::Allowed
-        } else {
-            Leaving::Refused(&secrets)
-        },
-    };
-    let refs = wanted.iter().map(|to| to.name.short());
-    let what = Typed::new("push")
-        .word(place.name.as_deref().unwrap_or("URL"))
-        .flag("--delete", args.delete)
-        .word(refs.collect::<Vec<_>>().join(" "))
-        .line();
-    let typed = args.remote.as_deref();
-    if args.set_upstream && place.name.is_none() {
-        let failure = Failure::usage("a branch goes to a remote, and this is a URL");
-        return Err(failure.with_hint("tract remote add NAME URL, and tract push -u NAME"));
-    }
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let place = deed.there(&At::new(&repo, on.clone(), app))?;
+    let wanted = deed.wanted(&repo, &on)?;
+    let (secrets, line) = (app.secrets()?, deed.line());
+    let typed = deed.remote.as_deref();
     let is_folder = |url: &str| url.ends_with('/') && !url.contains("://");
     let asks = args.create || typed.is_some_and(is_folder);
-    let made = match asks && !args.dry_run {
+    let made = match asks && !deed.dry_run {
         true => made(&place.url, app)?,
         false => None,
     };
     let done = peer::with(&place.url, &repo, app, |there, app| {
-        let call = app.call(&on, &what);
-        let done = peer::shown(app, |told| repo.push(call, there, &wanted, &options, told));
+        let call = app.call(&on, &line);
+        let what = (&wanted[..], &secrets);
+        let done = peer::shown(app, |told| {
+            deed.carry_out(&repo, call, (&place, there), what, told)
+        });
         done.map_err(|error| match error {
             Error::Leaks { ref commits, .. } => {
                 let hint = secret_hint(commits);
@@ -121,27 +76,15 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         let dir = app.short_path(dir);
         app.ui.status(format!("Made a repository in {dir}"));
     }
-    tell(&done, args.dry_run, app);
-    if let (true, false, Some(name)) = (args.set_upstream, args.dry_run, &place.name) {
-        follow(&repo, name, &place.url, &done, app)?;
+    tell(&done, deed.dry_run, app);
+    if let (true, false, Some(name)) = (deed.set_upstream, deed.dry_run, &place.name) {
+        for branch in went(&done).iter().take(NAMED) {
+            let line = format!("{} goes to {name} from now on", branch.short());
+            app.ui.status(line);
+        }
     }
     let typed = typed.or(place.name.as_deref());
     refused(&done, typed.unwrap_or("REMOTE"))
-}
-
-/// What is to be where.
-fn wanted(args: &Args, repo: &Repo, on: &On) -> Result<Vec<PushRef>> {
-    if args.delete {
-        let named = args.refs.iter().map(|text| {
-            let name = match repo.reference_named(text) {
-                Ok(name) if !name.as_str().starts_with(RefName::REMOTES) => name,
-                _ => RefName::branch(text)?,
-            };
-            Ok(PushRef { name, commit: None })
-        });
-        return named.collect();
-    }
-    Ok(pushed_refs(repo, on, &args.refs, args.all)?)
 }
 
 /// The directory in which a repository was made for what is pushed; none where one is.
@@ -168,22 +111,6 @@ fn secret_hint(commits: &[String]) -> String {
 
 /// How many branches, or commits with secrets, are named.
 const NAMED: usize = 4;
-
-/// From now on the branches that were pushed go there.
-fn follow(repo: &Repo, remote: &str, url: &str, done: &Pushed, app: &mut App) -> Result<()> {
-    if !repo.remotes()?.iter().any(|it| it.name == remote) {
-        repo.set_remote(remote, url, false)?;
-    }
-    let went = done.refs.iter().filter(|row| !row.landed.is_refused());
-    let names = went.map(|row| row.name.clone()).filter(RefName::is_branch);
-    let names: Vec<RefName> = names.collect();
-    repo.set_remote_of(&names, remote)?;
-    for name in names.iter().take(NAMED) {
-        app.ui
-            .status(format!("{} goes to {remote} from now on", name.short()));
-    }
-    Ok(())
-}
 
 /// Which branches have commits that did not go.
 fn stayed(done: &Pushed, app: &mut App) {

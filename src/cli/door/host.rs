@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use tract::Error;
-use tract::deeds::{ApiError, At, Host, WorkProgress};
+use tract::deeds::{ApiError, At, Elsewhere, Host, WorkProgress};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};
@@ -238,6 +238,10 @@ impl Host for App {
 
     fn file_time(&self, time: Millis) -> String {
         self.calendar().for_file_name(time)
+    }
+
+    fn elsewhere(&self, typed: &str) -> Result<Option<Elsewhere>, ApiError> {
+        peer::elsewhere(typed, self).map_err(fault)
     }
 
     fn with_peer(

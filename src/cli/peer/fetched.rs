@@ -1,47 +1,35 @@
 //! What fetch, pull and clone have in common: what comes, and what is said of it.
 
+use tract::Error;
+use tract::deeds::{At, Elsewhere};
 use tract::render::plural;
-use tract::sync::{FetchOptions, Fetched, Landed};
+use tract::repo::{Call, Repo};
+use tract::sync::{Fetched, Landed, Peer};
 
-use super::{carried, landed, left_out, named, shown, with};
-use crate::cli::typed::Typed;
-use crate::cli::{App, Failure, Result};
+use super::{carried, landed, left_out, shown, with};
+use crate::cli::{App, Result};
 
 /// How many refs are named.
 const REFS: usize = 20;
 
-/// From where, and what.
-#[derive(Debug, clap::Args)]
-pub struct From {
-    /// The remote; by default that of the branch, origin, or the only one
-    pub remote: Option<String>,
-    /// Also the session files that are kept there
-    #[arg(long)]
-    pub sources: bool,
-}
-
-/// Brings what there is, and says so.
-pub fn run(from: &From, what: Typed, options: &FetchOptions<'_>, app: &mut App) -> Result<Fetched> {
-    let repo = app.repo()?;
-    let place = named(&repo, from.remote.as_deref(), app)?;
-    let Some(name) = place.name else {
-        let failure = Failure::usage("what comes is kept under the name of a remote".to_owned());
-        return Err(failure.with_hint("tract remote add NAME URL"));
-    };
-    let what = what.word(&name);
-    let branch = options.branch.map(|branch| branch.short());
-    let what = branch.into_iter().fold(what, Typed::word);
-    let what = what.flag("--sources", from.sources).line();
-    let options = FetchOptions {
-        remote: &name,
-        is_named: place.is_kept,
-        sources: from.sources,
-        ..*options
-    };
+/// Brings what there is by one of the requests that do, and says so.
+pub fn run(
+    remote: Option<&str>,
+    what: &str,
+    bring: &dyn Fn(
+        &Repo,
+        Call<'_>,
+        (&Elsewhere, &mut dyn Peer),
+        &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+    ) -> Result<Fetched, Error>,
+    app: &mut App,
+) -> Result<Fetched> {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let place = Elsewhere::of(remote, &At::new(&repo, on.clone(), app))?;
+    place.named()?;
     let done = with(&place.url, &repo, app, |there, app| {
-        let on = app.on()?;
-        let call = app.call(&on, &what);
-        let done = shown(app, |told| repo.fetch(call, there, &options, told));
+        let call = app.call(&on, what);
+        let done = shown(app, |told| bring(&repo, call, (&place, there), told));
         Ok(done?)
     })?;
     tell(&done, app);

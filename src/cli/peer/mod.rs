@@ -11,86 +11,30 @@ mod ssh;
 mod url;
 
 use tract::Error;
+use tract::deeds::Elsewhere;
 use tract::hash::CommitHash;
 use tract::model::Millis;
 use tract::render::{Label, Line, plural, shell_word};
 use tract::repo::Repo;
-use tract::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer, Remote};
+use tract::sync::{Carried, Here, Landed, LandedRef, LeftOut, Peer};
 
 use crate::cli::app::system_time;
 use crate::cli::{App, Failure, Result, progress};
 
 pub use url::{Place, kept, parse, tell_of_password};
 
-/// The remote that is meant where none is named.
-const DEFAULT: &str = "origin";
-
-/// Where another repository is, and what it is called here.
-pub struct Named {
-    /// Its name; none where only its URL was given.
-    pub name: Option<String>,
-    /// The URL.
-    pub url: String,
-    /// Whether the settings name it.
-    pub is_kept: bool,
-}
-
-/// What was typed for a remote; without it, `origin`, or the only one.
-pub fn named(repo: &Repo, typed: Option<&str>, app: &App) -> Result<Named> {
-    let remotes = repo.remotes()?;
-    let named = |remote: &Remote| Named {
-        name: Some(remote.name.clone()),
-        url: remote.url.clone(),
-        is_kept: true,
+/// Where a repository is that was typed as an address; none: it is none.
+pub fn elsewhere(typed: &str, app: &App) -> Result<Option<Elsewhere>> {
+    let (name, url) = match parse(typed, app)? {
+        None => return Ok(None),
+        // Who says git:origin has named it already.
+        Some(Place::Git(remote)) if remote.chars().all(char::is_alphanumeric) => {
+            (Some(format!("git-{remote}")), typed.to_owned())
+        }
+        Some(_) => (None, kept(typed, app)?),
     };
-    let place = |name: &str| remotes.iter().find(|it| it.name == name).map(named);
-    let chosen = match (typed, repo.head(&app.on()?)?.branch()) {
-        (None, Some(branch)) => repo.remote_of(branch)?,
-        _ => None,
-    };
-    if let Some(named) = chosen.and_then(|name| place(&name)) {
-        return Ok(named);
-    }
-    match typed {
-        None if remotes.len() == 1 => Ok(named(&remotes[0])),
-        None => place(DEFAULT).ok_or_else(|| {
-            let what = if remotes.is_empty() {
-                "no remote is set up".to_owned()
-            } else {
-                format!(
-                    "there are {} remotes, and none is called origin",
-                    remotes.len()
-                )
-            };
-            let failure = Failure::refused(what);
-            failure.with_hint("tract remote add origin URL; tract remote lists what there is")
-        }),
-        Some(typed) => match place(typed) {
-            Some(named) => Ok(named),
-            None => match parse(typed, app)? {
-                // Who says git:origin has named it already.
-                Some(Place::Git(remote)) if remote.chars().all(char::is_alphanumeric) => {
-                    Ok(Named {
-                        name: Some(format!("git-{remote}")),
-                        url: typed.to_owned(),
-                        is_kept: false,
-                    })
-                }
-                Some(_) => Ok(Named {
-                    name: None,
-                    url: kept(typed, app)?,
-                    is_kept: false,
-                }),
-                None => {
-                    let failure = Failure::refused(format!("no remote '{typed}'"));
-                    let word = shell_word(typed);
-                    Err(failure.with_hint(format!(
-                        "tract remote add {word} URL; a directory is ./{word}"
-                    )))
-                }
-            },
-        },
-    }
+    let is_kept = false;
+    Ok(Some(Elsewhere { name, url, is_kept }))
 }
 
 /// Lets `act` talk to the repository at `url`; `mine` is the one that is worked in.

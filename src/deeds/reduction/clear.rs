@@ -46,24 +46,6 @@ pub struct ClearParams {
     pub force: bool,
 }
 
-impl ClearParams {
-    /// Refuses what goes too far, or makes no sense together.
-    ///
-    /// # Errors
-    ///
-    /// A purge without the word that confirms it, or in a dry run.
-    pub fn check(&self) -> Result<(), ApiError> {
-        if self.purge && self.dry_run {
-            return Err(ApiError::params("'purge' has no dry run"));
-        }
-        if self.purge && !self.force {
-            let what = "a purge erases for good: no command brings it back";
-            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
-        }
-        Ok(())
-    }
-}
-
 /// What was hidden and, of a purge, what was erased.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClearAnswer {
@@ -100,4 +82,15 @@ impl Method for ClearParams {
     }
 }
 
-impl Deed for ClearParams {}
+impl Deed for ClearParams {
+    fn check(&self) -> Result<(), ApiError> {
+        if self.purge && self.dry_run {
+            return Err(ApiError::params("'purge' has no dry run"));
+        }
+        if self.purge && !self.force {
+            let what = "a purge erases for good: no command brings it back";
+            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
+        }
+        Ok(())
+    }
+}

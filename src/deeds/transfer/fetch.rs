@@ -1,0 +1,124 @@
+//! What another repository has comes in, beside what is here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CarriedAnswer, Elsewhere, as_noted, at_peer};
+use crate::deeds::deed::noted;
+use crate::deeds::{ApiError, At, Deed, Method};
+use crate::error::Result;
+use crate::repo::{Call, Repo};
+use crate::sync::{FetchOptions, Fetched, Follow, Peer};
+
+/// Get commits from another repository; your branches stay
+///
+/// Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
+/// is sent, and every message and commit is checked against its name. What was erased here stays
+/// erased; what was erased there is named, and erased here if receive.purge is set to allow. After
+/// an interruption, the same request continues where it stopped. undo takes a fetch back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract fetch                       from origin, or the only remote there is
+  tract fetch laptop --sources      with the session files that are kept there
+  tract fetch --all                 from every remote
+  tract log origin/main             what has come")
+)]
+pub struct FetchParams {
+    /// The remote; by default that of the branch, origin, or the only one
+    #[cfg_attr(feature = "cli", arg(value_name = "REMOTE"))]
+    pub remote: Option<String>,
+    /// Also the session files that are kept there
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub sources: bool,
+    /// From all remotes
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "remote"))]
+    pub all: bool,
+    /// Forget refs that no longer exist there
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub prune: bool,
+}
+
+impl FetchParams {
+    /// A request for each remote that is meant.
+    ///
+    /// # Errors
+    ///
+    /// Where it names one and means all.
+    pub fn each(&self, repo: &Repo) -> Result<Vec<Self>, ApiError> {
+        match (self.all, &self.remote) {
+            (false, _) => Ok(vec![self.clone()]),
+            (true, Some(_)) => Err(ApiError::params("'remote' names one, and 'all' means all")),
+            (true, None) => {
+                let remotes = repo.remotes()?.into_iter();
+                Ok(remotes.map(|remote| self.of(remote.name)).collect())
+            }
+        }
+    }
+
+    fn of(&self, remote: String) -> Self {
+        Self {
+            remote: Some(remote),
+            all: false,
+            ..self.clone()
+        }
+    }
+
+    /// Brings what there is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::fetch`]. `there` has a name.
+    pub fn carry_out(
+        &self,
+        repo: &Repo,
+        call: Call<'_>,
+        (there, peer): (&Elsewhere, &mut dyn Peer),
+        told: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<Fetched> {
+        let options = FetchOptions {
+            remote: there.name.as_deref().unwrap_or_default(),
+            is_named: there.is_kept,
+            sources: self.sources,
+            prune: self.prune,
+            follow: Follow::Tags,
+            ..FetchOptions::default()
+        };
+        repo.fetch(call, peer, &options, told)
+    }
+}
+
+impl Method for FetchParams {
+    const NAME: &'static str = "fetch";
+    const CHANGES: bool = true;
+    type Answer = CarriedAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
+        let (repo, mut answer) = (at.repo, CarriedAnswer::default());
+        for one in self.each(repo)? {
+            let there = Elsewhere::of(one.remote.as_deref(), at)?;
+            there.named()?;
+            let done = at_peer(at, &there.url, &one.line(), |call, peer, told| {
+                Ok(one.carry_out(repo, call, (&there, peer), told)?)
+            })?;
+            answer.add((&done).into());
+        }
+        Ok(answer)
+    }
+}
+
+impl Deed for FetchParams {
+    const PLACES: &'static [&'static str] = &["remote"];
+
+    fn line(&self) -> String {
+        let remote = as_noted(self.remote.as_ref());
+        noted(&Self {
+            remote,
+            ..self.clone()
+        })
+    }
+}
