@@ -23,7 +23,6 @@ POSITIONAL = {
     "compile": ["format"],
     "commit": ["role", "text"],
     "edit": ["rev", "text"],
-    "annotate": ["revs", "priority"],
     "branch": ["name", "rev"],
     "config": ["key", "value"],
     "remote": ["name", "url"],

@@ -71,11 +71,14 @@ macro_rules! deeds {
 }
 
 deeds![
+    AnnotateParams,
     PruneParams,
     DropParams,
     TruncateParams,
     CompactParams,
     ClearParams,
+    UndoParams,
+    RedoParams,
     RestoreParams,
     PickParams,
     RevertParams,

@@ -82,7 +82,7 @@ pub use reduction::*;
 pub use requests::*;
 pub use search::*;
 pub use sharing::*;
-pub use spelled::{Amount, Spelled};
+pub use spelled::{Amount, Spelled, WrittenTime};
 pub use upkeep::*;
 pub use writing::*;
 

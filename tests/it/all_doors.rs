@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tract::deeds::{ApiError, At, DEEDS, Host, METHODS, method};
@@ -170,8 +171,8 @@ impl Host for Program {
         Ok([7; 32])
     }
 
-    fn file_time(&self, _: Millis) -> String {
-        "2026-03-14T12-00-00".to_owned()
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
     }
 
     fn with_peer(

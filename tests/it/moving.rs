@@ -216,7 +216,7 @@ fn an_undo_to_a_point_that_is_none_says_so() {
     $ tract undo --dry-run
     exit code: 2
     --- stderr
-    error: --dry-run lists what --to or --since would reverse
+    error: 'dry_run' lists what 'to' or 'since' would reverse
     hint: tract reflog -n 1 shows the last command
     $ tract undo 2 --to 3
     exit code: 2

@@ -431,7 +431,7 @@ fn every_change_can_be_taken_back() {
         ("edit", json!({ "rev": ":3", "text": "another" })),
         (
             "annotate",
-            json!({ "revs": [":3"], "priority": "skip", "reason": "why not" }),
+            json!({ "revs": [":3"], "skip": true, "reason": "why not" }),
         ),
         ("truncate", json!({ "keep": 2 })),
         ("truncate", json!({ "fraction": "0.5" })),

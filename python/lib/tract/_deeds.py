@@ -85,7 +85,7 @@ class Conversation:
                 self.go(to, tip, None, "pop")
             else:
                 # Something was done after it: it is hidden, and what was done stays.
-                self.repo.annotate([message["id"]], "skip", reason="popped", expect=tip)
+                self.repo.annotate([message["id"]], skip=True, reason="popped", expect=tip)
             return items
 
         items: List[Any] = []

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use jiff::tz::TimeZone;
 use tract::Error;
 use tract::deeds::{ApiError, At, Host, WorkProgress};
 use tract::ingest::tool_dirs::ToolDirs;
@@ -230,8 +231,8 @@ impl Host for Worker {
         Ok(seed)
     }
 
-    fn file_time(&self, time: Millis) -> String {
-        self.app.borrow().calendar().for_file_name(time)
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 
     fn with_peer(

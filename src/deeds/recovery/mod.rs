@@ -5,6 +5,7 @@ mod pick;
 mod reset;
 mod restore;
 mod revert;
+mod undo;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,30 +15,13 @@ pub use pick::PickParams;
 pub use reset::{MoveAnswer, ResetParams};
 pub use restore::RestoreParams;
 pub use revert::RevertParams;
+pub use undo::{RedoParams, UndoParams, Undone};
 
 use super::facts::{AuthorFacts, Position, Tokens, held};
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
-use crate::model::{Millis, RefName};
-use crate::repo::{BranchMove, OperationEntry, UndoPoint, UndoTo};
-
-/// Which command.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct UndoParams {
-    /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-    pub operation: Option<u64>,
-    /// With `operation`: undo it although somebody else did it.
-    pub force: bool,
-    /// In place of one command: all back to right after this operation, which stays.
-    pub to: Option<u64>,
-    /// In place of one command: all from this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-    pub captured: bool,
-    /// With `to` or `since_ms`: say what would be undone, and change nothing.
-    pub dry_run: bool,
-}
+use crate::model::RefName;
+use crate::repo::{BranchMove, OperationEntry};
 
 /// A command as the log of operations has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -103,64 +87,6 @@ impl OperationAnswer {
             also: also.collect(),
             ..Self::of(&entries[0])
         }
-    }
-}
-
-impl Method for UndoParams {
-    const NAME: &'static str = "undo";
-    const ABOUT: &'static str =
-        "Reverses the last command, whatever it was, or one that is named, or all back to a point.";
-    const CHANGES: bool = true;
-    type Answer = OperationAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let now = at.host.now();
-        let is_to_a_point = self.to.is_some() || self.since_ms.is_some();
-        if self.captured && !is_to_a_point {
-            return Err(ApiError::params("'captured' is for 'to' and 'since_ms'"));
-        }
-        let point = match (self.operation, self.to, self.since_ms) {
-            (Some(id), None, None) if self.force && !self.dry_run => {
-                return Ok(OperationAnswer::of(&at.repo.undo_of_anybody(id, now)?));
-            }
-            _ if self.force => return Err(ApiError::params("'force' is for one 'operation'")),
-            (operation, None, None) if !self.dry_run => {
-                return Ok(OperationAnswer::of(&at.repo.undo(operation, now)?));
-            }
-            (None, Some(id), None) => UndoPoint::After(id),
-            (None, None, Some(time)) => UndoPoint::Before(Millis(time)),
-            (_, None, None) => {
-                return Err(ApiError::params("'dry_run' is for 'to' and 'since_ms'"));
-            }
-            _ => return Err(ApiError::params("one of 'operation', 'to' and 'since_ms'")),
-        };
-        let undo = UndoTo {
-            point,
-            captured: self.captured,
-            dry_run: self.dry_run,
-        };
-        let undone = at.repo.undo_to(undo, now)?;
-        Ok(OperationAnswer {
-            captures: Some(undone.captures).filter(|stay| *stay > 0),
-            ..OperationAnswer::all(&undone.operations)
-        })
-    }
-}
-
-/// Nothing is asked.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RedoParams {}
-
-impl Method for RedoParams {
-    const NAME: &'static str = "redo";
-    const ABOUT: &'static str = "Takes the newest undo back.";
-    const CHANGES: bool = true;
-    type Answer = OperationAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let redone = at.repo.redo(at.host.now())?;
-        Ok(OperationAnswer::all(&redone))
     }
 }
 

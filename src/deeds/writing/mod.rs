@@ -1,9 +1,13 @@
 //! Messages said, replaced, pinned.
 
+mod annotate;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Changed, Position, Tokens};
+pub use annotate::AnnotateParams;
+
+use super::facts::{Position, Tokens};
 use super::{
     ApiError, At, BranchMoveParams, JsonSettings, Method, MoveAnswer, RawJson, branch_moves,
 };
@@ -13,9 +17,9 @@ use crate::hash::CommitHash;
 use crate::ingest::{read_message, read_messages};
 use crate::model::price::is_usual_tier;
 use crate::model::tokens::Counter;
-use crate::model::{Author, Draft, Message, Part, Priority, Role};
+use crate::model::{Author, Draft, Message, Part, Role};
 use crate::repo::{CommitOptions, Committed, Expect, Repo};
-use crate::rewrite::{SurgeryOptions, Verdict};
+use crate::rewrite::Verdict;
 
 /// A message that is said: a role and a text, or a message in a provider's form.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -390,55 +394,6 @@ impl Method for EditParams {
     }
 }
 
-/// Which messages, and what they are to be.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AnnotateParams {
-    /// The messages.
-    pub revs: Vec<String>,
-    /// pinned: never hidden; skip: out of the context; normal: neither.
-    pub priority: String,
-    /// Why.
-    #[serde(default)]
-    pub reason: Option<String>,
-    /// Say what would change, and change nothing.
-    #[serde(default)]
-    pub dry_run: bool,
-    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-    #[serde(default)]
-    pub expect: Option<String>,
-}
-
-impl Method for AnnotateParams {
-    const NAME: &'static str = "annotate";
-    const ABOUT: &'static str = "Pins messages, skips them, or makes them normal again.";
-    const CHANGES: bool = true;
-    type Answer = Changed;
-
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
-        if self.revs.is_empty() {
-            return Err(ApiError::params("'revs' names no message"));
-        }
-        let priority = self.priority.parse::<Priority>()?;
-        let entries = self
-            .revs
-            .iter()
-            .map(|rev| at.repo.resolve_entry(&at.on, rev));
-        let entries = entries.collect::<Result<Vec<_>, _>>()?;
-        let what = format!("annotate {} {priority}", self.revs.join(" "));
-        let expect = at.expected(self.expect.as_deref())?;
-        let options = SurgeryOptions {
-            expect,
-            ..at.surgery(self.dry_run)?
-        };
-        let reason = self.reason.as_deref();
-        let done = at
-            .repo
-            .annotate(at.call(&what), &entries, priority, reason, &options)?;
-        Ok(Changed::of(&done.surgery))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -550,7 +505,8 @@ mod tests {
         let back = serde_json::json!({ "rev": first, "expect": first });
         let fault = called::<ResetParams>(&repo, back).expect_err("it is elsewhere");
         assert_eq!(refused(fault), (true, 4));
-        let skip = |expect: &str| serde_json::json!({ "revs": [first], "priority": "skip", "expect": expect });
+        let skip =
+            |expect: &str| serde_json::json!({ "revs": [first], "skip": true, "expect": expect });
         let fault = called::<AnnotateParams>(&repo, skip(&first)).expect_err("it is elsewhere");
         assert_eq!(refused(fault), (true, 4));
         called::<AnnotateParams>(&repo, skip(&second)).expect("annotates");
