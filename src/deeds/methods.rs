@@ -35,7 +35,6 @@ methods![
     BisectParams,
     CommitParams,
     AdvanceParams,
-    EditParams,
     AnnotateParams,
     PruneParams,
     DropParams,
@@ -71,6 +70,7 @@ macro_rules! deeds {
 }
 
 deeds![
+    CommitParams,
     AnnotateParams,
     PruneParams,
     DropParams,

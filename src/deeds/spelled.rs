@@ -81,6 +81,27 @@ impl fmt::Display for Amount {
     }
 }
 
+/// A number of JSON as it is written: `0.70`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decimal(String);
+
+impl FromStr for Decimal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match serde_json::from_str::<serde_json::Number>(text) {
+            Ok(_) => Ok(Self(text.to_owned())),
+            Err(_) => Err(format!("'{text}' is not a number")),
+        }
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(to)
+    }
+}
+
 /// A moment: a date, an age such as `2h`, or milliseconds since 1970. It keeps its text, for only a calendar knows what
 /// that means.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -917,7 +917,7 @@ fn branches_move_at_once_or_not_at_all_in_both_engines() {
     );
     // A commit takes another branch along, in its own operation.
     let commit = format!(
-        r#"{{"role": "user", "text": "And a sea?", "moves": [{{"branch": "idea", "to": "{first}", "expect": "{last}"}}]}}"#
+        r#"{{"role": "user", "message": "And a sea?", "moves": [{{"branch": "idea", "to": "{first}", "expect": "{last}"}}]}}"#
     );
     sandbox.ok(&["api", "commit", &commit]);
     assert_eq!((at("main^"), at("idea")), (first.clone(), first.clone()));

@@ -38,8 +38,12 @@ fn value(schema: &Value, drawn: (u8, Index)) -> Value {
     let text = drawn.1.get(&TEXTS);
     match () {
         () if is("boolean") => json!(drawn.0.is_multiple_of(2)),
-        () if is("array") => (0..drawn.0 % 3).map(|_| json!(text)).collect(),
+        () if is("array") => (0..drawn.0 % 3)
+            .map(|_| value(&schema["items"], drawn))
+            .collect(),
         () if is("string") => json!(text),
+        // Any JSON is a message, and an object is of settings.
+        () if is("object") || types.is_null() => json!({"role": "user", "content": text}),
         () => json!(drawn.0 % 50),
     }
 }

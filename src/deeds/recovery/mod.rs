@@ -7,6 +7,8 @@ mod restore;
 mod revert;
 mod undo;
 
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ pub use revert::RevertParams;
 pub use undo::{RedoParams, UndoParams, Undone};
 
 use super::facts::{AuthorFacts, Position, Tokens, held};
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Method, unfit};
 use crate::hash::CommitHash;
 use crate::model::RefName;
 use crate::repo::{BranchMove, OperationEntry};
@@ -120,7 +122,7 @@ impl Method for ReflogParams {
 }
 
 /// One branch, and where it goes.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchMoveParams {
     /// The branch. One that is not there yet is made.
@@ -131,6 +133,15 @@ pub struct BranchMoveParams {
     /// Refuse (exit code 4) unless it is at this revision; `none`: unless it has no commit.
     #[serde(default)]
     pub expect: Option<String>,
+}
+
+/// On a command line it is JSON.
+impl FromStr for BranchMoveParams {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| unfit(&error, text))
+    }
 }
 
 /// Branches and where they go, as the history takes them.

@@ -1,157 +1,18 @@
 //! Messages said, replaced, pinned.
 
+mod advance;
 mod annotate;
+mod commit;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+pub use advance::AdvanceParams;
 pub use annotate::AnnotateParams;
+pub use commit::{CommitAnswer, CommitParams, Edited, MadeCommit, Writing};
 
-use super::facts::{Position, Tokens};
-use super::{
-    ApiError, At, BranchMoveParams, JsonSettings, Method, MoveAnswer, RawJson, branch_moves,
-};
 use crate::error::Error;
-use crate::formats::shared::single::{self, SingleMessage};
+use crate::formats::shared::single::SingleMessage;
 use crate::hash::CommitHash;
-use crate::ingest::{read_message, read_messages};
 use crate::model::price::is_usual_tier;
-use crate::model::tokens::Counter;
-use crate::model::{Author, Draft, Message, Part, Role};
-use crate::repo::{CommitOptions, Committed, Expect, Repo};
-use crate::rewrite::Verdict;
-
-/// A message that is said: a role and a text, or a message in a provider's form.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CommitParams {
-    /// Who speaks: system, developer, user, assistant or tool.
-    pub role: Option<String>,
-    /// The text.
-    pub text: Option<String>,
-    /// The id of the tool call that the text answers. The role is tool then.
-    pub call: Option<String>,
-    /// In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
-    pub message: Option<RawJson>,
-    /// In place of all that: several such messages. All are committed, or none.
-    pub messages: Vec<RawJson>,
-    /// In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-    /// came before a stream broke off is kept, and marked as cut.
-    pub events: Vec<RawJson>,
-    /// Request settings that hold from the first of them on: model, temperature, tools, …
-    pub settings: JsonSettings,
-    /// A remark for people; no model sees it.
-    pub note: Option<String>,
-    /// Who says it: a person, or a program in their place. The setting `author.name` unless given.
-    pub author: Option<String>,
-    /// The program that commits, and its version.
-    pub client: Option<String>,
-    /// An id of what that program is about.
-    pub run: Option<String>,
-    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-    pub expect: Option<String>,
-    /// Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-    /// moves it there; a collection may take away what never is. No budget is kept.
-    pub after: Option<String>,
-    /// Other branches that move in the same operation, not with `after`.
-    pub moves: Vec<BranchMoveParams>,
-    /// Keep no budget: for a branch that no model is sent.
-    pub unbudgeted: bool,
-}
-
-/// What was committed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CommitAnswer {
-    /// The commits, in the order of their messages; behind them what a budget made necessary.
-    pub commits: Vec<MadeCommit>,
-    /// What the budget made of it: fits, over, truncated, waits; none where no budget is set. What names a command
-    /// (`compact:CMD`) is for the command line to run: here it is `over`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<&'static str>,
-}
-
-/// A commit that was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MadeCommit {
-    /// Its hash.
-    pub hash: String,
-    /// Its message's tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
-}
-
-impl MadeCommit {
-    fn of(made: &Committed) -> Self {
-        Self {
-            hash: made.hash.to_string(),
-            tokens: made.tokens.map(Tokens::from),
-        }
-    }
-}
-
-impl CommitParams {
-    /// The messages that are meant.
-    fn read(&self) -> Result<Vec<SingleMessage>, ApiError> {
-        let is_said = self.role.is_some() || self.text.is_some() || self.call.is_some();
-        let (is_told, is_listed) = (!self.events.is_empty(), !self.messages.is_empty());
-        let ways = [is_said, self.message.is_some(), is_listed, is_told];
-        if ways.iter().filter(|way| **way).count() != 1 {
-            let what = "one of these: 'role' and 'text', 'message', 'messages', or 'events'";
-            return Err(ApiError::params(what));
-        }
-        if is_told {
-            let events: Vec<&str> = self.events.iter().map(RawJson::text).collect();
-            return Ok(single::streamed(&events)?);
-        }
-        let provided = self.message.iter().chain(&self.messages);
-        if !is_said {
-            let texts: Vec<&str> = provided.map(RawJson::text).collect();
-            return Ok(read_messages(&texts).map_err(|(_, error)| error)?);
-        }
-        let role = match (&self.role, &self.call) {
-            (Some(role), _) => role.parse::<Role>()?,
-            (None, Some(_)) => Role::Tool,
-            (None, None) => return Err(ApiError::params("'role' says who speaks")),
-        };
-        let text = self.text.clone();
-        let message = said(role, self.call.as_deref(), text.as_deref())?;
-        Ok(vec![SingleMessage {
-            message: message.into(),
-            usage: None,
-            model: None,
-            tier: None,
-        }])
-    }
-}
-
-/// A message of a text. A result may be empty, for a tool may print nothing.
-fn said(role: Role, call: Option<&str>, text: Option<&str>) -> Result<Message, ApiError> {
-    let part = match (role, call) {
-        (Role::Tool, None) => {
-            return Err(ApiError::params(
-                "a tool's message names the 'call' that it answers",
-            ));
-        }
-        (Role::Tool, Some(call)) => Part::ToolResult {
-            call: call.to_owned(),
-            content: text
-                .filter(|text| !text.is_empty())
-                .map(Part::text)
-                .into_iter()
-                .collect(),
-            is_error: false,
-        },
-        (role, Some(_)) => {
-            let what = format!("'call' is for results of tools, not for the role {role}");
-            return Err(ApiError::params(what));
-        }
-        (_, None) => match text {
-            Some(text) if !text.trim().is_empty() => Part::text(text),
-            _ => return Err(Error::EmptyMessage.into()),
-        },
-    };
-    Ok(Message::new(role, vec![part]))
-}
+use crate::repo::Repo;
 
 /// A setting that a response says: of which message, its key, and its value as JSON.
 pub type ServedSetting = (usize, (&'static str, String));
@@ -191,214 +52,11 @@ pub fn served_settings(
     Ok(found)
 }
 
-/// Who says it: as asked, else as it is set here, else whoever is at work.
-fn signed(
-    repo: &Repo,
-    name: Option<String>,
-    client: Option<String>,
-    run: Option<String>,
-) -> Result<Option<Author>, Error> {
-    let own = repo.signature().cloned().unwrap_or_default();
-    let name = match name.or(own.name) {
-        None if !repo.is_on_server() => repo.config()?.get("author.name").map(str::to_owned),
-        name => name,
-    };
-    let (client, run) = (client.or(own.client), run.or(own.run));
-    Ok(Author { name, client, run }.known())
-}
-
-impl Method for CommitParams {
-    const NAME: &'static str = "commit";
-    const ABOUT: &'static str = "Appends messages to the branch.";
-    const CHANGES: bool = true;
-    type Answer = CommitAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
-        let messages = self.read()?;
-        let expect = at.expected(self.expect.as_deref())?;
-        let after = at.expected(self.after.as_deref())?;
-        if after.is_some() && !self.moves.is_empty() {
-            return Err(ApiError::params("'after' or 'moves', not both"));
-        }
-        let moves = branch_moves(at, &self.moves)?;
-        let usages: Vec<_> = messages.iter().map(|it| it.usage).collect();
-        // The tip is asked for only where a model or a tier is held against the one in force there.
-        let is_served = messages
-            .iter()
-            .any(|it| it.model.is_some() || it.tier.is_some());
-        let tip = match after {
-            None if is_served => at.repo.head(&at.on)?.commit(),
-            None | Some(Expect::Nothing) => None,
-            Some(Expect::At(commit)) => Some(commit),
-        };
-        let config = at.repo.config()?;
-        let served = served_settings(at.repo, &messages, self.settings.contains_key("model"), tip)?;
-        let drafts = messages.into_iter().map(|it| Draft::append(it.message));
-        let mut drafts: Vec<Draft> = drafts.collect();
-        if let Some(first) = drafts.first_mut() {
-            let settings = self.settings.iter();
-            first.settings = settings
-                .map(|(key, json)| (key.clone(), json.text().to_owned()))
-                .collect();
-            first.note.clone_from(&self.note);
-        }
-        let author = signed(at.repo, self.author, self.client, self.run)?;
-        for draft in &mut drafts {
-            draft.author.clone_from(&author);
-        }
-        for (draft, (key, value)) in served {
-            drafts[draft]
-                .settings
-                .entry(key.to_owned())
-                .or_insert(value);
-        }
-        let options = CommitOptions {
-            expect,
-            counter: Some(Counter::of(config.encoding()?)),
-            usages: &usages,
-            moves: &moves,
-        };
-        let call = at.call("commit …");
-        if after.is_some() {
-            let commits = at.repo.commit_after(call, tip, &drafts, &options)?;
-            return Ok(CommitAnswer {
-                commits: commits.iter().map(MadeCommit::of).collect(),
-                budget: None,
-            });
-        }
-        let budget = match self.unbudgeted {
-            true => None,
-            false => config.budget()?,
-        };
-        let Some(budget) = budget else {
-            let commits = at.repo.commit(call, &drafts, &options)?;
-            return Ok(CommitAnswer {
-                commits: commits.iter().map(MadeCommit::of).collect(),
-                budget: None,
-            });
-        };
-        let within = at.repo.commit_within(call, &drafts, &options, &budget)?;
-        Ok(CommitAnswer {
-            commits: within.commits.iter().map(MadeCommit::of).collect(),
-            budget: Some(match within.verdict {
-                Verdict::Fits => "fits",
-                Verdict::Over { .. } | Verdict::Compact { .. } | Verdict::Prune { .. } => "over",
-                Verdict::Truncated { .. } => "truncated",
-                Verdict::Waits { .. } => "waits",
-            }),
-        })
-    }
-}
-
-/// Where to, and from where.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AdvanceParams {
-    /// The commit, one that was made with `after`.
-    pub rev: String,
-    /// Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-    pub expect: String,
-    /// What the log of operations calls it.
-    #[serde(default)]
-    pub what: Option<String>,
-}
-
-impl Method for AdvanceParams {
-    const NAME: &'static str = "advance";
-    const ABOUT: &'static str =
-        "Moves the branch forward to commits that were made with `after`, all at once.";
-    const CHANGES: bool = true;
-    type Answer = MoveAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
-        let to = at.resolve(Some(&self.rev))?;
-        let expect = at.expected(Some(&self.expect))?;
-        let expect = expect.unwrap_or(Expect::Nothing);
-        let what = self.what.as_deref().unwrap_or("advance");
-        let branch = at.repo.advance(at.call(what), to, expect)?;
-        let branch = Some(branch.short().to_owned());
-        let from = match expect {
-            Expect::Nothing => None,
-            Expect::At(commit) => Some(commit.to_string()),
-        };
-        Ok(MoveAnswer {
-            from: Position {
-                branch: branch.clone(),
-                commit: from,
-            },
-            to: Position {
-                branch,
-                commit: Some(to.to_string()),
-            },
-        })
-    }
-}
-
-/// Which message, and what it is to say.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EditParams {
-    /// The message.
-    pub rev: String,
-    /// Its new text.
-    #[serde(default)]
-    pub text: Option<String>,
-    /// In place of the text: a message as OpenAI or Anthropic write it.
-    #[serde(default)]
-    pub message: Option<RawJson>,
-}
-
-impl Method for EditParams {
-    const NAME: &'static str = "edit";
-    const ABOUT: &'static str = "Replaces the content of a message; the old one stays in history.";
-    const CHANGES: bool = true;
-    type Answer = CommitAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
-        let id = at.repo.resolve_entry(&at.on, &self.rev)?;
-        let old = at.repo.message_of(&at.on, &id)?;
-        let nothing = || {
-            ApiError::refused(format!(
-                "{} holds no message that could be edited",
-                self.rev
-            ))
-        };
-        let old = old.ok_or_else(nothing)?;
-        let new = match (&self.text, &self.message) {
-            (Some(text), None) => {
-                let call = old.results().next().map(str::to_owned);
-                let mut new = said(old.role, call.as_deref(), Some(text))?;
-                new.name.clone_from(&old.name);
-                new.attached.clone_from(&old.attached);
-                new.recipient.clone_from(&old.recipient);
-                new.into()
-            }
-            (None, Some(json)) => read_message(json.text())?.message,
-            _ => {
-                return Err(ApiError::params(
-                    "'text' or 'message' says what it is to be",
-                ));
-            }
-        };
-        let options = CommitOptions {
-            counter: Some(Counter::of(at.encoding()?)),
-            ..CommitOptions::default()
-        };
-        let call = at.call("edit …");
-        let new = Message::clone(&new).replacing(&old);
-        let commits = at.repo.commit(call, &[Draft::edit(id, new)], &options)?;
-        Ok(CommitAnswer {
-            commits: commits.iter().map(MadeCommit::of).collect(),
-            budget: None,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deeds::{ContextParams, MoveParams, ResetParams, Still};
-    use crate::model::Millis;
+    use crate::deeds::{ApiError, At, ContextParams, Method, MoveParams, ResetParams, Still};
+    use crate::model::{Millis, Part};
     use crate::repo::On;
 
     fn called<M: Method>(repo: &Repo, params: serde_json::Value) -> Result<M::Answer, ApiError> {
@@ -413,7 +71,7 @@ mod tests {
 
     /// Says a text behind a commit, and gives its commit.
     fn after(repo: &Repo, rev: &str) -> String {
-        let said = serde_json::json!({ "role": "user", "text": "hello", "after": rev });
+        let said = serde_json::json!({ "role": "user", "message": "hello", "after": rev });
         let made = called::<CommitParams>(repo, said).expect("commits");
         made.commits[0].hash.clone()
     }
@@ -436,7 +94,7 @@ mod tests {
         called::<AdvanceParams>(&repo, to.clone()).expect("advances");
         let fault = called::<AdvanceParams>(&repo, to).expect_err("somebody was first");
         assert_eq!((fault.kind.as_str(), fault.exit_code), ("ref_moved", 4));
-        let said = serde_json::json!({ "role": "user", "text": "aside", "after": first });
+        let said = serde_json::json!({ "role": "user", "message": "aside", "after": first });
         let aside = called::<CommitParams>(&repo, said).expect("commits");
         let aside = &aside.commits[0].hash;
         let back = serde_json::json!({ "rev": aside, "expect": second });
@@ -449,7 +107,7 @@ mod tests {
     fn branches_move_at_once_or_not_at_all() {
         let repo = Repo::ephemeral().expect("a repository");
         let say = |more: serde_json::Value| {
-            let mut said = serde_json::json!({ "role": "user", "text": "hello" });
+            let mut said = serde_json::json!({ "role": "user", "message": "hello" });
             said.as_object_mut().expect("an object").extend(
                 more.as_object()
                     .expect("an object")
@@ -522,7 +180,7 @@ mod tests {
         let say = |unbudgeted: bool| {
             let text = "more words than nine tokens hold, and then some";
             let said =
-                serde_json::json!({ "role": "user", "text": text, "unbudgeted": unbudgeted });
+                serde_json::json!({ "role": "user", "message": text, "unbudgeted": unbudgeted });
             called::<CommitParams>(&repo, said)
         };
         assert_eq!(say(false).expect_err("too much").kind, "over_budget");
