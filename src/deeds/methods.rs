@@ -53,6 +53,8 @@ methods![
     CheckoutParams,
     BranchParams,
     BranchesParams,
+    TagParams,
+    TagsParams,
     ReflogParams,
     PushParams,
     PullParams,
@@ -84,6 +86,8 @@ deeds![
     RevertParams,
     ResetParams,
     CheckoutParams,
+    BranchParams,
+    TagParams,
 ];
 
 /// The method of a name.

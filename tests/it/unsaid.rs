@@ -91,7 +91,7 @@ fn no_operation_says_what_was_said_or_looked_for() {
     #16  2026-03-14 12:19:00  undo 15: reset :/…                main 9abb8b3 → 2ab5f5f, PREV_HEAD 2ab5f5f → none, ORIG_HEAD 2ab5f5f → none
     #15  2026-03-14 12:18:00  reset :/… (undone)                main 2ab5f5f → 9abb8b3, ORIG_HEAD none → 2ab5f5f, PREV_HEAD none → 2ab5f5f
     #14  2026-03-14 12:16:00  branch two :/…                    two none → 9abb8b3
-    #13  2026-03-14 12:15:00  tag one :/… -m …                  one none → 9abb8b3
+    #13  2026-03-14 12:15:00  tag -m … one :/…                  one none → 9abb8b3
     #12  2026-03-14 12:14:00  annotate :/… --normal             main 80291ab → 2ab5f5f
     #11  2026-03-14 12:12:00  annotate :/… --pin --reason …     main cf38d14 → 80291ab
     #10  2026-03-14 12:11:00  commit -r user -m … --expect :/…  main 9abb8b3 → cf38d14

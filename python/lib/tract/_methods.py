@@ -229,48 +229,47 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
-        """Appends messages to the branch.
+    def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+        """Append one message, or replace one.
 
-        - `role`: Who speaks: system, developer, user, assistant or tool.
-        - `text`: The text.
-        - `call`: The id of the tool call that the text answers. The role is tool then.
-        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
-        - `messages`: In place of all that: several such messages. All are committed, or none.
-        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-                came before a stream broke off is kept, and marked as cut.
-        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
-        - `note`: A remark for people; no model sees it.
-        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
-        - `client`: The program that commits, and its version.
-        - `run`: An id of what that program is about.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-                moves it there; a collection may take away what never is. No budget is kept.
-        - `moves`: Other branches that move in the same operation, not with `after`.
-        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
+        - `role`: system, developer, user, assistant or tool
+        - `message`: The text
+        - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+                file (or -) with it
+        - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `edit`: Replace the content of this message; the old one stays in history
+        - `call`: The call that this tool result answers
+        - `model`: The model, from here on
+        - `temperature`: The temperature, from here on
+        - `max_tokens`: The longest reply, from here on
+        - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
+        - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
+        - `note`: A remark for people; no model sees it
+        - `author`: Who says it; by default the setting author.name, if there is one
+        - `client`: The program that commits, and its version
+        - `run`: An id of what that program is about
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+                move bring a branch there; gc may take away what no branch has. No budget is kept
+        - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent
         """
-        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
-        """Replaces the content of a message; the old one stays in history.
+    def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+        """Pin messages, skip them, or make them normal again.
 
-        - `rev`: The message.
-        - `text`: Its new text.
-        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        - `revs`: Messages
+        - `pin`: Never hide these messages
+        - `skip`: Leave these messages out of the context
+        - `normal`: Neither pin nor skip them
+        - `reason`: Why
+        - `dry_run`: Say what would change, and change nothing
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return self._ask("edit", {"rev": rev, "text": text, "message": message})
-
-    def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
-        """Pins messages, skips them, or makes them normal again.
-
-        - `revs`: The messages.
-        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
-        - `reason`: Why.
-        - `dry_run`: Say what would change, and change nothing.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        """
-        return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
@@ -333,20 +332,20 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
-    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
+    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverse the last command, whatever it was.
 
-        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-        - `force`: With `operation`: undo it although somebody else did it.
-        - `to`: In place of one command: all back to right after this operation, which stays.
-        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
-        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
+        - `operation`: The operation to reverse, instead of the newest one
+        - `force`: Reverse OP although somebody else did it
+        - `to`: Reverse every operation after this one, which stays
+        - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
+        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what to or since would reverse, and change nothing
         """
-        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
+        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
-        """Takes the newest undo back.
+        """Reverse the last undo.
         """
         return self._ask("redo", {})
 
@@ -429,14 +428,15 @@ class Methods:
         """
         return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
-        """Makes a branch, or deletes one.
+    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+        """Start, rename or delete a branch.
 
-        - `name`: Its name.
-        - `rev`: Where it begins; where HEAD is, unless given.
-        - `delete`: Delete it instead.
+        - `name`: The branch
+        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
+        - `delete`: Delete the branch NAME
+        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
         """
-        return self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+        return self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
     def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
@@ -445,6 +445,21 @@ class Methods:
         - `behind`: Only those that come behind this branch in the list: the last one of the page before.
         """
         return self._ask("branches", {"limit": limit, "behind": behind})
+
+    def tag(self, name: str, *, rev: Optional[str] = None, delete: Optional[bool] = None, message: Optional[str] = None) -> types.TagFacts:
+        """Make or delete a tag.
+
+        - `name`: The tag
+        - `rev`: What to tag, instead of HEAD
+        - `delete`: Delete the tag NAME
+        - `message`: A note to keep with the tag
+        """
+        return self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})
+
+    def tags(self) -> types.TagsAnswer:
+        """Lists the tags.
+        """
+        return self._ask("tags", {})
 
     def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.
@@ -724,48 +739,47 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
-        """Appends messages to the branch.
+    async def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+        """Append one message, or replace one.
 
-        - `role`: Who speaks: system, developer, user, assistant or tool.
-        - `text`: The text.
-        - `call`: The id of the tool call that the text answers. The role is tool then.
-        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
-        - `messages`: In place of all that: several such messages. All are committed, or none.
-        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-                came before a stream broke off is kept, and marked as cut.
-        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
-        - `note`: A remark for people; no model sees it.
-        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
-        - `client`: The program that commits, and its version.
-        - `run`: An id of what that program is about.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-                moves it there; a collection may take away what never is. No budget is kept.
-        - `moves`: Other branches that move in the same operation, not with `after`.
-        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
+        - `role`: system, developer, user, assistant or tool
+        - `message`: The text
+        - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+                file (or -) with it
+        - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `edit`: Replace the content of this message; the old one stays in history
+        - `call`: The call that this tool result answers
+        - `model`: The model, from here on
+        - `temperature`: The temperature, from here on
+        - `max_tokens`: The longest reply, from here on
+        - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
+        - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
+        - `note`: A remark for people; no model sees it
+        - `author`: Who says it; by default the setting author.name, if there is one
+        - `client`: The program that commits, and its version
+        - `run`: An id of what that program is about
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+                move bring a branch there; gc may take away what no branch has. No budget is kept
+        - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent
         """
-        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    async def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
-        """Replaces the content of a message; the old one stays in history.
+    async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+        """Pin messages, skip them, or make them normal again.
 
-        - `rev`: The message.
-        - `text`: Its new text.
-        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        - `revs`: Messages
+        - `pin`: Never hide these messages
+        - `skip`: Leave these messages out of the context
+        - `normal`: Neither pin nor skip them
+        - `reason`: Why
+        - `dry_run`: Say what would change, and change nothing
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return await self._ask("edit", {"rev": rev, "text": text, "message": message})
-
-    async def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
-        """Pins messages, skips them, or makes them normal again.
-
-        - `revs`: The messages.
-        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
-        - `reason`: Why.
-        - `dry_run`: Say what would change, and change nothing.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        """
-        return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
@@ -828,20 +842,20 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
-    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
+    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverse the last command, whatever it was.
 
-        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-        - `force`: With `operation`: undo it although somebody else did it.
-        - `to`: In place of one command: all back to right after this operation, which stays.
-        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
-        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
+        - `operation`: The operation to reverse, instead of the newest one
+        - `force`: Reverse OP although somebody else did it
+        - `to`: Reverse every operation after this one, which stays
+        - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
+        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what to or since would reverse, and change nothing
         """
-        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
+        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
-        """Takes the newest undo back.
+        """Reverse the last undo.
         """
         return await self._ask("redo", {})
 
@@ -924,14 +938,15 @@ class AsyncMethods:
         """
         return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
-        """Makes a branch, or deletes one.
+    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+        """Start, rename or delete a branch.
 
-        - `name`: Its name.
-        - `rev`: Where it begins; where HEAD is, unless given.
-        - `delete`: Delete it instead.
+        - `name`: The branch
+        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
+        - `delete`: Delete the branch NAME
+        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
         """
-        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
     async def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
@@ -940,6 +955,21 @@ class AsyncMethods:
         - `behind`: Only those that come behind this branch in the list: the last one of the page before.
         """
         return await self._ask("branches", {"limit": limit, "behind": behind})
+
+    async def tag(self, name: str, *, rev: Optional[str] = None, delete: Optional[bool] = None, message: Optional[str] = None) -> types.TagFacts:
+        """Make or delete a tag.
+
+        - `name`: The tag
+        - `rev`: What to tag, instead of HEAD
+        - `delete`: Delete the tag NAME
+        - `message`: A note to keep with the tag
+        """
+        return await self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})
+
+    async def tags(self) -> types.TagsAnswer:
+        """Lists the tags.
+        """
+        return await self._ask("tags", {})
 
     async def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.

@@ -246,39 +246,57 @@ class BisectParams(TypedDict, total=False):
 
 
 class CommitParams(TypedDict, total=False):
-    """A message that is said: a role and a text, or a message in a provider's form."""
+    """Append one message, or replace one
+    
+    message is what the model reads; note is a remark for people, as git's message is. A text is never
+    taken for JSON: json, batch and events say that it is.
+    
+    If a budget is set (budget.max) and the message goes beyond it, the setting
+    budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
+    nothing."""
     role: Optional[str]
-    """Who speaks: system, developer, user, assistant or tool."""
-    text: Optional[str]
-    """The text."""
-    call: Optional[str]
-    """The id of the tool call that the text answers. The role is tool then."""
-    message: Any
-    """In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it."""
-    messages: List[Any]
-    """In place of all that: several such messages. All are committed, or none."""
+    """system, developer, user, assistant or tool"""
+    message: Optional[str]
+    """The text"""
+    json: Any
+    """One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+    file (or -) with it"""
+    batch: List[Any]
+    """Such messages: all are committed, or none; on the command line a file (or -) with one on each line"""
     events: List[Any]
-    """In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-    came before a stream broke off is kept, and marked as cut."""
-    settings: Dict[str, Any]
-    """Request settings that hold from the first of them on: model, temperature, tools, …"""
+    """The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+    one on each line. What came before a stream broke off is kept, and marked as cut"""
+    edit: Optional[str]
+    """Replace the content of this message; the old one stays in history"""
+    call: Optional[str]
+    """The call that this tool result answers"""
+    model: Optional[str]
+    """The model, from here on"""
+    temperature: Optional[Union[str, float]]
+    """The temperature, from here on"""
+    max_tokens: Optional[Union[str, float]]
+    """The longest reply, from here on"""
+    set: Dict[str, Any]
+    """Any other setting, by its key; on the command line VALUE is JSON or a plain text"""
+    tools: Any
+    """The tools that the model may call, a JSON array; on the command line a file with it"""
     note: Optional[str]
-    """A remark for people; no model sees it."""
+    """A remark for people; no model sees it"""
     author: Optional[str]
-    """Who says it: a person, or a program in their place. The setting `author.name` unless given."""
+    """Who says it; by default the setting author.name, if there is one"""
     client: Optional[str]
-    """The program that commits, and its version."""
+    """The program that commits, and its version"""
     run: Optional[str]
-    """An id of what that program is about."""
+    """An id of what that program is about"""
     expect: Optional[str]
-    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
     after: Optional[str]
-    """Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-    moves it there; a collection may take away what never is. No budget is kept."""
+    """Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+    move bring a branch there; gc may take away what no branch has. No budget is kept"""
     moves: List[BranchMoveParams]
-    """Other branches that move in the same operation, not with `after`."""
+    """Other branches that move in the same operation; on the command line each as JSON"""
     unbudgeted: bool
-    """Keep no budget: for a branch that no model is sent."""
+    """Keep no budget: for a branch that no model is sent"""
 
 
 class _BranchMoveParams(TypedDict):
@@ -309,36 +327,34 @@ class AdvanceParams(_AdvanceParams, total=False):
     """What the log of operations calls it."""
 
 
-class _EditParams(TypedDict):
-    """Which message, and what it is to say."""
-    rev: str
-    """The message."""
-
-
-class EditParams(_EditParams, total=False):
-    """Which message, and what it is to say."""
-    text: Optional[str]
-    """Its new text."""
-    message: Any
-    """In place of the text: a message as OpenAI or Anthropic write it."""
-
-
 class _AnnotateParams(TypedDict):
-    """Which messages, and what they are to be."""
+    """Pin messages, skip them, or make them normal again
+    
+    Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
+    context until they are normal again; a call goes together with its results. `tract pin REV` and
+    `tract unpin REV` are short for pin and normal."""
     revs: List[str]
-    """The messages."""
-    priority: str
-    """pinned: never hidden; skip: out of the context; normal: neither."""
+    """Messages"""
 
 
 class AnnotateParams(_AnnotateParams, total=False):
-    """Which messages, and what they are to be."""
+    """Pin messages, skip them, or make them normal again
+    
+    Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
+    context until they are normal again; a call goes together with its results. `tract pin REV` and
+    `tract unpin REV` are short for pin and normal."""
+    pin: bool
+    """Never hide these messages"""
+    skip: bool
+    """Leave these messages out of the context"""
+    normal: bool
+    """Neither pin nor skip them"""
     reason: Optional[str]
-    """Why."""
+    """Why"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would change, and change nothing"""
     expect: Optional[str]
-    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
 
 
 class PruneParams(TypedDict, total=False):
@@ -476,23 +492,35 @@ class ClearParams(TypedDict, total=False):
 
 
 class UndoParams(TypedDict, total=False):
-    """Which command."""
+    """Reverse the last command, whatever it was
+    
+    All refs that the command moved go back at once. A second undo reverses the command before it. The
+    last command is the last one that was typed in this repository. In the repository of a home it is the last one
+    that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
+    not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
+    moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
+    point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+    is given."""
     operation: Optional[int]
-    """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
+    """The operation to reverse, instead of the newest one"""
     force: bool
-    """With `operation`: undo it although somebody else did it."""
+    """Reverse OP although somebody else did it"""
     to: Optional[int]
-    """In place of one command: all back to right after this operation, which stays."""
-    since_ms: Optional[int]
-    """In place of one command: all from this time on, in milliseconds since 1970."""
+    """Reverse every operation after this one, which stays"""
+    since: Optional[Union[str, float]]
+    """Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970"""
     captured: bool
-    """With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought."""
+    """With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in"""
     dry_run: bool
-    """With `to` or `since_ms`: say what would be undone, and change nothing."""
+    """List what to or since would reverse, and change nothing"""
 
 
 class RedoParams(TypedDict):
-    """Nothing is asked."""
+    """Reverse the last undo
+    
+    A second redo reverses the undo before it, and so on to where the undoing began. After any other
+    command there is nothing to redo, because its commits would be lost. What an undo with to or since
+    reversed comes back all at once."""
     pass
 
 
@@ -651,17 +679,23 @@ class CheckoutParams(TypedDict, total=False):
 
 
 class _BranchParams(TypedDict):
-    """Its name, and where it begins."""
+    """Start, rename or delete a branch
+    
+    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
     name: str
-    """Its name."""
+    """The branch"""
 
 
 class BranchParams(_BranchParams, total=False):
-    """Its name, and where it begins."""
+    """Start, rename or delete a branch
+    
+    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
     rev: Optional[str]
-    """Where it begins; where HEAD is, unless given."""
+    """Where the branch starts, instead of HEAD; with rename its new name"""
     delete: bool
-    """Delete it instead."""
+    """Delete the branch NAME"""
+    rename: bool
+    """Rename the branch NAME to REV, or the one that HEAD is on to NAME"""
 
 
 class BranchesParams(TypedDict, total=False):
@@ -670,6 +704,31 @@ class BranchesParams(TypedDict, total=False):
     """At most so many; all unless given, or 0."""
     behind: Optional[str]
     """Only those that come behind this branch in the list: the last one of the page before."""
+
+
+class _TagParams(TypedDict):
+    """Make or delete a tag
+    
+    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    name: str
+    """The tag"""
+
+
+class TagParams(_TagParams, total=False):
+    """Make or delete a tag
+    
+    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    rev: Optional[str]
+    """What to tag, instead of HEAD"""
+    delete: bool
+    """Delete the tag NAME"""
+    message: Optional[str]
+    """A note to keep with the tag"""
+
+
+class TagsParams(TypedDict):
+    """Nothing is asked."""
+    pass
 
 
 class ReflogParams(TypedDict, total=False):
@@ -1758,6 +1817,28 @@ class BranchFacts(_BranchFacts, total=False):
     """The directory that it ran in."""
     last_ms: Optional[int]
     """The time of its newest commit that has one, in milliseconds since 1970."""
+
+
+class _TagFacts(TypedDict):
+    """A tag."""
+    name: str
+    """Its name."""
+    commit: str
+    """The commit that it names."""
+
+
+class TagFacts(_TagFacts, total=False):
+    """A tag."""
+    message: Optional[str]
+    """The note that it keeps."""
+    time_ms: Optional[int]
+    """When one with a note was made, in milliseconds since 1970."""
+
+
+class TagsAnswer(TypedDict):
+    """Tags, by their names."""
+    tags: List[TagFacts]
+    """They."""
 
 
 class ReflogAnswer(TypedDict):

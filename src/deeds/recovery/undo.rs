@@ -15,9 +15,9 @@ use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
 /// last command is the last one that was typed in this repository. In the repository of a home it is the last one
 /// that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
 /// not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
-/// moved since. On a server, what others did is refused unless force is given. to and since reverse all
-/// commands back to a point, or none, in one step that one redo takes back. They pass over imports and recordings,
-/// unless captured is given.
+/// moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
+/// point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+/// is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
