@@ -242,7 +242,7 @@ def stays(command, folder, messages):
     seconds = []
     for at, message in enumerate(messages):
         began = time.monotonic()
-        api.stdin.write(json.dumps({"id": at, "method": "commit", "params": {"message": message}}) + "\n")
+        api.stdin.write(json.dumps({"id": at, "method": "commit", "params": {"json": message}}) + "\n")
         api.stdin.flush()
         answer = api.stdout.readline()
         if '"result"' not in answer:

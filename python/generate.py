@@ -21,9 +21,7 @@ HEAD = '"""{}\n\nWritten by `generate.py` from the interface itself. Do not edit
 # Parameters that may be given without their names, in order. The first one, unless it stands here.
 POSITIONAL = {
     "compile": ["format"],
-    "commit": ["role", "text"],
-    "edit": ["rev", "text"],
-    "annotate": ["revs", "priority"],
+    "commit": ["role", "message"],
     "branch": ["name", "rev"],
     "config": ["key", "value"],
     "remote": ["name", "url"],

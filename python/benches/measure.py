@@ -72,7 +72,7 @@ def rate(program, count):
         with tempfile.TemporaryDirectory() as folder, tract.init(folder) as repo:
             begin = time.perf_counter()
             for at in range(count):
-                repo.commit(role="user", text=f"message {at}: {text}")
+                repo.commit(role="user", message=f"message {at}: {text}")
             rates.append((own, count / (time.perf_counter() - begin)))
     for own, ours in rates:
         print("commit", json.dumps({"library": round(own), "python": round(ours), "share": round(ours / own, 2)}))
@@ -82,7 +82,7 @@ def compiling(program, count):
     """Compile of `count` messages of 1 kB: the program's whole run, and ours from opening on and once more."""
     with tempfile.TemporaryDirectory() as folder:
         with tract.init(folder) as repo:
-            repo.commit(messages=[{"role": "user", "content": f"{at} " + "words " * 170} for at in range(count)])
+            repo.commit(batch=[{"role": "user", "content": f"{at} " + "words " * 170} for at in range(count)])
         for _ in range(3):
             begin = time.perf_counter()
             subprocess.run([program, "--repo", folder, "compile"], stdout=subprocess.DEVNULL, check=True)

@@ -25,15 +25,15 @@ def depth(river):
 def turn(repo, said):
     """All that happens in a turn is there afterwards or, if anything fails, nothing of it."""
     with repo.turn():
-        repo.commit(role="user", text=said)
+        repo.commit(role="user", message=said)
         while True:
             reply = ask(repo.compile("anthropic"))
-            repo.commit(message=reply)
+            repo.commit(json=reply)
             calls = [block for block in reply["content"] if block["type"] == "tool_use"]
             if not calls:
                 return reply["content"][0]["text"]
             for call in calls:
-                repo.commit(call=call["id"], text=json.dumps(depth(**call["input"])))
+                repo.commit(call=call["id"], message=json.dumps(depth(**call["input"])))
 
 
 with tempfile.TemporaryDirectory() as folder, tract.init(folder) as repo:

@@ -10,7 +10,6 @@ use tract::deeds::{ApiError, Host};
 use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::Millis;
 use tract::model::secret::Secrets;
-use tract::render::Calendar;
 use tract::repo::{AUTHOR_NAME, Identity, Repo, Visitor};
 use tract::store::Servers;
 use tract::sync::{Here, Peer};
@@ -146,13 +145,8 @@ impl Host for Door {
         Ok(seed)
     }
 
-    fn file_time(&self, time: Millis) -> String {
-        let calendar = Calendar {
-            now: self.now(),
-            zone: TimeZone::system(),
-            ages: false,
-        };
-        calendar.for_file_name(time)
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 
     fn with_peer(

@@ -81,7 +81,8 @@ def held_against_the_model(repo, branch, came):
     for operation in reversed(repo.reflog(limit=0)["operations"]):
         if not any(moved["name"] == f"refs/heads/{branch}" for moved in operation["moved"]):
             continue
-        deed = operation["what"].split()[-1] if operation["what"] != "commit …" else "add"
+        what = operation["what"].split()
+        deed = "add" if what[0] == "commit" else what[-1]
         if deed == "add":
             done = next(one for one in came if one[0] == "add" and one[1][0] == added(repo, branch, operation))
             items = items + done[1]

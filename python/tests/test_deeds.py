@@ -26,7 +26,7 @@ def made(repo):
         return repo.context(to)["total"] if to else 0
 
     return {
-        "add": lambda texts: talk.repo.commit(messages=[said(text) for text in texts]),
+        "add": lambda texts: talk.repo.commit(batch=[said(text) for text in texts]),
         "pop": lambda: talk.pop(item, said),
         "undo": undo,
         "redo": lambda: repo.context(talk.redo())["total"],

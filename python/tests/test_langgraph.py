@@ -228,7 +228,7 @@ def test_deeds_at_once_come_one_after_the_other(tmp_path):
         for moved in operation["moved"]:
             if moved["name"] != records:
                 continue
-            if operation["what"] == "commit …":
+            if operation["what"].startswith("commit "):
                 record = _record(repo.context(moved["new"], from_=-1)["messages"][0])
                 if record["op"] == "put":
                     who = saver.serde.loads_typed((record["meta"][0], unpacked(record["meta"][1])))["who"]
@@ -576,7 +576,7 @@ def test_what_is_done_to_the_conversation_by_hand_stays(tmp_path):
     repo = tract.init(tmp_path)
     graph = chat(TractSaver(repo))
     graph.invoke({"messages": [("user", "one")]}, thread("a"))
-    repo.at("langgraph/a").edit(":1", "uno")
+    repo.at("langgraph/a").commit(edit=":1", message="uno")
     graph.invoke({"messages": [("user", "two")]}, thread("a"))
     assert texts(repo, "langgraph/a") == ["uno", "answer 1", "two", "answer 3"]
     # Where it was deleted, the next checkpoint says all of it.

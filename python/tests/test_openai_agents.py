@@ -81,7 +81,7 @@ def test_deeds_at_once_come_one_after_the_other(tmp_path):
 def test_a_message_of_several_items_is_popped_item_by_item(tmp_path):
     session = TractSession("s", tract.init(tmp_path))
     call = {"id": "c1", "type": "function", "function": {"name": "depth", "arguments": "{}"}}
-    session.repo.commit(message={"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
+    session.repo.commit(json={"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
     said, asked = session.items()
     assert asyncio.run(session.pop_item()) == asked and session.items() == [said]
     assert asyncio.run(session.pop_item()) == said and session.items() == []
@@ -156,7 +156,7 @@ def test_what_tract_does_holds_for_the_agent(tmp_path):
     repo = tract.init(tmp_path)
     session = TractSession("s", repo)
     run(session, "How deep is the Rhine?", calls("depth", '{"river": "Rhine"}'), says("16 m."))
-    session.repo.edit(":1", "How deep is the Elbe?")
+    session.repo.commit(edit=":1", message="How deep is the Elbe?")
     session.repo.drop([":2"])
     _, model = run(session, "Really?", says("Yes."))
     assert model.sent[0][0] == {"role": "user", "content": "How deep is the Elbe?"}

@@ -112,7 +112,7 @@ def test_a_run_is_one_operation(tmp_path):
 def test_what_tract_does_holds_for_the_agent(tmp_path):
     history = History("s", tract.init(tmp_path))
     talk(history, "one")
-    history.repo.edit(":2", "uno")
+    history.repo.commit(edit=":2", message="uno")
     [sent] = [one for one in talk(history, "two") if isinstance(one[-1].parts[-1], UserPromptPart)]
     assert [part.content for part in sent[0].parts] == ["You know rivers.", "uno"]
     history.repo.drop([":4"])

@@ -28,9 +28,9 @@ def texts(repo, **of):
 
 
 def test_a_conversation_is_committed_compiled_and_undone(repo):
-    made = repo.commit(role="user", text="Name a river.")["commits"]
+    made = repo.commit(role="user", message="Name a river.")["commits"]
     assert len(made[0]["hash"]) == 64 and made[0]["tokens"]["tokens"] > 0
-    repo.commit("assistant", "The Rhine.", settings={"model": "m-1", "temperature": 0.70}, note="short")
+    repo.commit("assistant", "The Rhine.", model="m-1", temperature=0.70, note="short")
     assert texts(repo) == ["Name a river.", "The Rhine."]
     request = repo.compile("anthropic")
     assert type(request["messages"]) is list and request.commit == repo.show()["commit"]["hash"]
@@ -38,7 +38,7 @@ def test_a_conversation_is_committed_compiled_and_undone(repo):
     assert repo.compile(request=True)["model"] == "m-1"
     assert "Name a river." in repo.compile("text")
     assert [entry["note"] for entry in repo.log()["commits"] if "note" in entry] == ["short"]
-    assert repo.undo()["what"] == "commit …" and texts(repo) == ["Name a river."]
+    assert repo.undo()["what"].startswith("commit -r assistant -m …") and texts(repo) == ["Name a river."]
     repo.redo()
     assert repo.find("rhine")["found"][0]["number"] == 2
     assert repo.status()["position"]["branch"] == "main"
@@ -49,8 +49,8 @@ def test_a_tool_call_in_each_vendors_form(repo):
     block = {"type": "tool_use", "id": "t1", "name": "depth", "input": {"of": "Rhine"}}
     usage = {"input_tokens": 12, "output_tokens": 5}
     reply = {"role": "assistant", "content": [block], "usage": usage, "model": "claude-sonnet-4-5", "type": "message"}
-    repo.commit(message=reply)
-    repo.commit(text="16 m", call="t1")
+    repo.commit(json=reply)
+    repo.commit(message="16 m", call="t1")
     sent = repo.compile("anthropic")["messages"]
     assert sent[1]["content"] == [block] and sent[2]["content"][0]["tool_use_id"] == "t1"
     sent = repo.compile("openai")["messages"]
@@ -66,7 +66,7 @@ def test_what_an_sdk_gives_is_taken_as_it_is(repo):
         def model_dump(self, mode, exclude_unset):
             return {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]}
 
-    repo.commit(message=Message())
+    repo.commit(json=Message())
     assert texts(repo) == ["Hello."]
 
 
@@ -160,16 +160,16 @@ def test_branches_budgets_and_other_repositories(repo, tmp_path):
         ("", {}, "unknown_method"),
         ("commit\x00", {}, "unknown_method"),
         ("commit", {"role": "user", "txt": "x"}, "invalid_params"),
-        ("commit", {"role": 5, "text": "x"}, "invalid_params"),
-        ("commit", {"role": "king", "text": "x"}, None),
-        ("commit", {"role": "user", "text": "half \ud83d"}, "invalid_params"),
-        ("commit", {"role": "user", "text": b"x"}, "invalid_params"),
-        ("commit", {"message": {"role": "user", "content": float("nan")}}, "invalid_params"),
-        ("commit", {"message": {"role": "user", "content": {1, 2}}}, "invalid_params"),
-        ("commit", {"message": []}, None),
+        ("commit", {"role": 5, "message": "x"}, "invalid_params"),
+        ("commit", {"role": "king", "message": "x"}, None),
+        ("commit", {"role": "user", "message": "half \ud83d"}, "invalid_params"),
+        ("commit", {"role": "user", "message": b"x"}, "invalid_params"),
+        ("commit", {"json": {"role": "user", "content": float("nan")}}, "invalid_params"),
+        ("commit", {"json": {"role": "user", "content": {1, 2}}}, "invalid_params"),
+        ("commit", {"json": []}, None),
         ("commit", {"events": [{"hello": 1}]}, None),
-        ("commit", {"role": "user", "text": ""}, "empty_message"),
-        ("commit", {"role": "user", "text": "x", "expect": "none"}, "ref_moved"),
+        ("commit", {"role": "user", "message": ""}, "empty_message"),
+        ("commit", {"role": "user", "message": "x", "expect": "none"}, "ref_moved"),
         ("context", {"rev": "nothing"}, "unknown_revision"),
         ("context", {"from": 1 << 80}, "invalid_params"),
         ("advance", {"rev": "HEAD", "expect": "none"}, "ref_moved"),
@@ -197,10 +197,10 @@ def test_deep_and_circular_values_are_refused(repo):
     around["self"] = around
     for value in (deep, around):
         with pytest.raises(tract.TractError, match="parameters:"):
-            repo.commit(message={"role": "user", "content": value})
+            repo.commit(json={"role": "user", "content": value})
     nested = json.loads("[" * 900 + "]" * 900)
     with pytest.raises(tract.TractError):
-        repo.commit(message={"role": "user", "content": [{"type": "odd", "x": nested}]})
+        repo.commit(json={"role": "user", "content": [{"type": "odd", "x": nested}]})
     assert texts(repo) == []
 
 
@@ -302,14 +302,14 @@ def test_the_interpreter_goes_on_while_it_works(repo):
 
 
 def test_long_work_tells_how_far_it_is_and_is_ended(repo):
-    repo.commit(messages=[{"role": "user", "content": f"{at} " + "words " * 300} for at in range(1000)])
+    repo.commit(batch=[{"role": "user", "content": f"{at} " + "words " * 300} for at in range(1000)])
 
     def stop(done, total):
         raise KeyboardInterrupt
 
     seen = []
     try:
-        repo.call("fsck", {"counts": True}, progress=stop)
+        repo.call("fsck", {}, progress=stop)
     except KeyboardInterrupt:
         seen.append("stopped")
     # Where the machine is fast enough, nobody is told.

@@ -28,20 +28,28 @@ pub struct Held {
 /// Commits within the budget, where one is set.
 pub fn commit(
     repo: &Repo,
-    on: &On,
     call: Call<'_>,
     drafts: &[Draft],
     options: &CommitOptions<'_>,
     app: &mut App,
 ) -> Result<Held> {
     let Some(budget) = repo.config()?.budget()? else {
-        let commits = repo.commit(call, drafts, options)?;
-        return Ok(Held {
-            commits,
-            ..Held::default()
-        });
+        return Ok(Held::free(repo.commit(call, drafts, options)?));
     };
-    let within = match repo.commit_within(call, drafts, options, &budget) {
+    within(repo, call, drafts, options, &budget, app)
+}
+
+/// Commits within a budget.
+pub fn within(
+    repo: &Repo,
+    call: Call<'_>,
+    drafts: &[Draft],
+    options: &CommitOptions<'_>,
+    budget: &Budget,
+    app: &mut App,
+) -> Result<Held> {
+    let on = call.on;
+    let within = match repo.commit_within(call, drafts, options, budget) {
         Err(error @ Error::OverBudget { .. }) => {
             trace::counted(repo, on, budget.max, "refused", app);
             let hint = outcome::smaller(app, repo, on)?;
@@ -60,12 +68,20 @@ pub fn commit(
     trace::counted(repo, on, budget.max, verdict, app);
     Ok(Held {
         commits: within.commits,
-        verdict: Some((within.verdict, budget)),
+        verdict: Some((within.verdict, budget.clone())),
         summed: None,
     })
 }
 
 impl Held {
+    /// What no budget was asked about.
+    pub fn free(commits: Vec<Committed>) -> Self {
+        Self {
+            commits,
+            ..Self::default()
+        }
+    }
+
     /// Where the branch was behind all that was done here; others may have gone on since.
     pub fn tip(&self) -> Option<CommitHash> {
         self.summed.or(self.commits.last().map(|last| last.hash))

@@ -3,7 +3,6 @@
 //! The program owns every word that the user sees. A command's arguments, help and sentence are in
 //! its file under `command/`; what it does is the library's.
 
-mod annotation;
 mod answer;
 mod app;
 mod as_read;

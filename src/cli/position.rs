@@ -142,23 +142,17 @@ pub fn by(operation: &OperationRow, repo: &Repo) -> Option<String> {
     (!is_own).then(|| by.to_string())
 }
 
-/// Deletes a branch or a tag, and says how it comes back.
-pub fn delete(
+/// Says that a branch or a tag was deleted, and how it comes back.
+pub fn deleted(
     repo: &Repo,
     command: &str,
     reference: &RefName,
-    more: Option<&str>,
+    was: &CommitHash,
     app: &mut App,
 ) -> Result<()> {
-    if let Some(rev) = more {
-        let what = format!("-d takes one name, not '{rev}' too");
-        return Err(Failure::usage(what));
-    }
     let name = reference.short();
-    let what = format!("{command} -d {name}");
-    let was = repo.delete_reference(app.call(&On::Head, &what), reference)?;
     let deleted = Line::from(format!("Deleted {name}, which was at "));
-    app.ui.status(deleted + place(repo, &was)?);
+    app.ui.status(deleted + place(repo, was)?);
     app.ui.hint(format!(
         "back: tract undo, or tract {command} {name} {}",
         was.short()

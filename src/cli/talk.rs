@@ -57,7 +57,7 @@ impl Talk<'_> {
         let draft = Draft::append(asked.clone());
         let call = app.call(&self.on, &self.what);
         let options = app.committing(self.repo)?;
-        let mut held = budgeted::commit(self.repo, &self.on, call, &[draft], &options, app)?;
+        let mut held = budgeted::commit(self.repo, call, &[draft], &options, app)?;
         // A turn goes on where the budget is not kept: that has been said.
         let _ = held.tell(self.repo, &self.on, app);
         let head = self.repo.resolve(&self.on, "HEAD")?;

@@ -33,11 +33,6 @@ impl Typed {
         }
     }
 
-    /// An option whose value is a revision, where it was given.
-    pub fn rev(self, name: &str, value: Option<&String>) -> Self {
-        self.option(name, value.map(|text| rev(text)))
-    }
-
     /// An option whose value is a text, where it was given.
     pub fn text(self, name: &str, given: bool) -> Self {
         self.option(name, given.then_some("…"))

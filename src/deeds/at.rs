@@ -1,5 +1,6 @@
 //! Where, when and for whom a method is called.
 
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use crate::ingest::tool_dirs::ToolDirs;
 use crate::model::secret::{People, Secrets};
 use crate::model::{Encoding, Millis};
 use crate::query::TokenBudget;
-use crate::render::{Share, shell_word};
+use crate::render::{Calendar, Share, shell_word};
 use crate::repo::{Call, Expect, On, Repo};
 use crate::rewrite::Prune;
 use crate::rewrite::SurgeryOptions;
@@ -51,8 +52,8 @@ pub trait Host {
     /// In the door's words.
     fn seed(&self) -> Result<[u8; 32], ApiError>;
 
-    /// A time as it stands in the name of a session's file, by the local clock.
-    fn file_time(&self, time: Millis) -> String;
+    /// Where days and times are local: what a date means that is given, and how a new session's file is named.
+    fn zone(&self) -> TimeZone;
 
     /// Where a repository is that no remote is named for; none where what was typed is no address.
     ///
@@ -97,8 +98,8 @@ impl Host for Still {
         Err(ApiError::refused("this host has no source of random bytes"))
     }
 
-    fn file_time(&self, _: Millis) -> String {
-        String::new()
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
     }
 
     fn with_peer(
@@ -208,6 +209,15 @@ impl<'a> At<'a> {
         }
         let all = revs.iter().map(|rev| read(self.repo, &self.on, rev));
         Ok(all.collect::<crate::Result<_>>()?)
+    }
+
+    /// What times are read against.
+    pub fn calendar(&self) -> Calendar {
+        Calendar {
+            now: self.host.now(),
+            zone: self.host.zone(),
+            ages: false,
+        }
     }
 
     /// A call that changes something; `what` is how the log of operations names it.

@@ -32,7 +32,7 @@ pub trait Deed: Method + Serialize {
 
     /// What is typed for it behind `tract`, word by word.
     fn words(&self) -> Vec<String> {
-        written::<Self>(self, &|_, text| text)
+        written::<Self>(self, &|_, texts| texts)
     }
 
     /// The line by which the log of operations names it.
@@ -43,24 +43,23 @@ pub trait Deed: Method + Serialize {
 
 /// The words of a request, without what was said.
 pub(super) fn noted<D: Deed>(deed: &D) -> String {
-    let kept = |name: &str, text: String| match name {
-        _ if D::SAID.contains(&name) => "…".to_owned(),
-        _ if D::REVISIONS.contains(&name) => without_text(&text),
-        _ => text,
+    let kept = |name: &str, texts: Vec<String>| match name {
+        _ if D::SAID.contains(&name) => texts.first().map(|_| "…".to_owned()).into_iter().collect(),
+        _ if D::REVISIONS.contains(&name) => texts.iter().map(|text| without_text(text)).collect(),
+        _ => texts,
     };
     written::<D>(deed, &kept).join(" ")
 }
 
-/// The words of a request, each value as `kept` gives it.
-fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, String) -> String) -> Vec<String> {
+/// The words of a request, the values of each field as `kept` gives them.
+fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, Vec<String>) -> Vec<String>) -> Vec<String> {
     let mut words = vec![D::NAME.to_owned()];
     let Ok(Value::Object(fields)) = serde_json::to_value(deed) else {
         return words;
     };
-    let placed = D::PLACES.iter().flat_map(|name| {
-        let values = fields.get(*name).map(texts).unwrap_or_default();
-        values.into_iter().map(|text| kept(name, text))
-    });
+    let placed = D::PLACES
+        .iter()
+        .flat_map(|name| kept(name, fields.get(*name).map(texts).unwrap_or_default()));
     let mut placed: Vec<String> = placed.collect();
     // What looks like an option comes last, behind what ends them.
     let is_ended = placed.iter().any(|text| is_like_an_option(text));
@@ -80,8 +79,7 @@ fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, String) -> String) -> Vec<Stri
             words.push(option);
             continue;
         }
-        for text in texts(value) {
-            let text = kept(name, text);
+        for text in kept(name, texts(value)) {
             if is_like_an_option(&text) {
                 words.push(format!("{option}={text}"));
             } else {

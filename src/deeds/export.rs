@@ -182,7 +182,7 @@ impl Method for ResumeParams {
             what: "resume".to_owned(),
             leaving: self.secrets.leaving(&secrets),
         };
-        let local_time = at.host.file_time(now);
+        let local_time = at.calendar().for_file_name(now);
         let place = dirs.new_session(format, Path::new(&cwd), &new.id, &local_time);
         let unknown = || ApiError::refused(format!("{format}'s directory is not known"));
         let place = place.ok_or_else(unknown)?;

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use super::error::ApiError;
 
 /// Any JSON, its keys in their order and its numbers as they are written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,6 +89,129 @@ impl JsonSchema for Scalar {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": ["string", "number", "boolean"]})
+    }
+}
+
+/// JSON that a program gives as it is. A command line names a file that holds it, or gives an object or a list itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Provided {
+    /// An object or a list.
+    Json(RawJson),
+    /// The file's name. Only the command line reads files.
+    File(String),
+}
+
+impl Provided {
+    /// Its text.
+    ///
+    /// # Errors
+    ///
+    /// Where it is the name of a file.
+    pub fn text(&self) -> Result<&str, ApiError> {
+        match self {
+            Self::Json(json) => Ok(json.text()),
+            Self::File(name) => Err(ApiError::params(format!("'{name}' is no JSON object"))),
+        }
+    }
+}
+
+impl FromStr for Provided {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(serde_json::from_str(text).unwrap_or_else(|_| Self::File(text.to_owned())))
+    }
+}
+
+impl Serialize for Provided {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Json(json) => json.serialize(to),
+            Self::File(name) => name.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Provided {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let json = RawJson::deserialize(from)?;
+        match json.text().starts_with(['{', '[']) {
+            true => Ok(Self::Json(json)),
+            false => Err(D::Error::custom("an object or a list is wanted")),
+        }
+    }
+}
+
+impl JsonSchema for Provided {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Provided".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!(true)
+    }
+}
+
+/// A request setting; `KEY=VALUE` on a command line, where VALUE is JSON or a plain text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestSetting {
+    /// Its name.
+    pub key: String,
+    /// What it is set to.
+    pub value: RawJson,
+}
+
+impl FromStr for RequestSetting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
+        let (key, value) = pair.ok_or("KEY=VALUE is wanted")?;
+        let is_json = serde_json::from_str::<&RawValue>(value).is_ok();
+        Ok(Self {
+            key: key.to_owned(),
+            value: match is_json {
+                true => RawJson::of(value.trim().to_owned()),
+                false => RawJson::string(value),
+            },
+        })
+    }
+}
+
+/// Settings as an object; written out, as they are typed.
+pub mod settings_by_key {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{JsonSettings, RequestSetting};
+
+    /// As they are typed.
+    ///
+    /// # Errors
+    ///
+    /// The writer's.
+    pub fn serialize<S: Serializer>(all: &[RequestSetting], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(
+            all.iter()
+                .map(|it| format!("{}={}", it.key, it.value.text())),
+        )
+    }
+
+    /// From an object.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<RequestSetting>, D::Error> {
+        let all = JsonSettings::deserialize(from)?.into_iter();
+        Ok(all
+            .map(|(key, value)| RequestSetting { key, value })
+            .collect())
     }
 }
 

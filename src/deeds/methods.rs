@@ -35,7 +35,6 @@ methods![
     BisectParams,
     CommitParams,
     AdvanceParams,
-    EditParams,
     AnnotateParams,
     PruneParams,
     DropParams,
@@ -56,6 +55,8 @@ methods![
     CheckoutParams,
     BranchParams,
     BranchesParams,
+    TagParams,
+    TagsParams,
     ReflogParams,
     PushParams,
     FetchParams,
@@ -76,12 +77,16 @@ macro_rules! deeds {
 }
 
 deeds![
+    CommitParams,
+    AnnotateParams,
     PruneParams,
     DropParams,
     TruncateParams,
     CompactParams,
     ClearParams,
     RedactParams,
+    UndoParams,
+    RedoParams,
     RestoreParams,
     PickParams,
     RevertParams,
@@ -96,6 +101,8 @@ deeds![
     GcParams,
     PurgeParams,
     FsckParams,
+    BranchParams,
+    TagParams,
 ];
 
 /// The method of a name.

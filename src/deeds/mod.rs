@@ -11,7 +11,7 @@
 //!
 //! let repo = Repo::ephemeral()?;
 //! let mut at = At::new(&repo, On::Head, &Still);
-//! let said = CommitParams { role: Some("user".into()), text: Some("Name a river.".into()), ..Default::default() };
+//! let said = CommitParams { role: Some("user".into()), message: Some("Name a river.".into()), ..Default::default() };
 //! said.call(&mut at).expect("it commits");
 //!
 //! let context = ContextParams::default().call(&mut at).expect("it is there");
@@ -68,7 +68,7 @@ pub use export::*;
 pub use facts::*;
 pub use guard::{check_page, guard};
 pub use import::*;
-pub use json::{JsonSettings, RawJson, Scalar};
+pub use json::{JsonSettings, Provided, RawJson, RequestSetting, Scalar, settings_by_key};
 pub use listing::*;
 pub use memory::*;
 pub use method::{Method, MethodEntry};
@@ -79,7 +79,7 @@ pub use recovery::*;
 pub use reduction::*;
 pub use requests::*;
 pub use search::*;
-pub use spelled::{Amount, Spelled};
+pub use spelled::{Amount, Decimal, Spelled, WrittenTime};
 pub use transfer::*;
 pub use upkeep::*;
 pub use writing::*;

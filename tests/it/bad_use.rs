@@ -105,7 +105,7 @@ fn what_cannot_be_committed_is_refused() {
     insta::assert_snapshot!(sandbox.tract(&["commit", "-r", "tool", "-m", "output"]), @r"
     exit code: 2
     --- stderr
-    error: a tool's message must name the call that it answers
+    error: a tool's message must name the 'call' that it answers
     hint: tract commit --call ID -m TEXT
     ");
     insta::assert_snapshot!(sandbox.tract(&["--on", "a..b", "commit", "-r", "user", "-m", "x"]), @r"

@@ -144,12 +144,56 @@ fn a_tools_call_and_its_result_come_as_json_and_text() {
     error: standard input: it holds several messages
     hint: for one message, give its JSON object alone; for all of them, on branches: tract import FILE
     ");
-    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", choice]), @r"
+    // A command line may hold it itself.
+    let said = sandbox.tract(&[
+        "commit",
+        "--json",
+        r#"{"role":"assistant","content":"Eight."}"#,
+    ]);
+    assert!(said.contains(" assistant"), "{said}");
+    insta::assert_snapshot!(sandbox.tract(&["commit", "--json", "{\"role\":"]), @r"
     exit code: 2
     --- stderr
-    error: --json: that is JSON itself, and no file is called so
-    hint: --json takes a file, or - for standard input
+    error: --json: that is no JSON, and no file is called so
+    hint: --json takes a file, - for standard input, or the JSON itself
     ");
+}
+
+#[test]
+fn a_stream_is_committed_from_its_events() {
+    let sandbox = Sandbox::with_messages(&[("user", "one")]);
+    let event = |delta: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{{delta}}}}}]}}"#);
+    let events = [
+        event(r#""role":"assistant","content":"All ""#),
+        event(r#""content":"of a sudden""#),
+    ];
+    let said = sandbox.tract_with(&["commit", "--events", "-"], events.join("\n"));
+    assert!(said.contains(" assistant"), "{said}");
+    assert!(sandbox.ok(&["show"]).contains("All of a sudden"));
+    let reflog = sandbox.ok(&["reflog", "-n", "1"]);
+    assert!(reflog.contains("  commit --events …  "), "{reflog}");
+}
+
+#[test]
+fn what_is_committed_behind_a_commit_is_on_no_branch() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("assistant", "two")]);
+    let head = sandbox.ok(&["rev-parse", "HEAD"]);
+    let aside = ["commit", "-r", "user", "-m", "aside", "--after", "HEAD^"];
+    let made = sandbox.ok(&[&["-q"][..], &aside].concat());
+    assert_eq!(sandbox.ok(&["rev-parse", "HEAD"]), head);
+    let parent = format!("{}^", made.trim());
+    assert_eq!(
+        sandbox.ok(&["rev-parse", &parent]),
+        sandbox.ok(&["rev-parse", "HEAD^"])
+    );
+    let along = format!(
+        r#"{{"branch":"idea","to":"{}","expect":"none"}}"#,
+        made.trim()
+    );
+    sandbox.ok(&["commit", "-r", "user", "-m", "three", "--moves", &along]);
+    assert_eq!(sandbox.ok(&["rev-parse", "idea"]), made);
+    let reflog = sandbox.ok(&["reflog", "-n", "1"]);
+    assert!(reflog.contains("commit -r user -m … --moves …"), "{reflog}");
 }
 
 #[test]

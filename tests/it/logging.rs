@@ -147,7 +147,7 @@ fn each_request_of_a_program_is_a_line() {
     let sandbox = Sandbox::with_messages(&[("user", "one")]);
     let logged = Logged::new(sandbox);
     let requests = r#"{"id": 1, "method": "log"}
-{"id": 2, "method": "commit", "params": {"messages": [{"role": "user", "content": "rhubarb"}]}}
+{"id": 2, "method": "commit", "params": {"batch": [{"role": "user", "content": "rhubarb"}]}}
 {"id": 3, "method": "show", "params": {"rev": "rhubarb"}}
 "#;
     let mut command = logged.sandbox.command(&["api"]);

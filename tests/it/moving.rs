@@ -216,7 +216,7 @@ fn an_undo_to_a_point_that_is_none_says_so() {
     $ tract undo --dry-run
     exit code: 2
     --- stderr
-    error: --dry-run lists what --to or --since would reverse
+    error: 'dry_run' lists what 'to' or 'since' would reverse
     hint: tract reflog -n 1 shows the last command
     $ tract undo 2 --to 3
     exit code: 2
@@ -917,7 +917,7 @@ fn branches_move_at_once_or_not_at_all_in_both_engines() {
     );
     // A commit takes another branch along, in its own operation.
     let commit = format!(
-        r#"{{"role": "user", "text": "And a sea?", "moves": [{{"branch": "idea", "to": "{first}", "expect": "{last}"}}]}}"#
+        r#"{{"role": "user", "message": "And a sea?", "moves": [{{"branch": "idea", "to": "{first}", "expect": "{last}"}}]}}"#
     );
     sandbox.ok(&["api", "commit", &commit]);
     assert_eq!((at("main^"), at("idea")), (first.clone(), first.clone()));

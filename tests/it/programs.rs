@@ -83,7 +83,7 @@ fn requests_are_answered_as_if_each_had_waited() {
     for id in 0..40 {
         let text = format!("message {id}");
         requests.push(
-            json!({ "id": 2 * id, "method": "commit", "params": { "role": "user", "text": text } }),
+            json!({ "id": 2 * id, "method": "commit", "params": { "role": "user", "message": text } }),
         );
         requests.push(json!({ "id": 2 * id + 1, "method": "log", "params": { "limit": 1 } }));
     }
@@ -207,7 +207,7 @@ fn a_client_that_goes_away_leaves_whole_commits() {
     drop(child.stdout.take());
     for id in 0..50 {
         let request =
-            json!({ "id": id, "method": "commit", "params": { "role": "user", "text": "x" } });
+            json!({ "id": id, "method": "commit", "params": { "role": "user", "message": "x" } });
         if writeln!(stdin, "{request}").is_err() {
             break;
         }
@@ -423,15 +423,15 @@ fn every_change_can_be_taken_back() {
     ]);
     let before = ask(&sandbox, "context", json!({}));
     for (method, params) in [
-        ("commit", json!({ "role": "assistant", "text": "five" })),
+        ("commit", json!({ "role": "assistant", "message": "five" })),
         (
             "commit",
-            json!({ "messages": [{ "role": "assistant", "content": "five" }, { "role": "user", "content": "six" }] }),
+            json!({ "batch": [{ "role": "assistant", "content": "five" }, { "role": "user", "content": "six" }] }),
         ),
-        ("edit", json!({ "rev": ":3", "text": "another" })),
+        ("commit", json!({ "edit": ":3", "message": "another" })),
         (
             "annotate",
-            json!({ "revs": [":3"], "priority": "skip", "reason": "why not" }),
+            json!({ "revs": [":3"], "skip": true, "reason": "why not" }),
         ),
         ("truncate", json!({ "keep": 2 })),
         ("truncate", json!({ "fraction": "0.5" })),
@@ -497,7 +497,7 @@ fn what_was_hidden_is_read_word_for_word() {
         json!({ "role": "tool", "tool_call_id": "c2", "content": "done" }),
         json!({ "role": "assistant", "content": "It compiles now." }),
     ];
-    ask(&sandbox, "commit", json!({ "messages": session }));
+    ask(&sandbox, "commit", json!({ "batch": session }));
     assert_eq!(ask(&sandbox, "dropped", json!({}))["messages"], 0);
     let compacted = ask(&sandbox, "compact", json!({ "message": "We fixed it." }));
     let dropped = ask(&sandbox, "dropped", json!({}));
@@ -534,7 +534,7 @@ fn what_was_hidden_is_read_word_for_word() {
 #[test]
 fn who_made_a_commit_stands_in_it() {
     let sandbox = Sandbox::new();
-    let said = json!({ "role": "user", "text": "x", "author": "Mara", "client": "aider 0.86", "run": "17" });
+    let said = json!({ "role": "user", "message": "x", "author": "Mara", "client": "aider 0.86", "run": "17" });
     ask(&sandbox, "commit", said);
     let shown = ask(&sandbox, "show", json!({}));
     let author = json!({ "name": "Mara", "client": "aider 0.86", "run": "17" });
@@ -549,7 +549,11 @@ fn who_made_a_commit_stands_in_it() {
     let of = if on_servers() { "--global" } else { "--" };
     sandbox.ok(&["config", of, "author.name", "Imke"]);
     sandbox.ok(&["commit", "-r", "user", "-m", "y"]);
-    ask(&sandbox, "commit", json!({ "role": "user", "text": "z" }));
+    ask(
+        &sandbox,
+        "commit",
+        json!({ "role": "user", "message": "z" }),
+    );
     sandbox.ok(&["commit", "-r", "user", "-m", "u", "--author", "Ole"]);
     let names = sandbox.ok(&["log", "--reverse", "--format", "%a"]);
     assert_eq!(
@@ -564,8 +568,8 @@ fn a_result_of_nothing_is_a_message() {
     let sandbox = Sandbox::new();
     let call = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function",
         "function": { "name": "true", "arguments": "{}" } }] });
-    ask(&sandbox, "commit", json!({ "message": call }));
-    ask(&sandbox, "commit", json!({ "call": "c1", "text": "" }));
+    ask(&sandbox, "commit", json!({ "json": call }));
+    ask(&sandbox, "commit", json!({ "call": "c1", "message": "" }));
     let one = ask(&sandbox, "show", json!({}));
     ask(&sandbox, "undo", json!({}));
     // By the command line it is the same message.
@@ -575,13 +579,16 @@ fn a_result_of_nothing_is_a_message() {
     for params in [
         json!({}),
         json!({ "role": "user" }),
-        json!({ "role": "user", "text": "  " }),
-        json!({ "role": "nobody", "text": "x" }),
-        json!({ "role": "user", "text": "x", "call": "c1" }),
-        json!({ "role": "tool", "text": "x" }),
-        json!({ "role": "user", "text": "x", "message": {} }),
-        json!({ "message": {} }),
-        json!({ "role": "user", "text": "x", "expect": "none" }),
+        json!({ "role": "user", "message": "  " }),
+        json!({ "role": "nobody", "message": "x" }),
+        json!({ "role": "user", "message": "x", "call": "c1" }),
+        json!({ "role": "tool", "message": "x" }),
+        json!({ "role": "user", "message": "x", "json": {} }),
+        json!({ "json": {} }),
+        json!({ "edit": "HEAD", "batch": [{ "role": "user", "content": "x" }] }),
+        json!({ "edit": "HEAD", "message": "x", "after": "HEAD" }),
+        json!({ "role": "user", "message": "x", "tools": {} }),
+        json!({ "role": "user", "message": "x", "expect": "none" }),
     ] {
         let error = wrong(&sandbox, "commit", params.clone());
         assert!(error["exit_code"].as_u64() > Some(0), "{params}: {error}");

@@ -9,8 +9,8 @@ use tract::deeds::{DEEDS, DeedEntry, described};
 
 use crate::conditions;
 
-/// What stands for a text: revisions, numbers, amounts, what has spaces and what looks like an option.
-const TEXTS: [&str; 12] = [
+/// What stands for a text: revisions, numbers, amounts, ages, what has spaces and what looks like an option.
+const TEXTS: [&str; 13] = [
     "HEAD",
     ":2",
     ":1..:3",
@@ -19,6 +19,7 @@ const TEXTS: [&str; 12] = [
     "0.5",
     "80%",
     "40k",
+    "2h",
     "user",
     "two words",
     "-x",
@@ -37,8 +38,12 @@ fn value(schema: &Value, drawn: (u8, Index)) -> Value {
     let text = drawn.1.get(&TEXTS);
     match () {
         () if is("boolean") => json!(drawn.0.is_multiple_of(2)),
-        () if is("array") => (0..drawn.0 % 3).map(|_| json!(text)).collect(),
+        () if is("array") => (0..drawn.0 % 3)
+            .map(|_| value(&schema["items"], drawn))
+            .collect(),
         () if is("string") => json!(text),
+        // Any JSON is a message, and an object is of settings.
+        () if is("object") || types.is_null() => json!({"role": "user", "content": text}),
         () => json!(drawn.0 % 50),
     }
 }
@@ -53,7 +58,11 @@ fn fields(deed: &DeedEntry) -> Map<String, Value> {
         .expect("it is one");
     let name = method["params"]["$ref"].as_str().expect("a type");
     let schema = described.pointer(&name[1..]).expect("it is there");
-    schema["properties"].as_object().expect("fields").clone()
+    // A deed of which nothing is asked has none.
+    schema["properties"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default()
 }
 
 #[test]

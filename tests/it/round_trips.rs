@@ -338,7 +338,7 @@ impl Answering {
         self.ask(
             id,
             "commit",
-            &json!({ "role": "user", "text": format!("number {id}") }),
+            &json!({ "role": "user", "message": format!("number {id}") }),
         );
     }
 
@@ -363,7 +363,7 @@ fn a_process_that_only_commits_has_one_connection() {
     // Nor does it need another where they are sent at once, nor to look in between.
     (40..80).for_each(|id| {
         let text = format!("number {id}");
-        answering.send(id, "commit", &json!({ "role": "user", "text": text }));
+        answering.send(id, "commit", &json!({ "role": "user", "message": text }));
     });
     (40..80).for_each(|_| drop(answering.answer()));
     for id in 80..120 {

@@ -3,7 +3,7 @@
     import tract
 
     repo = tract.init("talk")
-    repo.commit(role="user", text="Name a river.")
+    repo.commit(role="user", message="Name a river.")
     request = repo.compile("anthropic")     # a dict for Anthropic's SDK
 
 `tract.types` says what the answers hold. The bridges are modules of their own: `tract.langgraph`,

@@ -81,11 +81,11 @@ class Conversation:
                 to = newest.get("parent")
                 if items[:-1]:
                     left = [message_of(item) for item in items[:-1]]
-                    to = self.repo.commit(messages=left, after=to or "none")["commits"][-1]["hash"]
+                    to = self.repo.commit(batch=left, after=to or "none")["commits"][-1]["hash"]
                 self.go(to, tip, None, "pop")
             else:
                 # Something was done after it: it is hidden, and what was done stays.
-                self.repo.annotate([message["id"]], "skip", reason="popped", expect=tip)
+                self.repo.annotate([message["id"]], skip=True, reason="popped", expect=tip)
             return items
 
         items: List[Any] = []

@@ -229,48 +229,47 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
-        """Appends messages to the branch.
+    def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+        """Append one message, or replace one.
 
-        - `role`: Who speaks: system, developer, user, assistant or tool.
-        - `text`: The text.
-        - `call`: The id of the tool call that the text answers. The role is tool then.
-        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
-        - `messages`: In place of all that: several such messages. All are committed, or none.
-        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-                came before a stream broke off is kept, and marked as cut.
-        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
-        - `note`: A remark for people; no model sees it.
-        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
-        - `client`: The program that commits, and its version.
-        - `run`: An id of what that program is about.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-                moves it there; a collection may take away what never is. No budget is kept.
-        - `moves`: Other branches that move in the same operation, not with `after`.
-        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
+        - `role`: system, developer, user, assistant or tool
+        - `message`: The text
+        - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+                file (or -) with it
+        - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `edit`: Replace the content of this message; the old one stays in history
+        - `call`: The call that this tool result answers
+        - `model`: The model, from here on
+        - `temperature`: The temperature, from here on
+        - `max_tokens`: The longest reply, from here on
+        - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
+        - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
+        - `note`: A remark for people; no model sees it
+        - `author`: Who says it; by default the setting author.name, if there is one
+        - `client`: The program that commits, and its version
+        - `run`: An id of what that program is about
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+                move bring a branch there; gc may take away what no branch has. No budget is kept
+        - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent
         """
-        return self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
-        """Replaces the content of a message; the old one stays in history.
+    def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+        """Pin messages, skip them, or make them normal again.
 
-        - `rev`: The message.
-        - `text`: Its new text.
-        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        - `revs`: Messages
+        - `pin`: Never hide these messages
+        - `skip`: Leave these messages out of the context
+        - `normal`: Neither pin nor skip them
+        - `reason`: Why
+        - `dry_run`: Say what would change, and change nothing
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return self._ask("edit", {"rev": rev, "text": text, "message": message})
-
-    def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
-        """Pins messages, skips them, or makes them normal again.
-
-        - `revs`: The messages.
-        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
-        - `reason`: Why.
-        - `dry_run`: Say what would change, and change nothing.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        """
-        return self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
@@ -333,20 +332,29 @@ class Methods:
         """
         return self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
-    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
+    def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RedactAnswer:
+        """Replace secrets in the context with `[redacted:KIND]`.
 
-        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-        - `force`: With `operation`: undo it although somebody else did it.
-        - `to`: In place of one command: all back to right after this operation, which stays.
-        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
-        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
+        - `revs`: Only these messages
+        - `all`: All visible messages, as without REV
+        - `dry_run`: Say what would change, and change nothing
         """
-        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
+        return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
+
+    def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverse the last command, whatever it was.
+
+        - `operation`: The operation to reverse, instead of the newest one
+        - `force`: Reverse OP although somebody else did it
+        - `to`: Reverse every operation after this one, which stays
+        - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
+        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what to or since would reverse, and change nothing
+        """
+        return self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
     def redo(self) -> types.OperationAnswer:
-        """Takes the newest undo back.
+        """Reverse the last undo.
         """
         return self._ask("redo", {})
 
@@ -368,19 +376,30 @@ class Methods:
         """
         return self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
-    def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
-        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+    def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Bring another branch into this one.
 
-        - `rev`: The branch, session or commit that is merged.
-        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
-        - `summary`: A summary of its messages, in place of its last answer.
-        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
-        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
-        - `abort`: Give up the merge that is under way.
-        - `unrelated`: Also where both branches have nothing in common.
-        - `dry_run`: Say what would change, and change nothing.
+        - `rev`: A branch, a session or a commit
+        - `messages`: All of its messages
+        - `prompts`: What the user typed there, with what the client attached to it
+        - `message`: A summary of its messages, in place of its last answer
+        - `ours`: In conflicts, what this branch has holds
+        - `theirs`: In conflicts, what the other branch has holds
+        - `continue_`: Go on with the merge that is under way
+        - `abort`: Give up the merge that is under way
+        - `allow_unrelated_histories`: Also where the two have nothing in common
+        - `dry_run`: Change nothing; say what would come, and what is in conflict
         """
-        return self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+        return self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run})
+
+    def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
+        """Settle conflicts of a merge.
+
+        - `revs`: Messages in conflict
+        - `ours`: What this branch has holds
+        - `theirs`: What the other branch has holds
+        """
+        return self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
     def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Do the opposite of one commit; what came later stays.
@@ -391,16 +410,17 @@ class Methods:
         """
         return self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
 
-    def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
-        """Puts the branch's own commits on another base, all or none.
+    def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Put the branch's own commits on another base.
 
-        - `onto`: The new base.
-        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
-        - `skip`: Commits that stay behind.
-        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
-        - `dry_run`: Say what would become of each commit, and change nothing.
+        - `onto`: The new base: a branch or a commit
+        - `from_`: Take the commits after this one
+        - `skip`: Leave this commit behind; may be given several times
+        - `ours`: Where both sides changed a message, leave it as ONTO has it
+        - `theirs`: Where both sides changed a message, make it as this branch has it
+        - `dry_run`: Say what would become of each commit, and change nothing
         """
-        return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
+        return self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "ours": ours, "theirs": theirs, "dry_run": dry_run})
 
     def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
@@ -429,14 +449,15 @@ class Methods:
         """
         return self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
-        """Makes a branch, or deletes one.
+    def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+        """Start, rename or delete a branch.
 
-        - `name`: Its name.
-        - `rev`: Where it begins; where HEAD is, unless given.
-        - `delete`: Delete it instead.
+        - `name`: The branch
+        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
+        - `delete`: Delete the branch NAME
+        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
         """
-        return self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+        return self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
     def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
@@ -446,6 +467,21 @@ class Methods:
         """
         return self._ask("branches", {"limit": limit, "behind": behind})
 
+    def tag(self, name: str, *, rev: Optional[str] = None, delete: Optional[bool] = None, message: Optional[str] = None) -> types.TagFacts:
+        """Make or delete a tag.
+
+        - `name`: The tag
+        - `rev`: What to tag, instead of HEAD
+        - `delete`: Delete the tag NAME
+        - `message`: A note to keep with the tag
+        """
+        return self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})
+
+    def tags(self) -> types.TagsAnswer:
+        """Lists the tags.
+        """
+        return self._ask("tags", {})
+
     def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.
 
@@ -453,33 +489,68 @@ class Methods:
         """
         return self._ask("reflog", {"limit": limit})
 
-    def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, secrets: Optional[types.SecretsLeave] = None) -> types.CarriedAnswer:
-        """Brings branches and sessions to another repository.
+    def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, force_with_lease: Optional[bool] = None, delete: Optional[bool] = None, set_upstream: Optional[bool] = None, dry_run: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.CarriedAnswer:
+        """Send commits to another repository.
 
-        - `remote`: The remote; origin, or the only one, unless given.
-        - `refs`: Branches, tags and sessions; HEAD's branch and its session unless given.
-        - `all`: All of them.
-        - `sources`: Also the session files that were kept.
-        - `secrets`: What is done about secrets: refuse or allow.
+        - `remote`: The remote, or a URL; by default that of the branch, origin, or the only one
+        - `refs`: Branches, tags, sessions
+        - `all`: All branches, tags and sessions
+        - `sources`: Also send the session files that were imported
+        - `force_with_lease`: Let a ref there lose commits, if it is where it was last seen
+        - `delete`: Delete these refs there
+        - `set_upstream`: From now on push and pull this branch there
+        - `dry_run`: Say what would be sent, and send nothing
+        - `allow_secrets`: Send secrets, too
         """
-        return self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
+        return self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "force_with_lease": force_with_lease, "delete": delete, "set_upstream": set_upstream, "dry_run": dry_run, "allow_secrets": allow_secrets})
 
-    def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
-        """Brings what another repository has, and moves the branch and sessions forward.
+    def fetch(self, remote: Optional[str] = None, *, sources: Optional[bool] = None, all: Optional[bool] = None, prune: Optional[bool] = None) -> types.CarriedAnswer:
+        """Get commits from another repository; your branches stay.
 
-        - `remote`: The remote; origin, or the only one, unless given.
-        - `fetch_only`: Fetch alone: move no branch and no session of one's own.
-        - `sources`: Also the session files that it has kept.
-        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
+        - `remote`: The remote; by default that of the branch, origin, or the only one
+        - `sources`: Also the session files that are kept there
+        - `all`: From all remotes
+        - `prune`: Forget refs that no longer exist there
         """
-        return self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
+        return self._ask("fetch", {"remote": remote, "sources": sources, "all": all, "prune": prune})
 
-    def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
-        """Checks everything for damage.
+    def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None) -> types.CarriedAnswer:
+        """Fetch, and move your branch and sessions forward.
 
-        - `counts`: Count the tokens of messages again, too.
+        - `remote`: The remote; by default that of the branch, origin, or the only one
+        - `branch`: The branch there, instead of the one with the name of yours
+        - `sources`: Also the session files that are kept there
+        - `merge`: Merge where both have new commits
+        - `no_merge`: Do not, whatever pull.merge says
         """
-        return self._ask("fsck", {"counts": counts})
+        return self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
+
+    def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
+        """Delete what no branch, tag, session or undo needs any more.
+
+        - `expire`: Forget commands older than this: a number of days, now, or never
+        - `keep`: Which imported sessions are kept: so many, days such as 90d, both (100,90d), or all
+        - `dry_run`: Change nothing; say what would go
+        """
+        return self._ask("gc", {"expire": expire, "keep": keep, "dry_run": dry_run})
+
+    def purge(self, revs: Optional[List[str]] = None, *, match: Optional[str] = None, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.PurgeAnswer:
+        """Erase messages from history, for good.
+
+        - `revs`: The messages to erase
+        - `match`: All messages that match this
+        - `force`: Confirm that it is erased for good
+        - `dry_run`: Say what would go, and change nothing
+        """
+        return self._ask("purge", {"revs": revs, "match": match, "force": force, "dry_run": dry_run})
+
+    def fsck(self, repair: Optional[bool] = None, *, requests: Optional[bool] = None) -> types.FsckAnswer:
+        """Check the repository for damage, and repair it if asked.
+
+        - `repair`: Rebuild what can be rebuilt, and set damaged rows aside
+        - `requests`: Only check each request that a client recorded against the client's own hash
+        """
+        return self._ask("fsck", {"repair": repair, "requests": requests})
 
     def doctor(self) -> types.DoctorAnswer:
         """Tells how the file or the server stands where the repository is kept, and what needs attention.
@@ -724,48 +795,47 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, text: Optional[str] = None, *, call: Optional[str] = None, message: Any = None, messages: Optional[List[Any]] = None, events: Optional[List[Any]] = None, settings: Optional[Dict[str, Any]] = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
-        """Appends messages to the branch.
+    async def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+        """Append one message, or replace one.
 
-        - `role`: Who speaks: system, developer, user, assistant or tool.
-        - `text`: The text.
-        - `call`: The id of the tool call that the text answers. The role is tool then.
-        - `message`: In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it.
-        - `messages`: In place of all that: several such messages. All are committed, or none.
-        - `events`: In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-                came before a stream broke off is kept, and marked as cut.
-        - `settings`: Request settings that hold from the first of them on: model, temperature, tools, …
-        - `note`: A remark for people; no model sees it.
-        - `author`: Who says it: a person, or a program in their place. The setting `author.name` unless given.
-        - `client`: The program that commits, and its version.
-        - `run`: An id of what that program is about.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        - `after`: Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-                moves it there; a collection may take away what never is. No budget is kept.
-        - `moves`: Other branches that move in the same operation, not with `after`.
-        - `unbudgeted`: Keep no budget: for a branch that no model is sent.
+        - `role`: system, developer, user, assistant or tool
+        - `message`: The text
+        - `json`: One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+                file (or -) with it
+        - `batch`: Such messages: all are committed, or none; on the command line a file (or -) with one on each line
+        - `events`: The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+                one on each line. What came before a stream broke off is kept, and marked as cut
+        - `edit`: Replace the content of this message; the old one stays in history
+        - `call`: The call that this tool result answers
+        - `model`: The model, from here on
+        - `temperature`: The temperature, from here on
+        - `max_tokens`: The longest reply, from here on
+        - `set`: Any other setting, by its key; on the command line VALUE is JSON or a plain text
+        - `tools`: The tools that the model may call, a JSON array; on the command line a file with it
+        - `note`: A remark for people; no model sees it
+        - `author`: Who says it; by default the setting author.name, if there is one
+        - `client`: The program that commits, and its version
+        - `run`: An id of what that program is about
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
+        - `after`: Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+                move bring a branch there; gc may take away what no branch has. No budget is kept
+        - `moves`: Other branches that move in the same operation; on the command line each as JSON
+        - `unbudgeted`: Keep no budget: for a branch that no model is sent
         """
-        return await self._ask("commit", {"role": role, "text": text, "call": call, "message": message, "messages": messages, "events": events, "settings": settings, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
+        return await self._ask("commit", {"role": role, "message": message, "json": json, "batch": batch, "events": events, "edit": edit, "call": call, "model": model, "temperature": temperature, "max_tokens": max_tokens, "set": set, "tools": tools, "note": note, "author": author, "client": client, "run": run, "expect": expect, "after": after, "moves": moves, "unbudgeted": unbudgeted})
 
-    async def edit(self, rev: str, text: Optional[str] = None, *, message: Any = None) -> types.CommitAnswer:
-        """Replaces the content of a message; the old one stays in history.
+    async def annotate(self, revs: List[str], *, pin: Optional[bool] = None, skip: Optional[bool] = None, normal: Optional[bool] = None, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
+        """Pin messages, skip them, or make them normal again.
 
-        - `rev`: The message.
-        - `text`: Its new text.
-        - `message`: In place of the text: a message as OpenAI or Anthropic write it.
+        - `revs`: Messages
+        - `pin`: Never hide these messages
+        - `skip`: Leave these messages out of the context
+        - `normal`: Neither pin nor skip them
+        - `reason`: Why
+        - `dry_run`: Say what would change, and change nothing
+        - `expect`: Refuse (exit 4) unless the branch is at REV; none: unless it has no commit
         """
-        return await self._ask("edit", {"rev": rev, "text": text, "message": message})
-
-    async def annotate(self, revs: List[str], priority: str, *, reason: Optional[str] = None, dry_run: Optional[bool] = None, expect: Optional[str] = None) -> types.Changed:
-        """Pins messages, skips them, or makes them normal again.
-
-        - `revs`: The messages.
-        - `priority`: pinned: never hidden; skip: out of the context; normal: neither.
-        - `reason`: Why.
-        - `dry_run`: Say what would change, and change nothing.
-        - `expect`: Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit.
-        """
-        return await self._ask("annotate", {"revs": revs, "priority": priority, "reason": reason, "dry_run": dry_run, "expect": expect})
+        return await self._ask("annotate", {"revs": revs, "pin": pin, "skip": skip, "normal": normal, "reason": reason, "dry_run": dry_run, "expect": expect})
 
     async def prune(self, turns: Optional[int] = None, *, protect: Optional[Union[str, float]] = None, min: Optional[Union[str, float]] = None, larger_than: Optional[Union[str, float]] = None, tool: Optional[List[str]] = None, to_budget: Optional[Union[str, float]] = None, by_our_count: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Replace old, big tool outputs with one line each; the calls stay.
@@ -828,20 +898,29 @@ class AsyncMethods:
         """
         return await self._ask("clear", {"all": all, "dry_run": dry_run, "purge": purge, "force": force})
 
-    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since_ms: Optional[int] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
-        """Reverses the last command, whatever it was, or one that is named, or all back to a point.
+    async def redact(self, revs: Optional[List[str]] = None, *, all: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RedactAnswer:
+        """Replace secrets in the context with `[redacted:KIND]`.
 
-        - `operation`: Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-        - `force`: With `operation`: undo it although somebody else did it.
-        - `to`: In place of one command: all back to right after this operation, which stays.
-        - `since_ms`: In place of one command: all from this time on, in milliseconds since 1970.
-        - `captured`: With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-        - `dry_run`: With `to` or `since_ms`: say what would be undone, and change nothing.
+        - `revs`: Only these messages
+        - `all`: All visible messages, as without REV
+        - `dry_run`: Say what would change, and change nothing
         """
-        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since_ms": since_ms, "captured": captured, "dry_run": dry_run})
+        return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
+
+    async def undo(self, operation: Optional[int] = None, *, force: Optional[bool] = None, to: Optional[int] = None, since: Optional[Union[str, float]] = None, captured: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.OperationAnswer:
+        """Reverse the last command, whatever it was.
+
+        - `operation`: The operation to reverse, instead of the newest one
+        - `force`: Reverse OP although somebody else did it
+        - `to`: Reverse every operation after this one, which stays
+        - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
+        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what to or since would reverse, and change nothing
+        """
+        return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
     async def redo(self) -> types.OperationAnswer:
-        """Takes the newest undo back.
+        """Reverse the last undo.
         """
         return await self._ask("redo", {})
 
@@ -863,19 +942,30 @@ class AsyncMethods:
         """
         return await self._ask("pick", {"revs": revs, "dry_run": dry_run})
 
-    async def merge(self, rev: Optional[str] = None, *, form: Optional[types.MergedAs] = None, summary: Optional[str] = None, settle: Optional[Wins] = None, resolve: Optional[List[str]] = None, abort: Optional[bool] = None, unrelated: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
-        """Brings another branch into this one: its messages at the end, its changes of shared messages.
+    async def merge(self, rev: Optional[str] = None, *, messages: Optional[bool] = None, prompts: Optional[bool] = None, message: Optional[str] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, continue_: Optional[bool] = None, abort: Optional[bool] = None, allow_unrelated_histories: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.MergeAnswer:
+        """Bring another branch into this one.
 
-        - `rev`: The branch, session or commit that is merged.
-        - `form`: What of its own messages is brought: one message, all messages, or the prompts.
-        - `summary`: A summary of its messages, in place of its last answer.
-        - `settle`: Whose change holds of every message that both changed; a conflict unless given.
-        - `resolve`: Of the merge that is under way: settle these messages by `settle`, and no more.
-        - `abort`: Give up the merge that is under way.
-        - `unrelated`: Also where both branches have nothing in common.
-        - `dry_run`: Say what would change, and change nothing.
+        - `rev`: A branch, a session or a commit
+        - `messages`: All of its messages
+        - `prompts`: What the user typed there, with what the client attached to it
+        - `message`: A summary of its messages, in place of its last answer
+        - `ours`: In conflicts, what this branch has holds
+        - `theirs`: In conflicts, what the other branch has holds
+        - `continue_`: Go on with the merge that is under way
+        - `abort`: Give up the merge that is under way
+        - `allow_unrelated_histories`: Also where the two have nothing in common
+        - `dry_run`: Change nothing; say what would come, and what is in conflict
         """
-        return await self._ask("merge", {"rev": rev, "form": form, "summary": summary, "settle": settle, "resolve": resolve, "abort": abort, "unrelated": unrelated, "dry_run": dry_run})
+        return await self._ask("merge", {"rev": rev, "messages": messages, "prompts": prompts, "message": message, "ours": ours, "theirs": theirs, "continue": continue_, "abort": abort, "allow_unrelated_histories": allow_unrelated_histories, "dry_run": dry_run})
+
+    async def resolve(self, revs: Optional[List[str]] = None, *, ours: Optional[bool] = None, theirs: Optional[bool] = None) -> types.ResolveAnswer:
+        """Settle conflicts of a merge.
+
+        - `revs`: Messages in conflict
+        - `ours`: What this branch has holds
+        - `theirs`: What the other branch has holds
+        """
+        return await self._ask("resolve", {"revs": revs, "ours": ours, "theirs": theirs})
 
     async def revert(self, rev: str, *, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.Changed:
         """Do the opposite of one commit; what came later stays.
@@ -886,16 +976,17 @@ class AsyncMethods:
         """
         return await self._ask("revert", {"rev": rev, "force": force, "dry_run": dry_run})
 
-    async def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, conflicts: Optional[str] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
-        """Puts the branch's own commits on another base, all or none.
+    async def rebase(self, onto: str, *, from_: Optional[str] = None, skip: Optional[List[str]] = None, ours: Optional[bool] = None, theirs: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.RebaseAnswer:
+        """Put the branch's own commits on another base.
 
-        - `onto`: The new base.
-        - `from_`: The commit behind which the branch's own ones begin; where it parted from the new base, unless given.
-        - `skip`: Commits that stay behind.
-        - `conflicts`: Where both changed a message: `ours`, as the new base has it, or `theirs`, as the branch has it.
-        - `dry_run`: Say what would become of each commit, and change nothing.
+        - `onto`: The new base: a branch or a commit
+        - `from_`: Take the commits after this one
+        - `skip`: Leave this commit behind; may be given several times
+        - `ours`: Where both sides changed a message, leave it as ONTO has it
+        - `theirs`: Where both sides changed a message, make it as this branch has it
+        - `dry_run`: Say what would become of each commit, and change nothing
         """
-        return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "conflicts": conflicts, "dry_run": dry_run})
+        return await self._ask("rebase", {"onto": onto, "from": from_, "skip": skip, "ours": ours, "theirs": theirs, "dry_run": dry_run})
 
     async def reset(self, rev: Optional[str] = None, *, soft: Optional[bool] = None, hard: Optional[bool] = None, root: Optional[bool] = None, expect: Optional[str] = None) -> types.MoveAnswer:
         """Move the branch back to a commit; what came later leaves it.
@@ -924,14 +1015,15 @@ class AsyncMethods:
         """
         return await self._ask("checkout", {"rev": rev, "new_branch": new_branch})
 
-    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None) -> types.Position:
-        """Makes a branch, or deletes one.
+    async def branch(self, name: str, rev: Optional[str] = None, *, delete: Optional[bool] = None, rename: Optional[bool] = None) -> types.Position:
+        """Start, rename or delete a branch.
 
-        - `name`: Its name.
-        - `rev`: Where it begins; where HEAD is, unless given.
-        - `delete`: Delete it instead.
+        - `name`: The branch
+        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
+        - `delete`: Delete the branch NAME
+        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
         """
-        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete})
+        return await self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
     async def branches(self, limit: Optional[int] = None, *, behind: Optional[str] = None) -> types.BranchesAnswer:
         """Lists the branches, the one with the newest commit first.
@@ -941,6 +1033,21 @@ class AsyncMethods:
         """
         return await self._ask("branches", {"limit": limit, "behind": behind})
 
+    async def tag(self, name: str, *, rev: Optional[str] = None, delete: Optional[bool] = None, message: Optional[str] = None) -> types.TagFacts:
+        """Make or delete a tag.
+
+        - `name`: The tag
+        - `rev`: What to tag, instead of HEAD
+        - `delete`: Delete the tag NAME
+        - `message`: A note to keep with the tag
+        """
+        return await self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})
+
+    async def tags(self) -> types.TagsAnswer:
+        """Lists the tags.
+        """
+        return await self._ask("tags", {})
+
     async def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
         """Lists the commands that were given, newest first, and what each moved.
 
@@ -948,33 +1055,68 @@ class AsyncMethods:
         """
         return await self._ask("reflog", {"limit": limit})
 
-    async def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, secrets: Optional[types.SecretsLeave] = None) -> types.CarriedAnswer:
-        """Brings branches and sessions to another repository.
+    async def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, force_with_lease: Optional[bool] = None, delete: Optional[bool] = None, set_upstream: Optional[bool] = None, dry_run: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.CarriedAnswer:
+        """Send commits to another repository.
 
-        - `remote`: The remote; origin, or the only one, unless given.
-        - `refs`: Branches, tags and sessions; HEAD's branch and its session unless given.
-        - `all`: All of them.
-        - `sources`: Also the session files that were kept.
-        - `secrets`: What is done about secrets: refuse or allow.
+        - `remote`: The remote, or a URL; by default that of the branch, origin, or the only one
+        - `refs`: Branches, tags, sessions
+        - `all`: All branches, tags and sessions
+        - `sources`: Also send the session files that were imported
+        - `force_with_lease`: Let a ref there lose commits, if it is where it was last seen
+        - `delete`: Delete these refs there
+        - `set_upstream`: From now on push and pull this branch there
+        - `dry_run`: Say what would be sent, and send nothing
+        - `allow_secrets`: Send secrets, too
         """
-        return await self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "secrets": secrets})
+        return await self._ask("push", {"remote": remote, "refs": refs, "all": all, "sources": sources, "force_with_lease": force_with_lease, "delete": delete, "set_upstream": set_upstream, "dry_run": dry_run, "allow_secrets": allow_secrets})
 
-    async def pull(self, remote: Optional[str] = None, *, fetch_only: Optional[bool] = None, sources: Optional[bool] = None, merge: Optional[bool] = None) -> types.CarriedAnswer:
-        """Brings what another repository has, and moves the branch and sessions forward.
+    async def fetch(self, remote: Optional[str] = None, *, sources: Optional[bool] = None, all: Optional[bool] = None, prune: Optional[bool] = None) -> types.CarriedAnswer:
+        """Get commits from another repository; your branches stay.
 
-        - `remote`: The remote; origin, or the only one, unless given.
-        - `fetch_only`: Fetch alone: move no branch and no session of one's own.
-        - `sources`: Also the session files that it has kept.
-        - `merge`: Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given.
+        - `remote`: The remote; by default that of the branch, origin, or the only one
+        - `sources`: Also the session files that are kept there
+        - `all`: From all remotes
+        - `prune`: Forget refs that no longer exist there
         """
-        return await self._ask("pull", {"remote": remote, "fetch_only": fetch_only, "sources": sources, "merge": merge})
+        return await self._ask("fetch", {"remote": remote, "sources": sources, "all": all, "prune": prune})
 
-    async def fsck(self, counts: Optional[bool] = None) -> types.FsckAnswer:
-        """Checks everything for damage.
+    async def pull(self, remote: Optional[str] = None, *, branch: Optional[str] = None, sources: Optional[bool] = None, merge: Optional[bool] = None, no_merge: Optional[bool] = None) -> types.CarriedAnswer:
+        """Fetch, and move your branch and sessions forward.
 
-        - `counts`: Count the tokens of messages again, too.
+        - `remote`: The remote; by default that of the branch, origin, or the only one
+        - `branch`: The branch there, instead of the one with the name of yours
+        - `sources`: Also the session files that are kept there
+        - `merge`: Merge where both have new commits
+        - `no_merge`: Do not, whatever pull.merge says
         """
-        return await self._ask("fsck", {"counts": counts})
+        return await self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
+
+    async def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
+        """Delete what no branch, tag, session or undo needs any more.
+
+        - `expire`: Forget commands older than this: a number of days, now, or never
+        - `keep`: Which imported sessions are kept: so many, days such as 90d, both (100,90d), or all
+        - `dry_run`: Change nothing; say what would go
+        """
+        return await self._ask("gc", {"expire": expire, "keep": keep, "dry_run": dry_run})
+
+    async def purge(self, revs: Optional[List[str]] = None, *, match: Optional[str] = None, force: Optional[bool] = None, dry_run: Optional[bool] = None) -> types.PurgeAnswer:
+        """Erase messages from history, for good.
+
+        - `revs`: The messages to erase
+        - `match`: All messages that match this
+        - `force`: Confirm that it is erased for good
+        - `dry_run`: Say what would go, and change nothing
+        """
+        return await self._ask("purge", {"revs": revs, "match": match, "force": force, "dry_run": dry_run})
+
+    async def fsck(self, repair: Optional[bool] = None, *, requests: Optional[bool] = None) -> types.FsckAnswer:
+        """Check the repository for damage, and repair it if asked.
+
+        - `repair`: Rebuild what can be rebuilt, and set damaged rows aside
+        - `requests`: Only check each request that a client recorded against the client's own hash
+        """
+        return await self._ask("fsck", {"repair": repair, "requests": requests})
 
     async def doctor(self) -> types.DoctorAnswer:
         """Tells how the file or the server stands where the repository is kept, and what needs attention.

@@ -196,7 +196,7 @@ class Repo(Methods):
 def streamed(heard: List[Any]) -> Dict[str, Any]:
     """Events of a stream, or pieces of text, as parameters of a commit."""
     if all(isinstance(one, str) for one in heard):
-        return {"role": "assistant", "text": "".join(heard)}
+        return {"role": "assistant", "message": "".join(heard)}
     return {"events": [one for one in heard if not _is_helper(one)]}
 
 

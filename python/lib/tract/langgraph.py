@@ -159,7 +159,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         if talk is not None and talk.tip != thread.talk:
             moves = [{"branch": TALK + end, "to": talk.tip, "expect": thread.talk or "none"}]
         made = at.commit(
-            message={"role": "user", "content": [{"type": _BLOCK, **record}]},
+            json={"role": "user", "content": [{"type": _BLOCK, **record}]},
             expect=thread.tip or "none",
             moves=moves or None,
             unbudgeted=True,
@@ -290,7 +290,7 @@ class TractSaver(BaseCheckpointSaver[int]):
         if any(commit is not None for _, commit in said[keep:]):
             tip = next((commit for _, commit in reversed(said[:keep]) if commit is not None), None)
         given = [message for _, message in known if message is not None]
-        commits = iter(talk.commit(messages=given, after=tip or "none")["commits"] if given else ())
+        commits = iter(talk.commit(batch=given, after=tip or "none")["commits"] if given else ())
         add = [[text, next(commits)["hash"] if message is not None else None] for text, message in known]
         tip = next((commit for _, commit in reversed(add) if commit is not None), tip)
         is_new = said is not thread.said or keep < len(said) or add or (number is not None and number != thread.said_of)
@@ -438,7 +438,7 @@ class TractSaver(BaseCheckpointSaver[int]):
                 tip = None
                 if records:
                     blocks = [{"role": "user", "content": [{"type": _BLOCK, **record}]} for record in records]
-                    tip = self.repo.at(RECORDS + end).commit(messages=blocks, after="none")["commits"][-1]["hash"]
+                    tip = self.repo.at(RECORDS + end).commit(batch=blocks, after="none")["commits"][-1]["hash"]
                 moves.append({"branch": RECORDS + end, "to": tip, "expect": thread.tip or "none"})
                 of_root = [kept for kept in (thread.kept[key] for key in stay) if kept.ns == ""]
                 last = max(of_root, key=lambda kept: kept.at).tip if of_root else None

@@ -123,7 +123,7 @@ class TractSession(SessionABC):
         """Adds items, all of them or none."""
         if items:
             messages = [_said(item) for item in items]
-            await settled(asyncio.to_thread(self.repo.commit, messages=messages))
+            await settled(asyncio.to_thread(self.repo.commit, batch=messages))
 
     async def pop_item(self) -> Optional[TResponseInputItem]:
         """Takes the newest item out, and gives it."""

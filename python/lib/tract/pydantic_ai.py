@@ -219,11 +219,11 @@ class History:
             if context is None or there:
                 if there and _instructions(there[-1]) != given[-1]:
                     # Only the newest ones are sent.
-                    self.repo.edit(there[-1]["id"], message=_system(given[-1]))
-                made = self.repo.commit(messages=messages)["commits"]
+                    self.repo.commit(edit=there[-1]["id"], json=_system(given[-1]))
+                made = self.repo.commit(batch=messages)["commits"]
                 return [commit["hash"] for commit in made]
             expect = context.get("commit", "none")
-            made = self.repo.commit(messages=[_system(given[-1]), *messages], expect=expect)["commits"]
+            made = self.repo.commit(batch=[_system(given[-1]), *messages], expect=expect)["commits"]
             return [commit["hash"] for commit in made[1:]]
 
         return anew(deed)

@@ -246,39 +246,57 @@ class BisectParams(TypedDict, total=False):
 
 
 class CommitParams(TypedDict, total=False):
-    """A message that is said: a role and a text, or a message in a provider's form."""
+    """Append one message, or replace one
+    
+    message is what the model reads; note is a remark for people, as git's message is. A text is never
+    taken for JSON: json, batch and events say that it is.
+    
+    If a budget is set (budget.max) and the message goes beyond it, the setting
+    budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
+    nothing."""
     role: Optional[str]
-    """Who speaks: system, developer, user, assistant or tool."""
-    text: Optional[str]
-    """The text."""
-    call: Optional[str]
-    """The id of the tool call that the text answers. The role is tool then."""
-    message: Any
-    """In place of role and text: a message as OpenAI or Anthropic write it, or the response that holds it."""
-    messages: List[Any]
-    """In place of all that: several such messages. All are committed, or none."""
+    """system, developer, user, assistant or tool"""
+    message: Optional[str]
+    """The text"""
+    json: Any
+    """One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
+    file (or -) with it"""
+    batch: List[Any]
+    """Such messages: all are committed, or none; on the command line a file (or -) with one on each line"""
     events: List[Any]
-    """In place of all that: the events of a reply that was streamed, as Anthropic's or OpenAI's API sends them. What
-    came before a stream broke off is kept, and marked as cut."""
-    settings: Dict[str, Any]
-    """Request settings that hold from the first of them on: model, temperature, tools, …"""
+    """The events of a reply that was streamed, as a provider's API sends them; on the command line a file (or -) with
+    one on each line. What came before a stream broke off is kept, and marked as cut"""
+    edit: Optional[str]
+    """Replace the content of this message; the old one stays in history"""
+    call: Optional[str]
+    """The call that this tool result answers"""
+    model: Optional[str]
+    """The model, from here on"""
+    temperature: Optional[Union[str, float]]
+    """The temperature, from here on"""
+    max_tokens: Optional[Union[str, float]]
+    """The longest reply, from here on"""
+    set: Dict[str, Any]
+    """Any other setting, by its key; on the command line VALUE is JSON or a plain text"""
+    tools: Any
+    """The tools that the model may call, a JSON array; on the command line a file with it"""
     note: Optional[str]
-    """A remark for people; no model sees it."""
+    """A remark for people; no model sees it"""
     author: Optional[str]
-    """Who says it: a person, or a program in their place. The setting `author.name` unless given."""
+    """Who says it; by default the setting author.name, if there is one"""
     client: Optional[str]
-    """The program that commits, and its version."""
+    """The program that commits, and its version"""
     run: Optional[str]
-    """An id of what that program is about."""
+    """An id of what that program is about"""
     expect: Optional[str]
-    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
     after: Optional[str]
-    """Behind this commit (`none`: as a first one) instead of on the branch, which stays where it is. `advance` or `move`
-    moves it there; a collection may take away what never is. No budget is kept."""
+    """Commit behind REV (none: as a first one), not on the branch, which stays where it is. The methods advance and
+    move bring a branch there; gc may take away what no branch has. No budget is kept"""
     moves: List[BranchMoveParams]
-    """Other branches that move in the same operation, not with `after`."""
+    """Other branches that move in the same operation; on the command line each as JSON"""
     unbudgeted: bool
-    """Keep no budget: for a branch that no model is sent."""
+    """Keep no budget: for a branch that no model is sent"""
 
 
 class _BranchMoveParams(TypedDict):
@@ -309,36 +327,34 @@ class AdvanceParams(_AdvanceParams, total=False):
     """What the log of operations calls it."""
 
 
-class _EditParams(TypedDict):
-    """Which message, and what it is to say."""
-    rev: str
-    """The message."""
-
-
-class EditParams(_EditParams, total=False):
-    """Which message, and what it is to say."""
-    text: Optional[str]
-    """Its new text."""
-    message: Any
-    """In place of the text: a message as OpenAI or Anthropic write it."""
-
-
 class _AnnotateParams(TypedDict):
-    """Which messages, and what they are to be."""
+    """Pin messages, skip them, or make them normal again
+    
+    Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
+    context until they are normal again; a call goes together with its results. `tract pin REV` and
+    `tract unpin REV` are short for pin and normal."""
     revs: List[str]
-    """The messages."""
-    priority: str
-    """pinned: never hidden; skip: out of the context; normal: neither."""
+    """Messages"""
 
 
 class AnnotateParams(_AnnotateParams, total=False):
-    """Which messages, and what they are to be."""
+    """Pin messages, skip them, or make them normal again
+    
+    Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
+    context until they are normal again; a call goes together with its results. `tract pin REV` and
+    `tract unpin REV` are short for pin and normal."""
+    pin: bool
+    """Never hide these messages"""
+    skip: bool
+    """Leave these messages out of the context"""
+    normal: bool
+    """Neither pin nor skip them"""
     reason: Optional[str]
-    """Why."""
+    """Why"""
     dry_run: bool
-    """Say what would change, and change nothing."""
+    """Say what would change, and change nothing"""
     expect: Optional[str]
-    """Refuse (exit code 4) unless the branch is at this revision; `none`: unless it has no commit."""
+    """Refuse (exit 4) unless the branch is at REV; none: unless it has no commit"""
 
 
 class PruneParams(TypedDict, total=False):
@@ -475,24 +491,51 @@ class ClearParams(TypedDict, total=False):
     """Confirm that it is erased for good"""
 
 
-class UndoParams(TypedDict, total=False):
-    """Which command."""
-    operation: Optional[int]
-    """Its number, as `reflog` lists it; the newest that is not undone yet, unless given."""
-    force: bool
-    """With `operation`: undo it although somebody else did it."""
-    to: Optional[int]
-    """In place of one command: all back to right after this operation, which stays."""
-    since_ms: Optional[int]
-    """In place of one command: all from this time on, in milliseconds since 1970."""
-    captured: bool
-    """With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought."""
+class RedactParams(TypedDict, total=False):
+    """Replace secrets in the context with `[redacted:KIND]`
+    
+    Looks for keys, tokens and passwords of well-known forms in the visible messages, or in the messages
+    that you name. Each message with one is edited, as `tract commit --edit` does it. The history and the
+    kept session files still hold the secrets: only purge erases them. To allow a text that only
+    looks like a secret, set secrets.allow: `tract config --global secrets.allow REGEX`."""
+    revs: List[str]
+    """Only these messages"""
+    all: bool
+    """All visible messages, as without REV"""
     dry_run: bool
-    """With `to` or `since_ms`: say what would be undone, and change nothing."""
+    """Say what would change, and change nothing"""
+
+
+class UndoParams(TypedDict, total=False):
+    """Reverse the last command, whatever it was
+    
+    All refs that the command moved go back at once. A second undo reverses the command before it. The
+    last command is the last one that was typed in this repository. In the repository of a home it is the last one
+    that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
+    not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
+    moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
+    point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+    is given."""
+    operation: Optional[int]
+    """The operation to reverse, instead of the newest one"""
+    force: bool
+    """Reverse OP although somebody else did it"""
+    to: Optional[int]
+    """Reverse every operation after this one, which stays"""
+    since: Optional[Union[str, float]]
+    """Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970"""
+    captured: bool
+    """With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in"""
+    dry_run: bool
+    """List what to or since would reverse, and change nothing"""
 
 
 class RedoParams(TypedDict):
-    """Nothing is asked."""
+    """Reverse the last undo
+    
+    A second redo reverses the undo before it, and so on to where the undoing began. After any other
+    command there is nothing to redo, because its commits would be lost. What an undo with to or since
+    reversed comes back all at once."""
     pass
 
 
@@ -552,32 +595,32 @@ class PickParams(_PickParams, total=False):
     """Say what would be copied, and change nothing"""
 
 
-class MergeParams(TypedDict, total=False):
-    """What, and how. Without `rev`: the merge that is under way goes on."""
-    rev: Optional[str]
-    """The branch, session or commit that is merged."""
-    form: MergedAs
-    """What of its own messages is brought: one message, all messages, or the prompts."""
-    summary: Optional[str]
-    """A summary of its messages, in place of its last answer."""
-    settle: Optional[Wins]
-    """Whose change holds of every message that both changed; a conflict unless given."""
-    resolve: List[str]
-    """Of the merge that is under way: settle these messages by `settle`, and no more."""
-    abort: bool
-    """Give up the merge that is under way."""
-    unrelated: bool
-    """Also where both branches have nothing in common."""
-    dry_run: bool
-    """Say what would change, and change nothing."""
+MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "bool", "prompts": "bool", "message": "Optional[str]", "ours": "bool", "theirs": "bool", "continue": "bool", "abort": "bool", "allow_unrelated_histories": "bool", "dry_run": "bool"}, total=False)
+"""Bring another branch into this one
+    
+    What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
+    message, which a summary stands in, or else the other branch's last answer. messages brings all of its messages,
+    those that it hid as hidden ones; prompts what the user typed there, with what the client attached to it. What the other branch changed of messages
+    that both have is changed here as well: edits, hides, restores, priorities.
+    
+    Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
+    again. A tool call without its result does not come.
+    
+    Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
+    ours or theirs says whose change holds; resolve says it message by message, and then the merge goes on with continue."""
 
 
-MergedAs = Literal["message", "messages", "prompts"]
-"""What of the other branch's own messages is brought."""
-
-
-Wins = Literal["ours", "theirs"]
-"""Whose change of a message holds that both branches changed."""
+class ResolveParams(TypedDict, total=False):
+    """Settle conflicts of a merge
+    
+    Where merge has found messages that both branches changed differently, this says whose change holds of each.
+    Nothing is written before the merge goes on, by `tract merge --continue`. Without a message, it lists what is still in conflict."""
+    revs: List[str]
+    """Messages in conflict"""
+    ours: bool
+    """What this branch has holds"""
+    theirs: bool
+    """What the other branch has holds"""
 
 
 class _RevertParams(TypedDict):
@@ -604,8 +647,14 @@ class RevertParams(_RevertParams, total=False):
     """Say what would change, and change nothing"""
 
 
-RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "conflicts": "Optional[str]", "dry_run": "bool"}, total=False)
-"""Where to, and from where."""
+RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "ours": "bool", "theirs": "bool", "dry_run": "bool"}, total=False)
+"""Put the branch's own commits on another base
+    
+    Takes the commits since the branch parted from ONTO, or those after from, and makes each of them
+    again on ONTO: messages, edits, compactions and other hides, restores, pins, with their settings,
+    notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
+    it was. Where a commit does not fit, or both sides changed a message differently, nothing is
+    written and each is named; skip, ours and theirs settle it."""
 
 
 class ResetParams(TypedDict, total=False):
@@ -651,17 +700,23 @@ class CheckoutParams(TypedDict, total=False):
 
 
 class _BranchParams(TypedDict):
-    """Its name, and where it begins."""
+    """Start, rename or delete a branch
+    
+    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
     name: str
-    """Its name."""
+    """The branch"""
 
 
 class BranchParams(_BranchParams, total=False):
-    """Its name, and where it begins."""
+    """Start, rename or delete a branch
+    
+    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
     rev: Optional[str]
-    """Where it begins; where HEAD is, unless given."""
+    """Where the branch starts, instead of HEAD; with rename its new name"""
     delete: bool
-    """Delete it instead."""
+    """Delete the branch NAME"""
+    rename: bool
+    """Rename the branch NAME to REV, or the one that HEAD is on to NAME"""
 
 
 class BranchesParams(TypedDict, total=False):
@@ -672,6 +727,31 @@ class BranchesParams(TypedDict, total=False):
     """Only those that come behind this branch in the list: the last one of the page before."""
 
 
+class _TagParams(TypedDict):
+    """Make or delete a tag
+    
+    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    name: str
+    """The tag"""
+
+
+class TagParams(_TagParams, total=False):
+    """Make or delete a tag
+    
+    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    rev: Optional[str]
+    """What to tag, instead of HEAD"""
+    delete: bool
+    """Delete the tag NAME"""
+    message: Optional[str]
+    """A note to keep with the tag"""
+
+
+class TagsParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
 class ReflogParams(TypedDict, total=False):
     """How many."""
     limit: Optional[int]
@@ -679,35 +759,137 @@ class ReflogParams(TypedDict, total=False):
 
 
 class PushParams(TypedDict, total=False):
-    """Which, and where to."""
+    """Send commits to another repository
+    
+    Without REF, it sends the branch that HEAD is on, and the session that it came from. Only what is
+    missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with sources.
+    A ref that would lose commits there is not moved, unless force-with-lease is given and the ref is
+    where it was last seen. After an interruption, the same request continues where it stopped.
+    
+    If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
+    erased here; it erases that as well if it is set to (`tract config receive.purge allow`). From
+    what is kept beside the code, or in a bucket, it is taken out."""
     remote: Optional[str]
-    """The remote; origin, or the only one, unless given."""
+    """The remote, or a URL; by default that of the branch, origin, or the only one"""
     refs: List[str]
-    """Branches, tags and sessions; HEAD's branch and its session unless given."""
+    """Branches, tags, sessions"""
     all: bool
-    """All of them."""
+    """All branches, tags and sessions"""
     sources: bool
-    """Also the session files that were kept."""
-    secrets: SecretsLeave
-    """What is done about secrets: refuse or allow."""
+    """Also send the session files that were imported"""
+    force_with_lease: bool
+    """Let a ref there lose commits, if it is where it was last seen"""
+    delete: bool
+    """Delete these refs there"""
+    set_upstream: bool
+    """From now on push and pull this branch there"""
+    dry_run: bool
+    """Say what would be sent, and send nothing"""
+    allow_secrets: bool
+    """Send secrets, too"""
+
+
+class FetchParams(TypedDict, total=False):
+    """Get commits from another repository; your branches stay
+    
+    Its branches are called origin/main here, its sessions origin/sessions/TOOL/ID. Only what is missing
+    is sent, and every message and commit is checked against its name. What was erased here stays
+    erased; what was erased there is named, and erased here if receive.purge is set to allow. After
+    an interruption, the same request continues where it stopped. undo takes a fetch back."""
+    remote: Optional[str]
+    """The remote; by default that of the branch, origin, or the only one"""
+    sources: bool
+    """Also the session files that are kept there"""
+    all: bool
+    """From all remotes"""
+    prune: bool
+    """Forget refs that no longer exist there"""
 
 
 class PullParams(TypedDict, total=False):
-    """Where from."""
+    """Fetch, and move your branch and sessions forward
+    
+    Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch
+    of that name, and so do sessions. What has commits of its own stays, and is reported. With merge, or where
+    pull.merge is set to true, such a branch is merged with theirs, as merge does it. The pull is one operation,
+    and a merge another: undo takes each back."""
     remote: Optional[str]
-    """The remote; origin, or the only one, unless given."""
-    fetch_only: bool
-    """Fetch alone: move no branch and no session of one's own."""
+    """The remote; by default that of the branch, origin, or the only one"""
+    branch: Optional[str]
+    """The branch there, instead of the one with the name of yours"""
     sources: bool
-    """Also the session files that it has kept."""
-    merge: Optional[bool]
-    """Merge the branch where both sides have gone on; as the setting `pull.merge` says, unless given."""
+    """Also the session files that are kept there"""
+    merge: bool
+    """Merge where both have new commits"""
+    no_merge: bool
+    """Do not, whatever pull.merge says"""
+
+
+class GcParams(TypedDict, total=False):
+    """Delete what no branch, tag, session or undo needs any more
+    
+    Everything that a branch, tag or session holds stays, hidden messages too, with what they compile to
+    and export as. What undo and reflog can reach stays for 90 days, or as long as gc.reflogExpire says;
+    older commands are forgotten, and undo cannot reach them. Parts of kept session files that nothing
+    reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
+    run meanwhile. tract never does this unasked.
+    
+    With keep, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
+    of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
+    commits of it were taken over, while its file is where it came from, for it would only come in again, or if
+    a purge erased anything in it, for its file would bring that back. What
+    is let go is listed; undo brings it back as long as the log leads to it, and then it is deleted:
+    in 90 days, or at once where expire is now.
+    
+    To erase something so that nobody can read it again: purge, or clear with purge."""
+    expire: Optional[Union[str, float]]
+    """Forget commands older than this: a number of days, now, or never"""
+    keep: Optional[Union[str, float]]
+    """Which imported sessions are kept: so many, days such as 90d, both (100,90d), or all"""
+    dry_run: bool
+    """Change nothing; say what would go"""
+
+
+class PurgeParams(TypedDict, total=False):
+    """Erase messages from history, for good
+    
+    Erases the messages that you name, or those that match finds, on every branch, hidden or not. They
+    read `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
+    does importing the session again; an undo that would show them is refused from then on, all others
+    still work, and a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so
+    are titles and tags' notes that contain it; names of branches and other refs stay, and are listed. A commit's note, and the
+    reason of a pin, are hashed with it: where one matches, that commit and all behind it get other names, branches and tags
+    follow, and undo reaches back no further. Request settings cannot be erased: if the text is there, nothing is done.
+    
+    The expression is read as `tract find -E` reads it: case does not matter, unless it begins with (?-i).
+    It is matched against the text itself, however JSON spells it. redact is the gentler deed:
+    it takes secrets out of the context only, and undo brings them back."""
+    revs: List[str]
+    """The messages to erase"""
+    match: Optional[str]
+    """All messages that match this"""
+    force: bool
+    """Confirm that it is erased for good"""
+    dry_run: bool
+    """Say what would go, and change nothing"""
 
 
 class FsckParams(TypedDict, total=False):
-    """How much."""
-    counts: bool
-    """Count the tokens of messages again, too."""
+    """Check the repository for damage, and repair it if asked
+    
+    Checks every page, row, message, commit and kept session file against its name, checksum or
+    fingerprint; each ref against its log; token counts, checkpoints, totals and the search index
+    against the messages; and reads the context of every branch, tag and session. Damage is listed, with
+    what still compiles; the exit code is then 3.
+    
+    repair rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
+    the search index, refs from their logs, and places of commits. Rows that nothing confirms are set
+    aside, into the table quarantine of the database. Intact messages and commits are never touched. A
+    message or commit that was set aside comes back when it is imported again."""
+    repair: bool
+    """Rebuild what can be rebuilt, and set damaged rows aside"""
+    requests: bool
+    """Only check each request that a client recorded against the client's own hash"""
 
 
 class DoctorParams(TypedDict):
@@ -1616,13 +1798,41 @@ class ErasedFacts(TypedDict):
     """The messages that read `[purged]` now."""
     session_files: int
     """The kept session files that were erased."""
+    titles: int
+    """Titles of sessions and notes of tags that said it."""
+    notes: int
+    """Notes and reasons of commits that said it."""
+    renamed: int
+    """The commits that have other names now, for a note of one before them was erased."""
     shared: int
     """The messages that stay, for other history or the context needs them."""
     kept_sessions: List[str]
     """The sessions whose kept file stays, for they have commits of their own."""
+    names: List[str]
+    """The refs whose names say it, and stay."""
     is_held: bool
     """Whether files of the repository still hold what was erased, for others are at work. The next call that writes
     rewrites them."""
+
+
+class RedactAnswer(TypedDict):
+    """What was changed, and why."""
+    commits: List[str]
+    """The commits that it made, oldest first; none in a dry run, or where there was nothing to do."""
+    hidden: List[TouchedMessage]
+    """The messages that went, oldest first."""
+    shown: List[TouchedMessage]
+    """The messages that came, or came back, oldest first."""
+    changed: List[TouchedMessage]
+    """The messages that stay with other parts or another text."""
+    before: ContextSize
+    """The context before."""
+    after: ContextSize
+    """The context after."""
+    kept: ContextSize
+    """How much of the beginning stays as it is: what a provider's prompt cache can still use."""
+    secrets: Dict[str, int]
+    """How many secrets of which kind they held."""
 
 
 class _OperationAnswer(TypedDict):
@@ -1663,7 +1873,7 @@ class _MergeAnswer(TypedDict):
     """What became of it."""
     state: str
     """here: there was nothing to do; forward: the branch went on to the other's end; made; conflicts: nothing was
-    written, and the merge is under way; resolved; aborted."""
+    written, and the merge is under way; aborted."""
     messages: int
     """The other branch's own visible messages."""
     changes: int
@@ -1694,6 +1904,12 @@ class ConflictFacts(_ConflictFacts, total=False):
     """A message that both branches changed differently."""
     number: Optional[int]
     """Its number among the visible ones, from 1; none if it is hidden."""
+
+
+class ResolveAnswer(TypedDict):
+    """What is still in conflict."""
+    conflicts: List[ConflictFacts]
+    """The messages that both branches changed differently, as far as that is not settled."""
 
 
 RebaseAnswer = TypedDict("RebaseAnswer", {"moves": "bool", "from": "str", "to": "str", "steps": "List[RebasedCommit]", "tokens_before": "Tokens", "tokens_after": "Tokens", "kept": "int"}, total=False)
@@ -1760,13 +1976,35 @@ class BranchFacts(_BranchFacts, total=False):
     """The time of its newest commit that has one, in milliseconds since 1970."""
 
 
+class _TagFacts(TypedDict):
+    """A tag."""
+    name: str
+    """Its name."""
+    commit: str
+    """The commit that it names."""
+
+
+class TagFacts(_TagFacts, total=False):
+    """A tag."""
+    message: Optional[str]
+    """The note that it keeps."""
+    time_ms: Optional[int]
+    """When one with a note was made, in milliseconds since 1970."""
+
+
+class TagsAnswer(TypedDict):
+    """Tags, by their names."""
+    tags: List[TagFacts]
+    """They."""
+
+
 class ReflogAnswer(TypedDict):
     """Commands, newest first."""
     operations: List[OperationAnswer]
     """They."""
 
 
-class CarriedAnswer(TypedDict):
+class _CarriedAnswer(TypedDict):
     """What was carried, and what became of refs."""
     commits: int
     """Commits that arrived."""
@@ -1776,6 +2014,14 @@ class CarriedAnswer(TypedDict):
     """How many bytes went."""
     refs: List[LandedFacts]
     """What became of each ref."""
+
+
+class CarriedAnswer(_CarriedAnswer, total=False):
+    """What was carried, and what became of refs."""
+    stayed: List[str]
+    """The refs that have commits which did not go; of a push alone."""
+    would_send: Optional[int]
+    """How many commits would go; of a dry run alone."""
 
 
 class _LandedFacts(TypedDict):
@@ -1795,12 +2041,100 @@ class LandedFacts(_LandedFacts, total=False):
     """Where it was to be."""
 
 
-class FsckAnswer(TypedDict):
+class _GcAnswer(TypedDict):
+    """What was taken out or, in a dry run, would be."""
+    let_go: List[LetGoFacts]
+    """The sessions that were let go: an undo brings them back."""
+    commits: int
+    """How many commits were deleted."""
+    messages: int
+    """How many messages."""
+    message_bytes: int
+    """Their size in bytes."""
+    session_files: int
+    """How many kept session files."""
+    session_bytes: int
+    """Their size in bytes."""
+    operations: int
+    """How many operations are forgotten."""
+    aside: int
+    """Damaged rows that a repair has set aside. While there are any, nothing that they may need is deleted."""
+    killed_backups: List[str]
+    """Copies that killed backups had left, by their paths."""
+
+
+class GcAnswer(_GcAnswer, total=False):
+    """What was taken out or, in a dry run, would be."""
+    oldest: Optional[int]
+    """The oldest operation that can be undone still, where some are forgotten and one is left."""
+    size_bytes: Optional[List[int]]
+    """The size of the files in bytes, before and after; none in a dry run."""
+    unfinished: Optional[str]
+    """Why the files could not be rewritten."""
+
+
+class _LetGoFacts(TypedDict):
+    """A session that is let go."""
+    session: str
+    """Its ref."""
+    others: List[str]
+    """The refs that go with it: what was taken back in it, its sub-agents, branches that only followed it."""
+
+
+class LetGoFacts(_LetGoFacts, total=False):
+    """A session that is let go."""
+    title: Optional[str]
+    """Its title."""
+    last_ms: Optional[int]
+    """When the last thing was said in it, in milliseconds since 1970."""
+
+
+class PurgeAnswer(TypedDict, total=False):
+    """What was erased or, in a dry run, would be."""
+    erased: Optional[ErasedFacts]
+    """What was erased, and what stays; none in a dry run."""
+    would: Optional[ErasureFacts]
+    """What would go; none where it went."""
+
+
+class ErasureFacts(TypedDict):
+    """What a purge would erase."""
+    messages: List[ErasureMessage]
+    """The messages, oldest first: the beginning of each."""
+    session_files: List[str]
+    """The sessions whose kept files hold any of it."""
+    titles: List[str]
+    """The sessions whose titles say it."""
+    notes: List[str]
+    """The commits whose notes say it. These and all behind them get other names."""
+    tag_notes: List[str]
+    """The tags whose notes say it."""
+    names: List[str]
+    """The refs whose names say it, and stay."""
+    ends: List[int]
+    """The operations that could be undone, and could not any more, newest first."""
+
+
+class _ErasureMessage(TypedDict):
+    """A message that would be erased."""
+    role: str
+    """Who said it."""
+    preview: str
+    """Its beginning."""
+
+
+class ErasureMessage(_ErasureMessage, total=False):
+    """A message that would be erased."""
+    commit: Optional[str]
+    """The commit that brings it; none where no commit does any more."""
+
+
+class _FsckAnswer(TypedDict):
     """What was found."""
     is_damaged: bool
     """Whether there is damage of any kind."""
     is_repairable: bool
-    """Whether `tract fsck --repair` helps."""
+    """Whether a repair helps."""
     faults: List[str]
     """What is not as it was written."""
     lost: List[str]
@@ -1809,6 +2143,34 @@ class FsckAnswer(TypedDict):
     """How many messages were checked."""
     commits: int
     """How many commits."""
+    session_files: int
+    """How many kept session files."""
+    aside: int
+    """How many damaged rows are set aside, by this repair and earlier ones."""
+
+
+class FsckAnswer(_FsckAnswer, total=False):
+    """What was found."""
+    set_aside: Optional[List[SetAsideRows]]
+    """How many rows this repair has set aside, by their tables; none where it was not asked for."""
+    requests: Optional[RequestCounts]
+    """What a check of the recorded requests found, where that was asked for; nothing else was checked then."""
+
+
+class SetAsideRows(TypedDict):
+    """Rows that a repair has set aside."""
+    table: str
+    """Of which table."""
+    rows: int
+    """How many."""
+
+
+class RequestCounts(TypedDict):
+    """How many recorded requests are what was sent."""
+    proved: int
+    """How many are proved by their client's hash."""
+    unproved: int
+    """How many have no hash of all that was sent."""
 
 
 class _DoctorAnswer(TypedDict):

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
+use tract::deeds::{At, BranchParams, Branched, Deed, Still};
 use tract::formats::Format;
 use tract::ingest;
 use tract::model::{Head, RefName, call};
@@ -10,7 +11,7 @@ use tract::render::{Calendar, Label, Line, columns, plural, table, tokens};
 use tract::repo::{BranchRow, CopyOf, On, Repo};
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Failure, Result, listing, typed};
+use crate::cli::{App, Result, listing};
 
 /// How little room a name gets.
 const LEAST_NAME_COLS: usize = 24;
@@ -36,12 +37,8 @@ Example:
   tract branch -m before idea  another name
   tract branch -d idea         its commits stay: tract undo brings it back")]
 pub struct Args {
-    /// Delete the branch NAME
-    #[arg(short, long, requires = "name", conflicts_with = "rename")]
-    delete: bool,
-    /// Rename the branch NAME to REV, or the one that HEAD is on to NAME
-    #[arg(short = 'm', long, requires = "name")]
-    rename: bool,
+    #[command(flatten)]
+    deed: Option<BranchParams>,
     /// List only sessions that ran in this directory or below it
     #[arg(long, conflicts_with = "name")]
     here: bool,
@@ -60,48 +57,32 @@ pub struct Args {
     /// Also say how far each is ahead of the other side's branch, and behind it
     #[arg(short, long, conflicts_with_all = ["name", "remotes"])]
     verbose: bool,
-    /// The branch
-    name: Option<String>,
-    /// Where the branch starts, instead of HEAD
-    rev: Option<String>,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     if args.remotes {
         return list_seen(app);
     }
-    let Some(name) = &args.name else {
+    let Some(deed) = &args.deed else {
         return list(args, app);
     };
     let (repo, on) = (app.repo()?, app.on()?);
-    if args.rename {
-        let (old, new) = match &args.rev {
-            Some(new) => (name.clone(), new),
-            None => match repo.head(&on)? {
-                Head::Attached { branch, .. } => (branch.short().to_owned(), name),
-                Head::Detached(_) => {
-                    let failure = Failure::refused("HEAD is on no branch");
-                    return Err(failure.with_hint("tract branch -m OLD NEW"));
-                }
-            },
-        };
-        let what = format!("branch -m {old} {new}");
-        let (from, to) = (RefName::branch(&old)?, RefName::branch(new)?);
-        repo.rename_branch(app.call(&on, &what), &from, &to)?;
-        app.ui
-            .status(Line::from(format!("{old} is now called ")) + Label::Branch.of(new));
-        return Ok(());
+    let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());
+    match deed.carry_out(&at, app.call(&on, &what))? {
+        Branched::Deleted(branch, was) => {
+            position::deleted(&repo, "branch", &branch, &was, app)?;
+        }
+        Branched::Renamed(old, new) => {
+            let line = Line::from(format!("{} is now called ", old.short()));
+            app.ui.status(line + Label::Branch.of(new.short()));
+        }
+        Branched::Made(made) => {
+            let at = place(&repo, &made.commit)?;
+            app.ui
+                .status(Label::Branch.of(&deed.name) + " begins at " + at);
+            position::open_call(made.open.as_ref(), "tract branch NAME", app);
+        }
     }
-    let branch = RefName::branch(name)?;
-    if args.delete {
-        return position::delete(&repo, "branch", &branch, args.rev.as_deref(), app);
-    }
-    let rev = args.rev.as_deref().unwrap_or("HEAD");
-    let what = format!("branch {name} {}", typed::rev(rev));
-    let made = repo.create_branch(app.call(&on, &what), &branch, rev)?;
-    let at = place(&repo, &made.commit)?;
-    app.ui.status(Label::Branch.of(name) + " begins at " + at);
-    position::open_call(made.open.as_ref(), "tract branch NAME", app);
     Ok(())
 }
 

@@ -1,11 +1,11 @@
 //! `tract tag`: names that stay where they are.
 
-use tract::model::RefName;
+use tract::deeds::{At, Deed, Still, TagParams};
 use tract::render::{Label, table};
 use tract::repo::TagRow;
 
 use crate::cli::position::{self, place};
-use crate::cli::{App, Result, Typed, typed};
+use crate::cli::{App, Result};
 
 /// List, make or delete tags
 ///
@@ -18,34 +18,22 @@ Example:
   tract tag before-refactor :12 -m \"all tests pass\"
   tract tag -d v1")]
 pub struct Args {
-    /// Delete the tag NAME
-    #[arg(short, long, requires = "name", conflicts_with = "note")]
-    delete: bool,
-    /// A note to keep with the tag
-    #[arg(short = 'm', long = "message", value_name = "TEXT", requires = "name")]
-    note: Option<String>,
-    /// The tag
-    name: Option<String>,
-    /// What to tag, instead of HEAD
-    rev: Option<String>,
+    #[command(flatten)]
+    deed: Option<TagParams>,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let Some(name) = &args.name else {
+    let Some(deed) = &args.deed else {
         return list(app);
     };
     let (repo, on) = (app.repo()?, app.on()?);
-    let tag = RefName::tag(name)?;
-    if args.delete {
-        return position::delete(&repo, "tag", &tag, args.rev.as_deref(), app);
+    let (at, what) = (At::new(&repo, on.clone(), &Still), deed.line());
+    let (tag, commit) = deed.carry_out(&at, app.call(&on, &what))?;
+    if deed.delete {
+        return position::deleted(&repo, "tag", &tag, &commit, app);
     }
-    let rev = args.rev.as_deref().unwrap_or("HEAD");
-    let note = args.note.as_deref();
-    let what = Typed::new("tag").word(name).word(typed::rev(rev));
-    let what = what.text("-m", note.is_some()).line();
-    let commit = repo.create_tag(app.call(&on, &what), &tag, rev, note)?;
     app.ui
-        .status(Label::Branch.of(name) + " is " + place(&repo, &commit)?);
+        .status(Label::Branch.of(tag.short()) + " is " + place(&repo, &commit)?);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use jiff::tz::TimeZone;
 use tract::Error;
 use tract::deeds::{ApiError, At, Elsewhere, Host, WorkProgress};
 use tract::ingest::tool_dirs::ToolDirs;
@@ -236,8 +237,8 @@ impl Host for App {
         Ok(seed)
     }
 
-    fn file_time(&self, time: Millis) -> String {
-        self.calendar().for_file_name(time)
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 
     fn elsewhere(&self, typed: &str) -> Result<Option<Elsewhere>, ApiError> {

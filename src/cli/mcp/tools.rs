@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tract::deeds::{
     AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
-    ReadParams, StatusParams,
+    ReadParams, StatusParams, WrittenTime,
 };
 use tract::ingest::adopt;
 use tract::render::calendar::Edge;
@@ -182,12 +182,9 @@ const ENOUGH: usize = 4;
 fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Recall = taken(arguments)?;
     let calendar = memory.worker.calendar();
-    let since = asked.since.as_deref().map(|text| {
-        let hint = "2026-01-31, or an age: 5h, 2d, 3w";
-        let wrong =
-            || ApiError::params(format!("'{text}' is neither a date nor an age")).with_hint(hint);
-        calendar.read(text, Edge::Start).ok_or_else(wrong)
-    });
+    let since = asked
+        .since
+        .map(|text| WrittenTime(text).read(&calendar, Edge::Start));
     let since = since.transpose()?;
     memory.with(caller, |at, asking| {
         // Where little is here, it may be elsewhere: that is told as well, and saves a second question.
@@ -345,11 +342,10 @@ fn pin(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told
             adopt(at.repo, session, branch, at.host.now(), "mcp pin")?;
         }
         let params = AnnotateParams {
-            expect: None,
             revs: vec![asked.id.clone()],
-            priority: "pinned".to_owned(),
+            pin: true,
             reason: asked.note,
-            dry_run: false,
+            ..AnnotateParams::default()
         };
         let done = params.call(at)?;
         let said = match done.commits.first() {

@@ -1,10 +1,11 @@
-//! The ways back: undo, restore, revert, pick, reset, checkout; and branches.
+//! The ways back: undo, restore, revert, pick, reset, checkout.
 
 mod checkout;
 mod pick;
 mod reset;
 mod restore;
 mod revert;
+mod undo;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,30 +15,11 @@ pub use pick::PickParams;
 pub use reset::{MoveAnswer, ResetParams};
 pub use restore::RestoreParams;
 pub use revert::RevertParams;
+pub use undo::{RedoParams, UndoParams, Undone};
 
-use super::facts::{AuthorFacts, Position, Tokens, held};
+use super::facts::{AuthorFacts, held};
 use super::{ApiError, At, Method};
-use crate::hash::CommitHash;
-use crate::model::{Millis, RefName};
-use crate::repo::{BranchMove, OperationEntry, UndoPoint, UndoTo};
-
-/// Which command.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct UndoParams {
-    /// Its number, as `reflog` lists it; the newest that is not undone yet, unless given.
-    pub operation: Option<u64>,
-    /// With `operation`: undo it although somebody else did it.
-    pub force: bool,
-    /// In place of one command: all back to right after this operation, which stays.
-    pub to: Option<u64>,
-    /// In place of one command: all from this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// With `to` or `since_ms`: also what only took something in: imports, recordings, what a hook or a watch brought.
-    pub captured: bool,
-    /// With `to` or `since_ms`: say what would be undone, and change nothing.
-    pub dry_run: bool,
-}
+use crate::repo::OperationEntry;
 
 /// A command as the log of operations has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -106,64 +88,6 @@ impl OperationAnswer {
     }
 }
 
-impl Method for UndoParams {
-    const NAME: &'static str = "undo";
-    const ABOUT: &'static str =
-        "Reverses the last command, whatever it was, or one that is named, or all back to a point.";
-    const CHANGES: bool = true;
-    type Answer = OperationAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let now = at.host.now();
-        let is_to_a_point = self.to.is_some() || self.since_ms.is_some();
-        if self.captured && !is_to_a_point {
-            return Err(ApiError::params("'captured' is for 'to' and 'since_ms'"));
-        }
-        let point = match (self.operation, self.to, self.since_ms) {
-            (Some(id), None, None) if self.force && !self.dry_run => {
-                return Ok(OperationAnswer::of(&at.repo.undo_of_anybody(id, now)?));
-            }
-            _ if self.force => return Err(ApiError::params("'force' is for one 'operation'")),
-            (operation, None, None) if !self.dry_run => {
-                return Ok(OperationAnswer::of(&at.repo.undo(operation, now)?));
-            }
-            (None, Some(id), None) => UndoPoint::After(id),
-            (None, None, Some(time)) => UndoPoint::Before(Millis(time)),
-            (_, None, None) => {
-                return Err(ApiError::params("'dry_run' is for 'to' and 'since_ms'"));
-            }
-            _ => return Err(ApiError::params("one of 'operation', 'to' and 'since_ms'")),
-        };
-        let undo = UndoTo {
-            point,
-            captured: self.captured,
-            dry_run: self.dry_run,
-        };
-        let undone = at.repo.undo_to(undo, now)?;
-        Ok(OperationAnswer {
-            captures: Some(undone.captures).filter(|stay| *stay > 0),
-            ..OperationAnswer::all(&undone.operations)
-        })
-    }
-}
-
-/// Nothing is asked.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RedoParams {}
-
-impl Method for RedoParams {
-    const NAME: &'static str = "redo";
-    const ABOUT: &'static str = "Takes the newest undo back.";
-    const CHANGES: bool = true;
-    type Answer = OperationAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
-        let redone = at.repo.redo(at.host.now())?;
-        Ok(OperationAnswer::all(&redone))
-    }
-}
-
 /// How many.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -190,194 +114,5 @@ impl Method for ReflogParams {
         let found = at.repo.operations(self.limit.unwrap_or(20))?;
         let operations = found.iter().map(OperationAnswer::of).collect();
         Ok(ReflogAnswer { operations })
-    }
-}
-
-/// One branch, and where it goes.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BranchMoveParams {
-    /// The branch. One that is not there yet is made.
-    pub branch: String,
-    /// The commit; none: it goes before its first commit, so that it is no branch any more.
-    #[serde(default)]
-    pub to: Option<String>,
-    /// Refuse (exit code 4) unless it is at this revision; `none`: unless it has no commit.
-    #[serde(default)]
-    pub expect: Option<String>,
-}
-
-/// Branches and where they go, as the history takes them.
-pub(super) fn branch_moves(
-    at: &At<'_>,
-    moves: &[BranchMoveParams],
-) -> Result<Vec<BranchMove>, ApiError> {
-    let read = |it: &BranchMoveParams| {
-        Ok(BranchMove {
-            branch: RefName::branch(&it.branch)?,
-            to: it.to.clone(),
-            expect: at.expected(it.expect.as_deref())?,
-        })
-    };
-    moves.iter().map(read).collect()
-}
-
-/// Which branches, and where to.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MoveParams {
-    /// The branches, in the order in which they move. One that goes to where it is expected is only looked at.
-    pub moves: Vec<BranchMoveParams>,
-    /// What the log of operations calls it.
-    #[serde(default)]
-    pub what: Option<String>,
-}
-
-/// What moved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MovedAnswer {
-    /// The branches, in the order in which they were given.
-    pub moved: Vec<MovedRef>,
-}
-
-impl Method for MoveParams {
-    const NAME: &'static str = "move";
-    const ABOUT: &'static str = "Moves branches, each from where it is expected to be, as one operation: all of them, or none. Nothing but the log of operations keeps what they leave.";
-    const CHANGES: bool = true;
-    type Answer = MovedAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<MovedAnswer, ApiError> {
-        if self.moves.is_empty() {
-            return Err(ApiError::params("'moves' names no branch"));
-        }
-        let moves = branch_moves(at, &self.moves)?;
-        let what = self.what.as_deref().unwrap_or("move");
-        let moved = at.repo.move_branches(at.call(what), &moves)?;
-        let text = |commit: Option<CommitHash>| commit.map(|commit| commit.to_string());
-        let moved = moved.into_iter().map(|it| MovedRef {
-            name: it.branch.to_string(),
-            old: text(it.from),
-            new: text(it.to),
-        });
-        Ok(MovedAnswer {
-            moved: moved.collect(),
-        })
-    }
-}
-
-/// Its name, and where it begins.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BranchParams {
-    /// Its name.
-    pub name: String,
-    /// Where it begins; where HEAD is, unless given.
-    #[serde(default)]
-    pub rev: Option<String>,
-    /// Delete it instead.
-    #[serde(default)]
-    pub delete: bool,
-}
-
-impl Method for BranchParams {
-    const NAME: &'static str = "branch";
-    const ABOUT: &'static str = "Makes a branch, or deletes one.";
-    const CHANGES: bool = true;
-    type Answer = Position;
-
-    fn call(self, at: &mut At<'_>) -> Result<Position, ApiError> {
-        let name = RefName::branch(&self.name)?;
-        let commit = if self.delete {
-            let what = format!("branch -d {}", self.name);
-            at.repo.delete_reference(at.call(&what), &name)?
-        } else {
-            let rev = self.rev.as_deref().unwrap_or("HEAD");
-            let what = format!("branch {} {rev}", self.name);
-            at.repo.create_branch(at.call(&what), &name, rev)?.commit
-        };
-        Ok(Position {
-            branch: Some(self.name),
-            commit: Some(commit.to_string()),
-        })
-    }
-}
-
-/// Which branches.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BranchesParams {
-    /// At most so many; all unless given, or 0.
-    pub limit: Option<usize>,
-    /// Only those that come behind this branch in the list: the last one of the page before.
-    pub behind: Option<String>,
-}
-
-/// Branches, the one with the newest commit first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct BranchesAnswer {
-    /// They.
-    pub branches: Vec<BranchFacts>,
-    /// Whether there are more behind these.
-    pub more: bool,
-}
-
-/// A branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct BranchFacts {
-    /// Its name.
-    pub name: String,
-    /// Its newest commit.
-    pub commit: String,
-    /// Whether HEAD is on it.
-    pub is_head: bool,
-    /// The title of the session that it came from, or else its first prompt. What somebody else wrote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// That session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The directory that it ran in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub directory: Option<String>,
-    /// The time of its newest commit that has one, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_ms: Option<i64>,
-    /// The tokens of its context.
-    pub tokens: Tokens,
-    /// The compactions that are active in it.
-    pub compactions: u32,
-}
-
-impl Method for BranchesParams {
-    const NAME: &'static str = "branches";
-    const ABOUT: &'static str = "Lists the branches, the one with the newest commit first.";
-    const CHANGES: bool = false;
-    type Answer = BranchesAnswer;
-
-    fn call(self, at: &mut At<'_>) -> Result<BranchesAnswer, ApiError> {
-        let behind = self.behind.as_deref().map(RefName::branch).transpose()?;
-        let most = self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
-        let mut pages = at
-            .repo
-            .branch_pages(behind.as_ref(), most, at.encoding()?)?;
-        let mut rows = Vec::new();
-        for page in pages.by_ref() {
-            rows.extend(page?);
-        }
-        let branches = rows.into_iter().map(|row| BranchFacts {
-            name: row.name.short().to_owned(),
-            commit: row.tip.to_string(),
-            is_head: row.is_head,
-            title: row.title.or(row.prompt),
-            session: row.session.map(|name| name.to_string()),
-            directory: row.cwd,
-            last_ms: row.last.map(|time| time.0),
-            tokens: row.tokens.into(),
-            compactions: row.compactions,
-        });
-        Ok(BranchesAnswer {
-            branches: branches.collect(),
-            more: pages.has_more(),
-        })
     }
 }

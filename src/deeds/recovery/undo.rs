@@ -1,0 +1,187 @@
+//! Commands taken back, and done again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::OperationAnswer;
+use crate::deeds::{ApiError, At, Deed, Method, Spelled, WrittenTime};
+use crate::render::Calendar;
+use crate::render::calendar::Edge;
+use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
+
+/// Reverse the last command, whatever it was
+///
+/// All refs that the command moved go back at once. A second undo reverses the command before it. The
+/// last command is the last one that was typed in this repository. In the repository of a home it is the last one
+/// that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
+/// not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
+/// moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
+/// point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+/// is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract undo       the last command
+  tract undo       and the one before
+  tract redo       that one again
+  tract undo 12    operation 12 of tract reflog
+  tract undo 12 --force            the same, though somebody else did it
+  tract undo --to 12               all that came after operation 12
+  tract undo --since 10min         all commands of the last ten minutes, but imports
+  tract undo --since 10min --captured    imports and recordings, too
+  tract undo --to 12 --dry-run     say which those are, and change nothing")
+)]
+pub struct UndoParams {
+    /// The operation to reverse, instead of the newest one
+    #[cfg_attr(feature = "cli", arg(value_name = "OP", value_parser = number))]
+    pub operation: Option<u64>,
+    /// Reverse OP although somebody else did it
+    #[cfg_attr(feature = "cli", arg(long, requires = "operation"))]
+    pub force: bool,
+    /// Reverse every operation after this one, which stays
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "OP", value_parser = number, conflicts_with = "operation")
+    )]
+    pub to: Option<u64>,
+    /// Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "T", conflicts_with_all = ["operation", "to"])
+    )]
+    pub since: Option<Spelled<WrittenTime>>,
+    /// With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub captured: bool,
+    /// List what to or since would reverse, and change nothing
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+/// `12` or `#12`.
+#[cfg(feature = "cli")]
+fn number(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    digits
+        .parse()
+        .map_err(|_| "tract reflog numbers the operations".to_owned())
+}
+
+/// What was reversed.
+pub enum Undone {
+    /// One command.
+    One(OperationEntry),
+    /// All back to a point.
+    ToAPoint(UndoneTo),
+}
+
+impl UndoParams {
+    /// Does it; the calendar says what time it is, and what a date means.
+    ///
+    /// # Errors
+    ///
+    /// Where options contradict each other; as [`Repo::undo`] and [`Repo::undo_to`].
+    pub fn carry_out(&self, repo: &Repo, calendar: &Calendar) -> Result<Undone, ApiError> {
+        if self.force && self.operation.is_none() {
+            return Err(ApiError::params("'force' is for one 'operation'"));
+        }
+        let point = match (self.operation, self.to, &self.since) {
+            (_, None, None) => return self.one(repo, calendar).map(Undone::One),
+            (None, Some(id), None) => UndoPoint::After(id),
+            (None, None, Some(Spelled(since))) => {
+                UndoPoint::Before(since.read(calendar, Edge::Start)?)
+            }
+            _ => return Err(ApiError::params("one of 'operation', 'to' and 'since'")),
+        };
+        let undo = UndoTo {
+            point,
+            captured: self.captured,
+            dry_run: self.dry_run,
+        };
+        let undone = repo.undo_to(undo, calendar.now).map_err(|error| {
+            let with_captures = UndoTo {
+                captured: true,
+                dry_run: true,
+                ..undo
+            };
+            let fault = ApiError::from(error);
+            match repo.undo_to(with_captures, calendar.now) {
+                Ok(_) if !self.captured => fault.with_hint(
+                    "imports and recordings stay; --captured reverses them, too; tract reflog lists past commands",
+                ),
+                _ => fault,
+            }
+        })?;
+        Ok(Undone::ToAPoint(undone))
+    }
+
+    /// Reverses one command.
+    fn one(&self, repo: &Repo, calendar: &Calendar) -> Result<OperationEntry, ApiError> {
+        if self.captured {
+            let fault = ApiError::params("'captured' goes with 'to' or 'since'");
+            return Err(fault.with_hint("tract undo takes the last command back, an import, too"));
+        }
+        if self.dry_run {
+            let fault = ApiError::params("'dry_run' lists what 'to' or 'since' would reverse");
+            return Err(fault.with_hint("tract reflog -n 1 shows the last command"));
+        }
+        Ok(match self.operation {
+            Some(id) if self.force => repo.undo_of_anybody(id, calendar.now)?,
+            named => repo.undo(named, calendar.now)?,
+        })
+    }
+}
+
+impl Method for UndoParams {
+    const NAME: &'static str = "undo";
+    const CHANGES: bool = true;
+    type Answer = OperationAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+        Ok(match self.carry_out(at.repo, &at.calendar())? {
+            Undone::One(entry) => OperationAnswer::of(&entry),
+            Undone::ToAPoint(undone) => OperationAnswer {
+                captures: Some(undone.captures).filter(|stay| *stay > 0),
+                ..OperationAnswer::all(&undone.operations)
+            },
+        })
+    }
+}
+
+impl Deed for UndoParams {
+    const PLACES: &'static [&'static str] = &["operation"];
+}
+
+/// Reverse the last undo
+///
+/// A second redo reverses the undo before it, and so on to where the undoing began. After any other
+/// command there is nothing to redo, because its commits would be lost. What an undo with to or since
+/// reversed comes back all at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract undo
+  tract redo")
+)]
+pub struct RedoParams {}
+
+impl Method for RedoParams {
+    const NAME: &'static str = "redo";
+    const CHANGES: bool = true;
+    type Answer = OperationAnswer;
+
+    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+        let redone = at.repo.redo(at.host.now())?;
+        Ok(OperationAnswer::all(&redone))
+    }
+}
+
+impl Deed for RedoParams {}
