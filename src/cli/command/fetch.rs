@@ -1,7 +1,5 @@
 //! `tract fetch`: what another repository has, beside what is here.
 
-use tract::deeds::Deed;
-
 use crate::cli::peer::fetched;
 use crate::cli::{App, Result};
 
@@ -14,12 +12,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         if let (true, Some(name)) = (args.all, name) {
             app.ui.status(format!("From {name}"));
         }
-        let done = fetched::run(
-            name,
-            &one.line(),
-            &|repo, call, there, told| one.carry_out(repo, call, there, told),
-            app,
-        );
+        let done = fetched::run(&one, app);
         match (done, name.filter(|_| args.all)) {
             (Ok(_), _) => {}
             // One that cannot be reached does not stop the others.

@@ -31,7 +31,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     bar.finish_and_clear();
     let check = match done? {
         FsckOutcome::Requests(check) => return tell_requests(&check, app),
-        FsckOutcome::Repository(check) => check,
+        FsckOutcome::Repository(check) => *check,
     };
     if let Some(before) = &check.before {
         tell(before, app)?;

@@ -1,6 +1,6 @@
 //! `tract pull`: goes on where another repository has.
 
-use tract::deeds::{At, Deed, MergeOutcome, merge_what_came};
+use tract::deeds::{At, MergeOutcome, merge_what_came};
 use tract::render::{plural, shell_word};
 use tract::sync::Parted;
 
@@ -11,13 +11,7 @@ pub use tract::deeds::PullParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let merges = args.merges(&*app.repo()?)?;
-    let line = args.line();
-    let done = fetched::run(
-        args.remote.as_deref(),
-        &line,
-        &|repo, call, there, told| args.carry_out(repo, call, there, told),
-        app,
-    )?;
+    let done = fetched::run(args, app)?;
     let mut is_merged = false;
     // Sessions come behind branches: with these their commits may have come.
     let mut parted: Vec<_> = done.parted.iter().collect();

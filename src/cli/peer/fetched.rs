@@ -1,10 +1,8 @@
 //! What fetch, pull and clone have in common: what comes, and what is said of it.
 
-use tract::Error;
-use tract::deeds::{At, Elsewhere};
+use tract::deeds::{At, Elsewhere, Fetching};
 use tract::render::plural;
-use tract::repo::{Call, Repo};
-use tract::sync::{Fetched, Landed, Peer};
+use tract::sync::{Fetched, Landed};
 
 use super::{carried, landed, left_out, shown, with};
 use crate::cli::{App, Result};
@@ -12,24 +10,16 @@ use crate::cli::{App, Result};
 /// How many refs are named.
 const REFS: usize = 20;
 
-/// Brings what there is by one of the requests that do, and says so.
-pub fn run(
-    remote: Option<&str>,
-    what: &str,
-    bring: &dyn Fn(
-        &Repo,
-        Call<'_>,
-        (&Elsewhere, &mut dyn Peer),
-        &mut dyn FnMut(u64, u64) -> Result<(), Error>,
-    ) -> Result<Fetched, Error>,
-    app: &mut App,
-) -> Result<Fetched> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    let place = Elsewhere::of(remote, &At::new(&repo, on.clone(), app))?;
+/// Brings what there is, and says so.
+pub fn run(deed: &impl Fetching, app: &mut App) -> Result<Fetched> {
+    let (repo, on, line) = (app.repo()?, app.on()?, deed.line());
+    let place = Elsewhere::of(deed.remote(), &At::new(&repo, on.clone(), app))?;
     place.named()?;
     let done = with(&place.url, &repo, app, |there, app| {
-        let call = app.call(&on, what);
-        let done = shown(app, |told| bring(&repo, call, (&place, there), told));
+        let call = app.call(&on, &line);
+        let done = shown(app, |told| {
+            deed.carry_out(&repo, call, (&place, there), told)
+        });
         Ok(done?)
     })?;
     tell(&done, app);

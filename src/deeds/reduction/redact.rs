@@ -43,7 +43,7 @@ impl RedactParams {
     ///
     /// # Errors
     ///
-    /// Where it says both all and some; as [`Repo::redact`].
+    /// Where it says both all and some; as [`crate::Repo::redact`].
     pub fn carry_out(
         &self,
         at: &At<'_>,

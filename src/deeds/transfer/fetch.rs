@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, as_noted, at_peer};
+use super::{CarriedAnswer, Elsewhere, Fetching, as_noted, at_peer};
 use crate::deeds::deed::noted;
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::Result;
@@ -67,13 +67,14 @@ impl FetchParams {
             ..self.clone()
         }
     }
+}
 
-    /// Brings what there is.
-    ///
-    /// # Errors
-    ///
-    /// As [`Repo::fetch`]. `there` has a name.
-    pub fn carry_out(
+impl Fetching for FetchParams {
+    fn remote(&self) -> Option<&str> {
+        self.remote.as_deref()
+    }
+
+    fn carry_out(
         &self,
         repo: &Repo,
         call: Call<'_>,

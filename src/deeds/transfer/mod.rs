@@ -15,7 +15,7 @@ use super::at::still;
 use super::{ApiError, At, WorkProgress};
 use crate::error::Result;
 use crate::render::shell_word;
-use crate::repo::Call;
+use crate::repo::{Call, Repo};
 use crate::sync::{Carried, Fetched, LandedRef, Peer};
 
 /// The remote that is meant where none is named.
@@ -89,6 +89,25 @@ impl Elsewhere {
             ApiError::params(what).with_hint("tract remote add NAME URL")
         })
     }
+}
+
+/// What brings commits from another repository.
+pub trait Fetching: super::Deed {
+    /// From where; none: the usual one.
+    fn remote(&self) -> Option<&str>;
+
+    /// Brings what there is, from what has a name.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Repo::fetch`].
+    fn carry_out(
+        &self,
+        repo: &Repo,
+        call: Call<'_>,
+        from: (&Elsewhere, &mut dyn Peer),
+        told: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<Fetched>;
 }
 
 /// A remote as the log of operations names it: an address may hold a password.

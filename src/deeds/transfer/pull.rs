@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, LandedFacts, as_noted, at_peer};
+use super::{CarriedAnswer, Elsewhere, Fetching, LandedFacts, as_noted, at_peer};
 use crate::deeds::deed::noted;
 use crate::deeds::{ApiError, At, Deed, MergeOutcome, MergeParams, Method};
 use crate::error::Result;
@@ -50,31 +50,6 @@ pub struct PullParams {
 }
 
 impl PullParams {
-    /// Brings what there is, and moves what can go on.
-    ///
-    /// # Errors
-    ///
-    /// As [`Repo::fetch`]. `there` has a name.
-    pub fn carry_out(
-        &self,
-        repo: &Repo,
-        call: Call<'_>,
-        (there, peer): (&Elsewhere, &mut dyn Peer),
-        told: &mut dyn FnMut(u64, u64) -> Result<()>,
-    ) -> Result<Fetched> {
-        let branch = self.branch.as_deref().map(RefName::branch).transpose()?;
-        let options = FetchOptions {
-            remote: there.name.as_deref().unwrap_or_default(),
-            is_named: there.is_kept,
-            sources: self.sources,
-            follow: Follow::Head,
-            names: branch.as_slice(),
-            branch: branch.as_ref(),
-            ..FetchOptions::default()
-        };
-        repo.fetch(call, peer, &options, told)
-    }
-
     /// Whether a branch is merged where both have new commits.
     ///
     /// # Errors
@@ -103,6 +78,32 @@ pub fn merge_what_came(
         ..MergeParams::default()
     };
     merge.carry_out(at, at.call(&merge.line()), surgery, None)
+}
+
+impl Fetching for PullParams {
+    fn remote(&self) -> Option<&str> {
+        self.remote.as_deref()
+    }
+
+    fn carry_out(
+        &self,
+        repo: &Repo,
+        call: Call<'_>,
+        (there, peer): (&Elsewhere, &mut dyn Peer),
+        told: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<Fetched> {
+        let branch = self.branch.as_deref().map(RefName::branch).transpose()?;
+        let options = FetchOptions {
+            remote: there.name.as_deref().unwrap_or_default(),
+            is_named: there.is_kept,
+            sources: self.sources,
+            follow: Follow::Head,
+            names: branch.as_slice(),
+            branch: branch.as_ref(),
+            ..FetchOptions::default()
+        };
+        repo.fetch(call, peer, &options, told)
+    }
 }
 
 impl Method for PullParams {

@@ -47,7 +47,7 @@ pub struct FsckParams {
 /// What a check found.
 pub enum FsckOutcome {
     /// In the repository.
-    Repository(RepositoryCheck),
+    Repository(Box<RepositoryCheck>),
     /// In the requests that clients recorded.
     Requests(RequestsCheck),
 }
@@ -112,7 +112,7 @@ impl FsckParams {
             // Where it cannot be written down, nothing is wrong with what was checked.
             let _ = repo.remember_check(at.host.now());
         }
-        Ok(FsckOutcome::Repository(check))
+        Ok(FsckOutcome::Repository(Box::new(check)))
     }
 }
 
