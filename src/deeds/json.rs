@@ -156,6 +156,23 @@ impl JsonSchema for Provided {
     }
 }
 
+/// What JSON may have in place of a text: a message in a provider's form.
+pub struct TextOrMessage;
+
+impl JsonSchema for TextOrMessage {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "TextOrMessage".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "object", "null"]})
+    }
+}
+
 /// A request setting; `KEY=VALUE` on a command line, where VALUE is JSON or a plain text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestSetting {

@@ -21,6 +21,8 @@ pub trait Method: DeserializeOwned + JsonSchema {
     const ABOUT: &'static str = "";
     /// Whether it changes anything. Those that do not may run beside each other.
     const CHANGES: bool;
+    /// The fields that mean another one where an object stands in them, with that one.
+    const OBJECTS: &'static [(&'static str, &'static str)] = &[];
     /// What it gives.
     type Answer: Serialize + JsonSchema;
 
@@ -82,7 +84,7 @@ impl MethodEntry {
 }
 
 /// Parameters from JSON. One that is null is as if it were not there.
-pub(super) fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
+pub(super) fn read<M: Method>(text: &str) -> Result<M, ApiError> {
     let unfit = |error: serde_json::Error, text: &str| {
         ApiError::params(format!("parameters: {}", unfit(&error, text)))
     };
@@ -91,21 +93,32 @@ pub(super) fn read<M: DeserializeOwned>(text: &str) -> Result<M, ApiError> {
             "parameters: a list where an object is wanted",
         ));
     }
+    let is_told_apart = text.contains("null") || !M::OBJECTS.is_empty();
     let given = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
-    let Some(given) = given.ok().filter(|_| text.contains("null")) else {
+    let Some(given) = given.ok().filter(|_| is_told_apart) else {
         return serde_json::from_str(text).map_err(|error| unfit(error, text));
     };
-    let given = given.into_iter().filter(|(_, value)| value.get() != "null");
-    let given: BTreeMap<String, &RawValue> = given.collect();
+    let mut meant: BTreeMap<String, &RawValue> = BTreeMap::new();
+    for (name, value) in given {
+        let other = M::OBJECTS.iter().find(|(field, _)| *field == name);
+        let other = other.filter(|_| value.get().starts_with('{'));
+        let name = other.map_or(name, |(_, other)| (*other).to_owned());
+        if value.get() == "null" {
+            continue;
+        }
+        if meant.insert(name.clone(), value).is_some() {
+            return Err(ApiError::params(format!("'{name}' is given twice")));
+        }
+    }
     let text =
-        serde_json::to_string(&given).map_err(|error| ApiError::params(error.to_string()))?;
+        serde_json::to_string(&meant).map_err(|error| ApiError::params(error.to_string()))?;
     serde_json::from_str(&text).map_err(|error| unfit(error, &text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deeds::ReadParams;
+    use crate::deeds::{CommitParams, ReadParams};
 
     #[test]
     fn null_is_as_if_it_were_not_there() {
@@ -113,5 +126,17 @@ mod tests {
         assert_eq!((params.around, params.last), (0, None));
         let fault = read::<ReadParams>(r#"{"rev":null}"#).expect_err("it must be there");
         assert_eq!(fault.message, "parameters: 'rev' is missing");
+    }
+
+    #[test]
+    fn a_message_is_a_text_or_a_providers() {
+        let text: CommitParams = read(r#"{"role":"user","message":"{}"}"#).expect("read");
+        assert_eq!((text.message.as_deref(), text.json), (Some("{}"), None));
+        let of_provider = r#"{"message":{"role":"user","content":"hello"}}"#;
+        let of_provider: CommitParams = read(of_provider).expect("read");
+        assert!(of_provider.message.is_none() && of_provider.json.is_some());
+        let twice = r#"{"message":{"role":"user"},"json":{"role":"user"}}"#;
+        let fault = read::<CommitParams>(twice).expect_err("which is it?");
+        assert_eq!(fault.message, "'json' is given twice");
     }
 }

@@ -68,7 +68,9 @@ pub use export::*;
 pub use facts::*;
 pub use guard::{check_page, guard};
 pub use import::*;
-pub use json::{JsonSettings, Provided, RawJson, RequestSetting, Scalar, settings_by_key};
+pub use json::{
+    JsonSettings, Provided, RawJson, RequestSetting, Scalar, TextOrMessage, settings_by_key,
+};
 pub use listing::*;
 pub use memory::*;
 pub use method::{Method, MethodEntry};

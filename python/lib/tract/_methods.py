@@ -229,7 +229,7 @@ class Methods:
         """
         return self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+    def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool
@@ -795,7 +795,7 @@ class AsyncMethods:
         """
         return await self._ask("bisect", {"bad": bad, "good": good, "time": time, "settings": settings, "verdicts": verdicts, "runs": runs, "confidence": confidence})
 
-    async def commit(self, role: Optional[str] = None, message: Optional[str] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
+    async def commit(self, role: Optional[str] = None, message: Optional[Union[str, Dict[str, Any]]] = None, *, json: Any = None, batch: Optional[List[Any]] = None, events: Optional[List[Any]] = None, edit: Optional[str] = None, call: Optional[str] = None, model: Optional[str] = None, temperature: Optional[Union[str, float]] = None, max_tokens: Optional[Union[str, float]] = None, set: Optional[Dict[str, Any]] = None, tools: Any = None, note: Optional[str] = None, author: Optional[str] = None, client: Optional[str] = None, run: Optional[str] = None, expect: Optional[str] = None, after: Optional[str] = None, moves: Optional[List[BranchMoveParams]] = None, unbudgeted: Optional[bool] = None) -> types.CommitAnswer:
         """Append one message, or replace one.
 
         - `role`: system, developer, user, assistant or tool

@@ -256,7 +256,7 @@ class CommitParams(TypedDict, total=False):
     nothing."""
     role: Optional[str]
     """system, developer, user, assistant or tool"""
-    message: Optional[str]
+    message: Optional[Union[str, Dict[str, Any]]]
     """The text"""
     json: Any
     """One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::served_settings;
 use crate::deeds::{
     Amount, ApiError, At, BranchMoveParams, Decimal, Deed, JsonSettings, Method, Provided,
-    RequestSetting, Spelled, Tokens, branch_moves, settings_by_key,
+    RequestSetting, Spelled, TextOrMessage, Tokens, branch_moves, settings_by_key,
 };
 use crate::error::Error;
 use crate::formats::shared::single::{self, SingleMessage};
@@ -37,6 +37,7 @@ pub struct CommitParams {
     )]
     pub role: Option<String>,
     /// The text
+    #[schemars(with = "TextOrMessage")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", group = "text"))]
     pub message: Option<String>,
     /// One message in a provider's form (OpenAI's or Anthropic's), or the response that holds it; on the command line a
@@ -447,6 +448,7 @@ fn texts(all: &[Provided]) -> Result<Vec<&str>, ApiError> {
 
 impl Method for CommitParams {
     const NAME: &'static str = "commit";
+    const OBJECTS: &'static [(&'static str, &'static str)] = &[("message", "json")];
     const CHANGES: bool = true;
     type Answer = CommitAnswer;
 
