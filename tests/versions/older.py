@@ -151,7 +151,7 @@ def told(program, place):
     answers = {"config": program.ok(place, "config")}
     for rev in ("HEAD", "aside", "v1"):
         answers[f"log {rev}"] = program.ok(place, "log", "-n", "0", "--format", "%H", rev)
-        answers[f"compile {rev}"] = program.ok(place, "compile", "--format", "text", rev)
+        answers[f"compile {rev}"] = program.ok(place, "compile", "--format", "openai", rev)
     return answers
 
 
