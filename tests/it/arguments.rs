@@ -132,7 +132,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       gc           Delete what no branch, tag, session or undo needs any more
       du           Show what takes up space
       backup       Copy the whole repository into one file
-      redact       Replace secrets in the context with [redacted:KIND]
+      redact       Replace secrets in the context with `[redacted:KIND]`
       purge        Erase messages from history, for good
       watch        Import your tools' sessions as they grow, until it is stopped
       config       Read or change settings

@@ -166,7 +166,7 @@ fn what_has_no_name_cannot_be_handed_over() {
     exit code: 2
     --- stderr
     error: 'HEAD~2' is not a branch, tag or session
-    hint: tract branch NAME 'HEAD~2' gives it a name
+    hint: tract branch NAME HEAD~2 gives it a name
     exit code: 1
     --- stderr
     error: no commit 'nothing'

@@ -665,6 +665,40 @@ fn a_ref_that_stands_out_of_order_hides_no_other() {
     assert!(refused > 0, "no ref was found");
 }
 
+/// Of an erased message only the index and the seal tell the name.
+#[test]
+fn a_repair_gives_an_erased_message_its_name_back() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    let ask = ["find", "flour"];
+    let right = sandbox.ok(&ask);
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(&path).expect("opens");
+    let name = "SELECT hash FROM contents WHERE preview = '[purged]' ORDER BY id LIMIT 1";
+    let name: Vec<u8> = database
+        .query_row(name, [], |row| row.get(0))
+        .expect("a tombstone");
+    drop(database);
+    let bytes = fs::read(&path).expect("a file");
+    let owners = owners(&path).into_iter();
+    let mut pages = owners.filter(|(_, owner)| owner == "contents");
+    let at = pages.find_map(|(page, _)| {
+        let start = (page - 1) * PAGE;
+        let found = memchr::memmem::find(&bytes[start..start + PAGE], &name)?;
+        Some(start + found)
+    });
+    let mut flipped = bytes.clone();
+    flipped[at.expect("its row")] ^= 4;
+    fs::write(&path, flipped).expect("written");
+    let told = sandbox.command(&["fsck"]).output().expect("it runs");
+    assert_eq!(told.status.code(), Some(3), "{told:?}");
+    sandbox.ok(&["fsck", "--repair"]);
+    sandbox.ok(&["fsck"]);
+    assert_eq!(sandbox.ok(&ask), right);
+}
+
 #[test]
 fn a_repair_makes_the_listing_of_an_erased_message_again() {
     if is_left_out(THE_FILE) {

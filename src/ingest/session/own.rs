@@ -23,7 +23,7 @@ pub(super) struct Own {
     after: HashMap<Option<CommitHash>, Vec<CommitHash>>,
     /// All of these in the order of their times, where it is a copy of others: it may leave some of them out.
     copied: Vec<(Option<Millis>, CommitHash)>,
-    /// What of it is erased, by the moment when it was said.
+    /// What of that is erased, by the moment when it was said.
     erased: HashMap<Millis, Vec<ContentHash>>,
 }
 
@@ -49,15 +49,14 @@ impl Own {
         if !is_any_erased(view)? {
             return Ok(None);
         }
-        let mut sessions = vec![RefName::session(tool, id)];
         let mut originals = originals()?;
         let is_copy = !originals.is_empty();
         if let Some(first) = originals.first() {
             originals.extend(Copies::of(view).parents(first)?);
         }
-        sessions.append(&mut originals);
+        let originals = originals.iter().filter_map(RefName::as_session);
         let mut tips = Vec::new();
-        for (tool, id) in sessions.iter().filter_map(RefName::as_session) {
+        for (tool, id) in [(tool, id)].into_iter().chain(originals) {
             for (name, tip) in refs_of(view, tool, id)?.0 {
                 tips.push(tip);
                 let below = load::tips(view, &format!("{name}/"))?;
@@ -91,7 +90,8 @@ impl Own {
         copied.retain(|_| is_copy && !after.is_empty());
         copied.sort_unstable();
         let mut erased: HashMap<Millis, Vec<ContentHash>> = HashMap::new();
-        for ((content, moments), _) in said.into_iter().zip(is_erased).filter(|(_, is)| *is) {
+        let all = said.into_iter().zip(is_erased);
+        for ((content, moments), _) in all.filter(|(_, is)| *is && is_copy) {
             for moment in moments {
                 erased.entry(moment).or_default().push(content);
             }
@@ -156,8 +156,8 @@ impl Own {
         Ok((step, beside))
     }
 
-    /// The erased form of a message that was said on the session's own paths at the step's moment: a copy may begin in
-    /// the middle of them, with what a compaction left.
+    /// The erased form of a message that was said at the step's moment in what this is a copy of: it may begin in the
+    /// middle of that, with what a compaction left.
     fn erased_then(&self, step: &Step, forms: &[Sealed<Message>]) -> Option<ContentHash> {
         let then = self.erased.get(&step.time?)?;
         let mut forms = forms.iter().map(Sealed::hash);

@@ -14,8 +14,14 @@
     const query = pairs.toString();
     return query ? `${location.pathname}?${query}` : location.pathname;
   };
-  let asked = null;
-  const show = async (wanted, isNews) => {
+  let asked = null, again = 0, pause = 400;
+  const soonAgain = () => {
+    again = setTimeout(() => show(address()), pause);
+    pause = Math.min(pause * 1.5, 5000);
+  };
+  const show = async (wanted) => {
+    // Whatever was to be asked for again is asked for now; it must not end this.
+    clearTimeout(again);
     if (asked) asked.abort();
     const own = asked = new AbortController();
     main().setAttribute('aria-busy', 'true');
@@ -23,7 +29,8 @@
       const answer = await fetch(wanted, { signal: own.signal, cache: 'no-store' });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const next = page.querySelector('main');
-      if (own.signal.aborted || !next) return;
+      if (own.signal.aborted) return;
+      if (!next) throw new Error('no list');
       const focused = document.activeElement && document.activeElement.getAttribute('href');
       main().replaceWith(document.adoptNode(next));
       next.classList.add('list');
@@ -31,25 +38,25 @@
         const again = [...next.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused);
         if (again) again.focus({ preventScroll: true });
       }
-      if (isNews) history.replaceState(null, '', wanted);
+      history.replaceState(null, '', wanted);
       look();
     } catch (error) {
-      if (!own.signal.aborted) main().removeAttribute('aria-busy');
+      if (own.signal.aborted) return;
+      main().removeAttribute('aria-busy');
+      soonAgain();
     }
   };
   let soon = 0;
-  const later = (time) => { clearTimeout(soon); soon = setTimeout(() => show(address(), true), time); };
+  const later = (time) => { clearTimeout(soon); soon = setTimeout(() => show(address()), time); };
   words.addEventListener('input', () => later(120));
   form.addEventListener('change', (event) => { if (event.target !== words) later(0); });
   form.addEventListener('submit', (event) => { event.preventDefault(); later(0); });
 
   // What is still being worked out is asked for again, a little less often each time.
-  let pause = 400, again = 0;
   const look = () => {
     clearTimeout(again);
-    if (!main().hasAttribute('data-pending')) { pause = 400; return; }
-    again = setTimeout(() => show(location.href, false), pause);
-    pause = Math.min(pause * 1.5, 5000);
+    if (main().hasAttribute('data-pending')) soonAgain();
+    else pause = 400;
   };
   look();
 

@@ -49,10 +49,13 @@ pub(super) fn broken_contents(session: &Session<'_>) -> Result<Vec<(i64, Option<
                 if is_sealed {
                     return Ok(true);
                 }
-                // Nothing but the seal tells a tombstone's own name from another.
+                // Nothing but the seal tells a tombstone's own name from another: with what listings show of it, or
+                // with what the index has.
                 let shown = Shown::of_size(&message, text.len());
-                let is_its = is_sealed_with(session, id, &shown)?;
-                is_its.then_some(Mend::Listing(message, text.len()))
+                match is_sealed_with(session, id, &shown)? {
+                    true => Some(Mend::Listing(message, text.len())),
+                    false => indexed(session, id)?.map(Mend::Name),
+                }
             }
             Some((_, text)) if !is_sealed => Some(Mend::Name(*ContentHash::of(&text).as_bytes())),
             _ if is_sealed && encoding.is_none() => return Ok(true),
@@ -85,6 +88,15 @@ fn is_sealed_with(session: &Session<'_>, id: i64, shown: &Shown) -> Result<bool>
     ];
     let is_its = session.first(sql, of_row, |row| row.get(0))?;
     Ok(is_its.unwrap_or(false))
+}
+
+/// The name that the index of names has of a content.
+fn indexed(session: &Session<'_>, id: i64) -> Result<Option<HashBytes>> {
+    let sql = "WITH told AS MATERIALIZED (
+             SELECT id, hash FROM contents INDEXED BY sqlite_autoindex_contents_1)
+         SELECT hash FROM told WHERE id = ?1";
+    let hash: Option<ContentHash> = session.first(sql, [id], |row| row.get(0))?;
+    Ok(hash.map(|hash| *hash.as_bytes()))
 }
 
 /// The name that a commit knows of the content in this row, where its own row has it no more.
