@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::importing::with_demo;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, on_servers};
 use crate::screen::Screen;
 
 /// A pager that leaves its mark before each line.
@@ -57,6 +57,10 @@ fn the_one_that_is_wanted_shows_what_is_long() {
 
 #[test]
 fn tracts_own_goes_first_and_the_repositorys_before_the_users() {
+    // A server's settings name no program.
+    if on_servers() {
+        return;
+    }
     let sandbox = with_demo();
     let log = |more: &[(&str, &str)]| drawn(&sandbox, &["log", "-n", "1"], more);
     sandbox.ok(&["config", "--global", "core.pager", "sed s/^/G:/"]);
@@ -108,6 +112,10 @@ fn a_pipe_has_none_and_one_that_is_not_there_is_passed_over() {
 
 #[test]
 fn another_users_repository_names_no_pager() {
+    // A server's settings name no program.
+    if on_servers() {
+        return;
+    }
     let sandbox = with_demo();
     sandbox.ok(&["config", "core.pager", MARKED]);
     let is_root = Command::new("id")
