@@ -21,15 +21,6 @@ pub trait Deed: Method + Serialize {
     /// The fields with revisions. One may say which text it looks for, and the log does not keep that either.
     const REVISIONS: &'static [&'static str] = &[];
 
-    /// Refuses what makes no sense together, or cannot be typed.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong.
-    fn check(&self) -> Result<(), ApiError> {
-        Ok(())
-    }
-
     /// What is typed for it behind `tract`, word by word.
     fn words(&self) -> Vec<String> {
         written::<Self>(self, &|_, texts| texts)

@@ -26,6 +26,15 @@ pub trait Method: DeserializeOwned + JsonSchema {
     /// What it gives.
     type Answer: Serialize + JsonSchema;
 
+    /// Refuses what makes no sense together, or cannot be typed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    fn check(&self) -> Result<(), ApiError> {
+        Ok(())
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -72,6 +81,7 @@ impl MethodEntry {
             changes: M::CHANGES,
             call: |params, at| {
                 let params: M = read(params)?;
+                params.check()?;
                 let answer = params.call(at)?;
                 let answer = serde_json::value::to_raw_value(&answer);
                 let unwritten = |error: serde_json::Error| ApiError::refused(error.to_string());

@@ -761,3 +761,28 @@ fn the_api_page_says_what_the_types_say() {
         described()["methods"].as_array().map_or(0, Vec::len)
     );
 }
+
+/// What the command line would not take is refused, and nothing is done.
+#[test]
+fn what_goes_with_nothing_else_is_refused_by_json() {
+    let sandbox = Sandbox::with_messages(&[("user", "one"), ("user", "two"), ("user", "three")]);
+    let head = sandbox.ok(&["rev-parse", "HEAD"]);
+    for (method, params) in [
+        ("merge", r#"{"abort":true,"dry_run":true}"#),
+        ("merge", r#"{"abort":true,"continue":true}"#),
+        ("resolve", r#"{"ours":true}"#),
+        ("truncate", r#"{"keep":1,"marker":"x","no_marker":true}"#),
+        ("truncate", r#"{"keep":1,"by_our_count":true}"#),
+        ("clear", r#"{"force":true}"#),
+        ("prune", r#"{"by_our_count":true}"#),
+        ("push", r#"{"delete":true}"#),
+        ("pull", r#"{"merge":true,"no_merge":true}"#),
+    ] {
+        let told = sandbox
+            .command(&["api", method, params])
+            .output()
+            .expect("it runs");
+        assert_eq!(told.status.code(), Some(2), "{method} {params}: {told:?}");
+    }
+    assert_eq!(sandbox.ok(&["rev-parse", "HEAD"]), head);
+}

@@ -1,6 +1,6 @@
 //! `tract clear`: a fresh start.
 
-use tract::deeds::Deed;
+use tract::deeds::{Deed, Method};
 use tract::render::plural;
 use tract::repo::{Call, Repo};
 use tract::rewrite::Clear;

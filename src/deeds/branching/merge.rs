@@ -60,7 +60,7 @@ pub struct MergeParams {
     /// Give up the merge that is under way
     #[cfg_attr(
         feature = "cli",
-        arg(long, conflicts_with_all = ["rev", "messages", "prompts", "message", "ours", "theirs"])
+        arg(long, conflicts_with_all = ["rev", "messages", "prompts", "message", "ours", "theirs", "dry_run"])
     )]
     pub abort: bool,
     /// Also where the two have nothing in common
@@ -219,6 +219,24 @@ impl Method for MergeParams {
     const NAME: &'static str = "merge";
     const CHANGES: bool = true;
     type Answer = MergeAnswer;
+
+    fn check(&self) -> Result<(), ApiError> {
+        let alone = Self {
+            abort: true,
+            ..Self::default()
+        };
+        let what = match self {
+            _ if self.abort && *self != alone => "'abort' goes with nothing else",
+            _ if self.go_on && (self.messages || self.prompts) => {
+                "a merge goes on as it was begun: without 'messages' and 'prompts'"
+            }
+            _ if self.allow_unrelated_histories && self.rev.is_none() => {
+                "'allow_unrelated_histories' is about what 'rev' names"
+            }
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
 
     fn call(self, at: &mut At<'_>) -> Result<MergeAnswer, ApiError> {
         if self.abort {

@@ -74,6 +74,13 @@ impl Method for ResolveParams {
     const CHANGES: bool = true;
     type Answer = ResolveAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        match self.revs.is_empty() && (self.ours || self.theirs) {
+            true => Err(ApiError::params("'revs' says which messages")),
+            false => Ok(()),
+        }
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<ResolveAnswer, ApiError> {
         let left = self.carry_out(at, at.call(&self.line()))?;
         Ok(ResolveAnswer {

@@ -62,6 +62,20 @@ impl Method for ClearParams {
     const CHANGES: bool = true;
     type Answer = ClearAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        if self.force && !self.purge {
+            return Err(ApiError::params("'force' confirms a 'purge'"));
+        }
+        if self.purge && self.dry_run {
+            return Err(ApiError::params("'purge' has no dry run"));
+        }
+        if self.purge && !self.force {
+            let what = "a purge erases for good: no command brings it back";
+            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
+        }
+        Ok(())
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<ClearAnswer, ApiError> {
         self.check()?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
@@ -82,15 +96,4 @@ impl Method for ClearParams {
     }
 }
 
-impl Deed for ClearParams {
-    fn check(&self) -> Result<(), ApiError> {
-        if self.purge && self.dry_run {
-            return Err(ApiError::params("'purge' has no dry run"));
-        }
-        if self.purge && !self.force {
-            let what = "a purge erases for good: no command brings it back";
-            return Err(ApiError::params(what).with_hint("tract clear --purge --force"));
-        }
-        Ok(())
-    }
-}
+impl Deed for ClearParams {}

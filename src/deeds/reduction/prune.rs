@@ -101,6 +101,13 @@ impl Method for PruneParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
+    fn check(&self) -> Result<(), ApiError> {
+        match self.by_our_count && self.to_budget.is_none() {
+            true => Err(ApiError::params("'by_our_count' is about 'to_budget'")),
+            false => Ok(()),
+        }
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo)?;
         let options = at.surgery(self.dry_run)?;

@@ -122,6 +122,19 @@ impl Method for TruncateParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            _ if self.by_our_count && (self.fraction.is_some() || self.keep.is_some()) => {
+                "'by_our_count' is about a budget"
+            }
+            _ if self.no_marker && (self.marker.is_some() || self.marker_role.is_some()) => {
+                "'no_marker' leaves none, and 'marker' says what it is"
+            }
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo)?;
         let options = at.surgery(self.dry_run)?;

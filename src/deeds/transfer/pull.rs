@@ -111,6 +111,14 @@ impl Method for PullParams {
     const CHANGES: bool = true;
     type Answer = CarriedAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        match (self.merge && self.no_merge, &self.remote, &self.branch) {
+            (true, ..) => Err(ApiError::params("'merge' or 'no_merge', not both")),
+            (_, None, Some(_)) => Err(ApiError::params("with 'branch', 'remote' says of whom")),
+            _ => Ok(()),
+        }
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         self.check()?;
         let (repo, line) = (at.repo, self.line());
@@ -143,14 +151,6 @@ impl Method for PullParams {
 
 impl Deed for PullParams {
     const PLACES: &'static [&'static str] = &["remote", "branch"];
-
-    fn check(&self) -> Result<(), ApiError> {
-        match (self.merge && self.no_merge, &self.remote, &self.branch) {
-            (true, ..) => Err(ApiError::params("'merge' or 'no_merge', not both")),
-            (_, None, Some(_)) => Err(ApiError::params("with 'branch', 'remote' says of whom")),
-            _ => Ok(()),
-        }
-    }
 
     fn line(&self) -> String {
         let remote = as_noted(self.remote.as_ref());

@@ -218,6 +218,19 @@ impl Method for PushParams {
     const CHANGES: bool = true;
     type Answer = CarriedAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            _ if self.all && !self.refs.is_empty() => "'refs' names some, and 'all' means all",
+            _ if self.delete && self.refs.is_empty() => "'delete' takes 'refs'",
+            _ if self.delete && self.set_upstream => "what is deleted goes nowhere from now on",
+            Self {
+                remote: None, refs, ..
+            } if !refs.is_empty() => "with 'refs', 'remote' says where they go",
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
+
     fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         self.check()?;
         let there = self.there(at)?;
@@ -238,19 +251,6 @@ impl Deed for PushParams {
     const PLACES: &'static [&'static str] = &["remote", "refs"];
     const SHORT: &'static [(&'static str, &'static str)] =
         &[("set_upstream", "-u"), ("dry_run", "-n")];
-
-    fn check(&self) -> Result<(), ApiError> {
-        let what = match self {
-            _ if self.all && !self.refs.is_empty() => "'refs' names some, and 'all' means all",
-            _ if self.delete && self.refs.is_empty() => "'delete' takes 'refs'",
-            _ if self.delete && self.set_upstream => "what is deleted goes nowhere from now on",
-            Self {
-                remote: None, refs, ..
-            } if !refs.is_empty() => "with 'refs', 'remote' says where they go",
-            _ => return Ok(()),
-        };
-        Err(ApiError::params(what))
-    }
 
     fn line(&self) -> String {
         let remote = as_noted(self.remote.as_ref());
