@@ -613,6 +613,26 @@ fn what_was_erased_stays_so_in_copies_with_times_of_their_own() {
         assert!(!is_found(&sandbox, "sack of rye"));
         sandbox.ok(&["find", "four"]);
     }
+    // What is said anew behind the copies is the fork's own, though its parent has said it later, too.
+    let mut parent = Rollout::new(PARENT);
+    for prompt in ["one", "two", "the sack of rye"] {
+        parent.says("user", "input_text", prompt);
+        parent.says("assistant", "output_text", &format!("{prompt}, then"));
+    }
+    let mut side = Rollout::with(SIDE, 100, json!({"forked_from_id": PARENT}));
+    for prompt in ["one", "the sack of rye"] {
+        side.says("user", "input_text", prompt);
+        side.says("assistant", "output_text", &format!("{prompt}, then"));
+    }
+    let sandbox = Sandbox::new();
+    for (number, rollout) in [&parent, &side].into_iter().enumerate() {
+        let name = sandbox.write(&rollout.name(number as u32), rollout.text());
+        sandbox.ok(&["import", &name.display().to_string()]);
+        if number == 0 {
+            sandbox.ok(&["purge", "--match", "sack of rye", "--force"]);
+        }
+    }
+    assert!(is_found(&sandbox, "sack of rye"));
 }
 
 /// What a copy holds stays its original's after a purge that erased what the original said later.

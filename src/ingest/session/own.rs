@@ -11,7 +11,7 @@ use super::Step;
 use crate::error::Result;
 use crate::formats::Action;
 use crate::hash::{CommitHash, ContentHash};
-use crate::model::{Message, Millis, Operation, RefName, Sealed};
+use crate::model::{Message, Millis, Operation, RefName, Role, Sealed};
 use crate::repo::copies::Copies;
 use crate::repo::{load, path, reissue};
 use crate::store::View;
@@ -33,6 +33,8 @@ pub(super) struct Own {
 pub(super) enum Beside {
     /// Up to this commit; none: nothing has been said yet.
     After(Option<CommitHash>),
+    /// Up to this commit, and no prompt yet: so far stands what a client says before the first one.
+    Before(CommitHash),
     /// Nowhere: what comes is new.
     Nowhere,
 }
@@ -120,23 +122,18 @@ impl Own {
         for message in messages {
             forms.push(reissue::forms(view, message)?);
         }
-        let mut found: Option<(Beside, Vec<ContentHash>)> = None;
-        for hash in self.after(beside).iter().chain(self.later(view, beside)?) {
-            let commit = load::commit(view, hash)?.commit;
-            let contents = commit.operation.contents();
-            if !is_like(&commit.operation, &step) || !are_among(&contents, &forms) {
-                continue;
-            }
-            let is_same = commit.time == step.time && commit.settings == step.settings;
-            if is_same || found.is_none() {
-                found = Some((Beside::After(Some(*hash)), contents));
-            }
-            if is_same {
-                break;
-            }
+        let mut found = self.among(view, self.after(beside), &step, &forms)?;
+        if found.is_none() {
+            found = self.among(view, self.begins(view, beside)?, &step, &forms)?;
         }
         let (beside, said) = match found {
-            Some((beside, said)) => (beside, said.into_iter().map(Some).collect()),
+            Some((commit, said)) => {
+                let beside = match is_before_talk(&step) && beside.has_no_prompt() {
+                    true => Beside::Before(commit),
+                    false => Beside::After(Some(commit)),
+                };
+                (beside, said.into_iter().map(Some).collect())
+            }
             None => {
                 let behind_it = said_then(view, tip, &step, &forms)?;
                 let said = forms
@@ -164,26 +161,70 @@ impl Own {
         forms.find(|form| then.contains(form))
     }
 
-    /// What a copy may go on with: it has no copies of what was left out of the request before it was made.
-    fn later(&self, view: &dyn View, beside: Beside) -> Result<impl Iterator<Item = &CommitHash>> {
+    /// The first of these commits that says the same, one that says it at the same moment before others.
+    fn among(
+        &self,
+        view: &dyn View,
+        commits: impl IntoIterator<Item = CommitHash>,
+        step: &Step,
+        forms: &[Vec<Sealed<Message>>],
+    ) -> Result<Option<(CommitHash, Vec<ContentHash>)>> {
+        let mut found = None;
+        for hash in commits {
+            let commit = load::commit(view, &hash)?.commit;
+            let contents = commit.operation.contents();
+            if !is_like(&commit.operation, step) || !are_among(&contents, forms) {
+                continue;
+            }
+            if commit.time == step.time && commit.settings == step.settings {
+                return Ok(Some((hash, contents)));
+            }
+            found = found.or(Some((hash, contents)));
+        }
+        Ok(found)
+    }
+
+    /// Where a copy may begin that has no prompt yet: what a compaction left out before it was made, it has no copies
+    /// of. What is said behind its prompts is its own.
+    fn begins(&self, view: &dyn View, beside: Beside) -> Result<Vec<CommitHash>> {
         let first = match beside {
+            _ if self.copied.is_empty() => return Ok(Vec::new()),
             Beside::After(None) => 0,
-            Beside::After(Some(_)) if self.copied.is_empty() => 0,
-            Beside::After(Some(commit)) => {
+            Beside::Before(commit) => {
                 let time = load::commit(view, &commit)?.commit.time;
                 self.copied.partition_point(|(other, _)| *other <= time)
             }
-            Beside::Nowhere => self.copied.len(),
+            Beside::After(Some(_)) | Beside::Nowhere => return Ok(Vec::new()),
         };
-        Ok(self.copied[first..].iter().map(|(_, commit)| commit))
+        Ok(self.copied[first..]
+            .iter()
+            .map(|(_, commit)| *commit)
+            .collect())
     }
 
-    fn after(&self, beside: Beside) -> &[CommitHash] {
+    fn after(&self, beside: Beside) -> Vec<CommitHash> {
         let next = match beside {
             Beside::After(commit) => self.after.get(&commit),
+            Beside::Before(commit) => self.after.get(&Some(commit)),
             Beside::Nowhere => None,
         };
-        next.map_or(&[], Vec::as_slice)
+        next.cloned().unwrap_or_default()
+    }
+}
+
+impl Beside {
+    const fn has_no_prompt(self) -> bool {
+        matches!(self, Self::After(None) | Self::Before(_))
+    }
+}
+
+/// Whether a step is what a client says before anybody talks: instructions, and what it attaches.
+fn is_before_talk(step: &Step) -> bool {
+    match &step.action {
+        Action::Append(message) => {
+            matches!(message.role, Role::System | Role::Developer) || message.attached.is_some()
+        }
+        Action::Hide(_) => false,
     }
 }
 
