@@ -81,7 +81,7 @@ impl Method for AuditParams {
     const CHANGES: bool = false;
     type Answer = AuditAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<AuditAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<AuditAnswer, ApiError> {
         let Some(hide) = hide_of(at, self.rev.as_deref(), self.within.as_deref())? else {
             return Ok(AuditAnswer::default());
         };

@@ -137,7 +137,7 @@ impl Method for BisectParams {
     const CHANGES: bool = true;
     type Answer = BisectAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<BisectAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<BisectAnswer, ApiError> {
         let bad = at.resolve(self.bad.as_deref())?;
         let good = self.good.as_deref().map(|rev| at.resolve(Some(rev)));
         let good = good.transpose()?;

@@ -111,7 +111,7 @@ impl Method for DiffParams {
     const CHANGES: bool = false;
     type Answer = DiffAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<DiffAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<DiffAnswer, ApiError> {
         let after = at.resolve(self.after.as_deref())?;
         let before = match &self.before {
             Some(rev) => Some(at.resolve(Some(rev))?),

@@ -106,7 +106,7 @@ impl Method for ConfigParams {
     const CHANGES: bool = true;
     type Answer = ConfigAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ConfigAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ConfigAnswer, ApiError> {
         let changes = self.value.is_some() || self.unset;
         match &self.key {
             None if changes => return Err(ApiError::params("'key' says which setting")),
@@ -159,7 +159,7 @@ impl Method for RemoteParams {
     const CHANGES: bool = true;
     type Answer = RemoteAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<RemoteAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<RemoteAnswer, ApiError> {
         match (self.name, self.url, self.remove) {
             (None, None, false) => {}
             (Some(_), None, false) => {

@@ -80,7 +80,7 @@ impl Method for CacheParams {
     const CHANGES: bool = false;
     type Answer = CacheAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<CacheAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<CacheAnswer, ApiError> {
         let tip = at.resolve(self.rev.as_deref())?;
         let cache = cache_state(at, &tip)?;
         Ok(CacheAnswer { cache })
@@ -188,7 +188,7 @@ impl Method for CostParams {
     const CHANGES: bool = false;
     type Answer = CostAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
         let tip = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
         let tip = tip.transpose()?;
         let prices = prices(at.repo)?;

@@ -20,6 +20,8 @@ pub trait Deed: Method + Serialize {
     const SAID: &'static [&'static str] = &[];
     /// The fields with revisions. One may say which text it looks for, and the log does not keep that either.
     const REVISIONS: &'static [&'static str] = &[];
+    /// The fields with the name of a remote, or an address. The log keeps no address, for it may hold a password.
+    const REMOTES: &'static [&'static str] = &[];
 
     /// What is typed for it behind `tract`, word by word.
     fn words(&self) -> Vec<String> {
@@ -28,18 +30,18 @@ pub trait Deed: Method + Serialize {
 
     /// The line by which the log of operations names it.
     fn line(&self) -> String {
-        noted(self)
+        let kept = |name: &str, texts: Vec<String>| match name {
+            _ if Self::SAID.contains(&name) => {
+                texts.first().map(|_| "…".to_owned()).into_iter().collect()
+            }
+            _ if Self::REVISIONS.contains(&name) => {
+                texts.iter().map(|text| without_text(text)).collect()
+            }
+            _ if Self::REMOTES.contains(&name) => texts.into_iter().map(without_address).collect(),
+            _ => texts,
+        };
+        written::<Self>(self, &kept).join(" ")
     }
-}
-
-/// The words of a request, without what was said.
-pub(super) fn noted<D: Deed>(deed: &D) -> String {
-    let kept = |name: &str, texts: Vec<String>| match name {
-        _ if D::SAID.contains(&name) => texts.first().map(|_| "…".to_owned()).into_iter().collect(),
-        _ if D::REVISIONS.contains(&name) => texts.iter().map(|text| without_text(text)).collect(),
-        _ => texts,
-    };
-    written::<D>(deed, &kept).join(" ")
 }
 
 /// The words of a request, the values of each field as `kept` gives them.
@@ -171,10 +173,20 @@ pub fn without_text(revision: &str) -> String {
     }
 }
 
+/// The name of a remote, or what stands for an address.
+fn without_address(remote: String) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    let name = remote.strip_prefix("git:").unwrap_or(&remote);
+    match name.chars().all(plain) {
+        true => remote,
+        false => "URL".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deeds::{CompactParams, DropParams, TruncateParams};
+    use crate::deeds::{CompactParams, DropParams, PushParams, TruncateParams};
 
     #[test]
     fn a_line_keeps_nothing_that_was_said() {
@@ -189,6 +201,22 @@ mod tests {
             ..TruncateParams::default()
         };
         assert_eq!(truncate.line(), "truncate --marker …");
+    }
+
+    #[test]
+    fn a_line_keeps_no_address() {
+        let to = |remote: &str| PushParams {
+            remote: Some(remote.to_owned()),
+            ..PushParams::default()
+        };
+        for (remote, line) in [
+            ("origin", "push origin"),
+            ("git:origin", "push git:origin"),
+            ("ssh://joe:hunter2@host/x", "push URL"),
+            ("../other", "push URL"),
+        ] {
+            assert_eq!(to(remote).line(), line);
+        }
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Method for ExportParams {
     const CHANGES: bool = false;
     type Answer = ExportAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
         let commit = at.resolve(self.rev.as_deref())?;
         let format = match &self.format {
             Some(name) => Format::named(name)?,
@@ -151,7 +151,7 @@ impl Method for ResumeParams {
     const CHANGES: bool = true;
     type Answer = ResumeAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ResumeAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ResumeAnswer, ApiError> {
         let commit = at.resolve(self.rev.as_deref())?;
         let tool = match &self.tool {
             Some(name) => Some(Format::named(name)?),

@@ -218,7 +218,7 @@ impl Method for ImportParams {
     const CHANGES: bool = true;
     type Answer = ImportAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
         let file = self.file(at)?;
         let report = take_in(at, &file, &self)?;
         let mut answer = ImportAnswer::of(&report);

@@ -94,7 +94,7 @@ impl Method for StatusParams {
     const CHANGES: bool = false;
     type Answer = StatusAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<StatusAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<StatusAnswer, ApiError> {
         let status = at.repo.status(&at.on, at.encoding()?)?;
         let counted = status.provider.count().is_some();
         let cache = match status.head.commit() {
@@ -185,7 +185,7 @@ impl Method for LogParams {
     const CHANGES: bool = false;
     type Answer = LogAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<LogAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<LogAnswer, ApiError> {
         let rev = self.rev.as_deref();
         let range = rev.filter(|rev| rev.contains("..") && !rev.starts_with(":/"));
         let (tip, until) = match range {
@@ -283,7 +283,7 @@ impl Method for ShowParams {
     const CHANGES: bool = false;
     type Answer = ShowAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ShowAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ShowAnswer, ApiError> {
         let hash = at.resolve(self.rev.as_deref())?;
         let shown = at.repo.show(&hash, at.encoding()?)?;
         let mut reply = at.repo.counted_reply(&hash)?;
@@ -338,7 +338,7 @@ impl Method for ContextParams {
     const CHANGES: bool = false;
     type Answer = ContextAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ContextAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ContextAnswer, ApiError> {
         let commit = match &self.rev {
             Some(rev) => Some(at.resolve(Some(rev))?),
             None => at.repo.head(&at.on)?.commit(),
@@ -418,7 +418,7 @@ impl Method for SessionsParams {
     const CHANGES: bool = false;
     type Answer = SessionsAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<SessionsAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<SessionsAnswer, ApiError> {
         let mut held = ingest::held(at.repo)?;
         if let Some(directory) = &self.directory {
             let directory = at.repo.directory_named(directory, Path::new(""))?;

@@ -107,7 +107,7 @@ impl Method for ReadParams {
     const CHANGES: bool = false;
     type Answer = ReadAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ReadAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ReadAnswer, ApiError> {
         let first = at.repo.resolve_picked(&at.on, &self.rev)?;
         let conversation = Conversation::at(at, &first.tip)?;
         let from = conversation.place(&first.entry)?;
@@ -197,7 +197,7 @@ impl Method for DroppedParams {
     const CHANGES: bool = false;
     type Answer = DroppedAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<DroppedAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<DroppedAnswer, ApiError> {
         let hide = hide_of(at, self.rev.as_deref(), self.within.as_deref())?;
         let Some(hide) = hide else {
             return Ok(DroppedAnswer::default());
@@ -336,7 +336,7 @@ impl Method for DidParams {
     const CHANGES: bool = false;
     type Answer = DidAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<DidAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<DidAnswer, ApiError> {
         let (text, role) = match (&self.path, &self.command, &self.error) {
             (Some(text), None, None) | (None, Some(text), None) => (text, Role::Assistant),
             (None, None, Some(text)) => (text, Role::Tool),

@@ -35,12 +35,22 @@ pub trait Method: DeserializeOwned + JsonSchema {
         Ok(())
     }
 
-    /// Does it.
+    /// Does it, once it was checked: by [`Method::call`].
     ///
     /// # Errors
     ///
     /// Each with its kind; nothing is changed then.
-    fn call(self, at: &mut At<'_>) -> Result<Self::Answer, ApiError>;
+    fn act(self, at: &mut At<'_>) -> Result<Self::Answer, ApiError>;
+
+    /// Checks it, and does it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Method::check`] and [`Method::act`].
+    fn call(self, at: &mut At<'_>) -> Result<Self::Answer, ApiError> {
+        self.check()?;
+        self.act(at)
+    }
 }
 
 /// A method that takes and gives JSON.
@@ -81,7 +91,6 @@ impl MethodEntry {
             changes: M::CHANGES,
             call: |params, at| {
                 let params: M = read(params)?;
-                params.check()?;
                 let answer = params.call(at)?;
                 let answer = serde_json::value::to_raw_value(&answer);
                 let unwritten = |error: serde_json::Error| ApiError::refused(error.to_string());
@@ -103,20 +112,24 @@ pub(super) fn read<M: Method>(text: &str) -> Result<M, ApiError> {
             "parameters: a list where an object is wanted",
         ));
     }
-    let is_told_apart = text.contains("null") || !M::OBJECTS.is_empty();
-    let given = serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
-    let Some(given) = given.ok().filter(|_| is_told_apart) else {
-        return serde_json::from_str(text).map_err(|error| unfit(error, text));
+    let means_another = |name: &str, value: &RawValue| {
+        let mut others = M::OBJECTS.iter().filter(|(field, _)| *field == name);
+        let (_, other) = others.next()?;
+        value.get().starts_with('{').then_some(*other)
     };
-    let mut meant: BTreeMap<String, &RawValue> = BTreeMap::new();
-    for (name, value) in given {
-        let other = M::OBJECTS.iter().find(|(field, _)| *field == name);
-        let other = other.filter(|_| value.get().starts_with('{'));
-        let name = other.map_or(name, |(_, other)| (*other).to_owned());
-        if value.get() == "null" {
-            continue;
-        }
-        if meant.insert(name.clone(), value).is_some() {
+    let is_looked_at = text.contains("null") || !M::OBJECTS.is_empty();
+    let given = is_looked_at.then(|| serde_json::from_str::<BTreeMap<String, &RawValue>>(text));
+    let given = given.and_then(Result::ok).unwrap_or_default();
+    let is_plain = |(name, value): (&String, &&RawValue)| {
+        value.get() != "null" && means_another(name, value).is_none()
+    };
+    if given.iter().all(is_plain) {
+        return serde_json::from_str(text).map_err(|error| unfit(error, text));
+    }
+    let mut meant: BTreeMap<&str, &RawValue> = BTreeMap::new();
+    for (name, value) in given.iter().filter(|(_, value)| value.get() != "null") {
+        let name = means_another(name, value).unwrap_or(name);
+        if meant.insert(name, value).is_some() {
             return Err(ApiError::params(format!("'{name}' is given twice")));
         }
     }

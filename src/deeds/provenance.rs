@@ -214,7 +214,7 @@ impl Method for BlameParams {
     const CHANGES: bool = false;
     type Answer = BlameAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<BlameAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<BlameAnswer, ApiError> {
         let Some(message) = &self.message else {
             let tip = at.resolve(self.rev.as_deref())?;
             return Ok(BlameAnswer {
@@ -415,7 +415,7 @@ impl Method for FileEditsParams {
     const CHANGES: bool = false;
     type Answer = FileEditsAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<FileEditsAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<FileEditsAnswer, ApiError> {
         let rev = self.rev.as_deref().unwrap_or("HEAD");
         let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
         let options = FileEditOptions {
@@ -455,7 +455,7 @@ impl Method for AttestParams {
     const CHANGES: bool = false;
     type Answer = AttestAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<AttestAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<AttestAnswer, ApiError> {
         let tip = at.resolve(self.rev.as_deref())?;
         let name = match &self.rev {
             Some(rev) => at.repo.reference_named(rev).ok(),

@@ -273,7 +273,7 @@ impl Method for CompileParams {
     const CHANGES: bool = false;
     type Answer = CompileAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
         let reply = match (&self.reply, &self.rev) {
             (Some(_), Some(_)) => return Err(ApiError::params("'rev' or 'for', not both")),
             (Some(typed), None) => Some((at.resolve(Some(typed))?, typed)),

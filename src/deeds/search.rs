@@ -117,7 +117,7 @@ impl Method for FindParams {
     const CHANGES: bool = false;
     type Answer = FindAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
         let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
         let session = self.session.as_deref();
         let session = session.map(|name| at.repo.session_named(&at.on, name));

@@ -98,7 +98,7 @@ impl Method for BranchParams {
     const CHANGES: bool = true;
     type Answer = Position;
 
-    fn call(self, at: &mut At<'_>) -> Result<Position, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Position, ApiError> {
         let line = self.line();
         let (name, commit) = match self.carry_out(at, at.call(&line))? {
             Branched::Made(made) => (made.name, Some(made.commit)),

@@ -58,7 +58,7 @@ impl Method for BranchesParams {
     const CHANGES: bool = false;
     type Answer = BranchesAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<BranchesAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<BranchesAnswer, ApiError> {
         let behind = self.behind.as_deref().map(RefName::branch).transpose()?;
         let most = self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
         let mut pages = at

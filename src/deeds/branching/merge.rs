@@ -238,7 +238,7 @@ impl Method for MergeParams {
         Err(ApiError::params(what))
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<MergeAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<MergeAnswer, ApiError> {
         if self.abort {
             at.repo.merge_abort(&at.on)?;
             return Ok(MergeAnswer::of("aborted"));

@@ -72,7 +72,7 @@ impl Method for MoveParams {
     const CHANGES: bool = true;
     type Answer = MovedAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<MovedAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<MovedAnswer, ApiError> {
         if self.moves.is_empty() {
             return Err(ApiError::params("'moves' names no branch"));
         }

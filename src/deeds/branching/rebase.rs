@@ -148,7 +148,7 @@ impl Method for RebaseParams {
     const CHANGES: bool = true;
     type Answer = RebaseAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<RebaseAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<RebaseAnswer, ApiError> {
         let done = self.carry_out(at, at.call(&self.line()))?;
         if !self.dry_run {
             done.refuse_blocked()?;

@@ -81,7 +81,7 @@ impl Method for ResolveParams {
         }
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<ResolveAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ResolveAnswer, ApiError> {
         let left = self.carry_out(at, at.call(&self.line()))?;
         Ok(ResolveAnswer {
             conflicts: ConflictFacts::all(&left),

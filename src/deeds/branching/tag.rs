@@ -86,10 +86,11 @@ impl Method for TagParams {
     const CHANGES: bool = true;
     type Answer = TagFacts;
 
-    fn call(self, at: &mut At<'_>) -> Result<TagFacts, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<TagFacts, ApiError> {
         let line = self.line();
-        let (name, commit) = self.carry_out(at, at.call(&line))?;
-        let time = self.message.as_ref().map(|_| at.host.now().0);
+        let call = at.call(&line);
+        let (name, commit) = self.carry_out(at, call)?;
+        let time = self.message.as_ref().map(|_| call.now.0);
         Ok(TagFacts {
             name: name.short().to_owned(),
             commit: commit.to_string(),
@@ -125,7 +126,7 @@ impl Method for TagsParams {
     const CHANGES: bool = false;
     type Answer = TagsAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<TagsAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<TagsAnswer, ApiError> {
         let facts = |row: TagRow| {
             let (message, time) = row.note.unzip();
             TagFacts {

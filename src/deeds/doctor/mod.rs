@@ -127,7 +127,7 @@ impl Method for DoctorParams {
     const CHANGES: bool = false;
     type Answer = DoctorAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<DoctorAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<DoctorAnswer, ApiError> {
         Ok(doctor(at.repo, at.host.now())?)
     }
 }

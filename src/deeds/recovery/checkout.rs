@@ -116,7 +116,7 @@ impl Method for CheckoutParams {
     const CHANGES: bool = true;
     type Answer = MoveAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
         let line = self.line();
         let Checkout { from, to, .. } = self.carry_out(at, at.call(&line))?.done;
         Ok(MoveAnswer {

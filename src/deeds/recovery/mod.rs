@@ -110,7 +110,7 @@ impl Method for ReflogParams {
     const CHANGES: bool = false;
     type Answer = ReflogAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<ReflogAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<ReflogAnswer, ApiError> {
         let found = at.repo.operations(self.limit.unwrap_or(20))?;
         let operations = found.iter().map(OperationAnswer::of).collect();
         Ok(ReflogAnswer { operations })

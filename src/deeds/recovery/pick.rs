@@ -61,7 +61,7 @@ impl Method for PickParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let picked = self.picked(at)?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = at.repo.cherry_pick(at.call(&line), &picked, &options)?;

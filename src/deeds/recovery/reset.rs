@@ -94,7 +94,7 @@ impl Method for ResetParams {
     const CHANGES: bool = true;
     type Answer = MoveAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
         let line = self.line();
         let done = self.carry_out(at, at.call(&line))?;
         let branch = done.branch.map(|name| name.short().to_owned());

@@ -86,7 +86,7 @@ impl Method for RestoreParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = self.carry_out(at, at.call(&line), &options)?;
         Ok(Changed::of(&done.surgery))

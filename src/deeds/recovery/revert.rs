@@ -42,7 +42,7 @@ impl Method for RevertParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let commit = at.commit(&self.rev)?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = at

@@ -141,7 +141,7 @@ impl Method for UndoParams {
     const CHANGES: bool = true;
     type Answer = OperationAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         Ok(match self.carry_out(at.repo, &at.calendar())? {
             Undone::One(entry) => OperationAnswer::of(&entry),
             Undone::ToAPoint(undone) => OperationAnswer {
@@ -178,7 +178,7 @@ impl Method for RedoParams {
     const CHANGES: bool = true;
     type Answer = OperationAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<OperationAnswer, ApiError> {
         let redone = at.repo.redo(at.host.now())?;
         Ok(OperationAnswer::all(&redone))
     }

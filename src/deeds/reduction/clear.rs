@@ -76,8 +76,7 @@ impl Method for ClearParams {
         Ok(())
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<ClearAnswer, ApiError> {
-        self.check()?;
+    fn act(self, at: &mut At<'_>) -> Result<ClearAnswer, ApiError> {
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = at.repo.clear(at.call(&line), self.all, &options)?;
         let erased = if self.purge {

@@ -129,7 +129,7 @@ impl Method for CompactParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let call = at.call(&line);
         let summary = self.message.as_deref().map(str::trim);

@@ -57,7 +57,7 @@ impl Method for DropParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let named = self.named(at)?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = at

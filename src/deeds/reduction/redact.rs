@@ -86,7 +86,7 @@ impl Method for RedactParams {
     const CHANGES: bool = true;
     type Answer = RedactAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<RedactAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<RedactAnswer, ApiError> {
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let (done, counts) = self.carry_out(at, at.call(&line), &options)?;
         let counts = counts.into_iter();

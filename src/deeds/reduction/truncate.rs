@@ -135,7 +135,7 @@ impl Method for TruncateParams {
         Err(ApiError::params(what))
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let plan = self.plan(at.repo)?;
         let options = at.surgery(self.dry_run)?;
         let done = at.repo.carry_out(at.call(&self.line()), &plan, &options)?;

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, Fetching, as_noted, at_peer};
-use crate::deeds::deed::noted;
+use super::{CarriedAnswer, Elsewhere, Fetching, at_peer};
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::Result;
 use crate::repo::{Call, Repo};
@@ -82,12 +81,8 @@ impl Fetching for FetchParams {
         told: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Fetched> {
         let options = FetchOptions {
-            remote: there.name.as_deref().unwrap_or_default(),
-            is_named: there.is_kept,
-            sources: self.sources,
             prune: self.prune,
-            follow: Follow::Tags,
-            ..FetchOptions::default()
+            ..there.asked(self.sources, Follow::Tags)
         };
         repo.fetch(call, peer, &options, told)
     }
@@ -98,7 +93,7 @@ impl Method for FetchParams {
     const CHANGES: bool = true;
     type Answer = CarriedAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         let (repo, mut answer) = (at.repo, CarriedAnswer::default());
         for one in self.each(repo)? {
             let there = Elsewhere::of(one.remote.as_deref(), at)?;
@@ -114,12 +109,5 @@ impl Method for FetchParams {
 
 impl Deed for FetchParams {
     const PLACES: &'static [&'static str] = &["remote"];
-
-    fn line(&self) -> String {
-        let remote = as_noted(self.remote.as_ref());
-        noted(&Self {
-            remote,
-            ..self.clone()
-        })
-    }
+    const REMOTES: &'static [&'static str] = &["remote"];
 }

@@ -16,7 +16,7 @@ use super::{ApiError, At, WorkProgress};
 use crate::error::Result;
 use crate::render::shell_word;
 use crate::repo::{Call, Repo};
-use crate::sync::{Carried, Fetched, LandedRef, Peer};
+use crate::sync::{Carried, FetchOptions, Fetched, Follow, LandedRef, Peer};
 
 /// The remote that is meant where none is named.
 const DEFAULT: &str = "origin";
@@ -91,6 +91,19 @@ impl Elsewhere {
     }
 }
 
+impl Elsewhere {
+    /// What is asked of what has a name.
+    fn asked(&self, sources: bool, follow: Follow) -> FetchOptions<'_> {
+        FetchOptions {
+            remote: self.name.as_deref().unwrap_or_default(),
+            is_named: self.is_kept,
+            sources,
+            follow,
+            ..FetchOptions::default()
+        }
+    }
+}
+
 /// What brings commits from another repository.
 pub trait Fetching: super::Deed {
     /// From where; none: the usual one.
@@ -108,18 +121,6 @@ pub trait Fetching: super::Deed {
         from: (&Elsewhere, &mut dyn Peer),
         told: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<Fetched>;
-}
-
-/// A remote as the log of operations names it: an address may hold a password.
-fn as_noted(remote: Option<&String>) -> Option<String> {
-    let plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    remote.map(|typed| {
-        let name = typed.strip_prefix("git:").unwrap_or(typed);
-        match name.chars().all(plain) {
-            true => typed.clone(),
-            false => "URL".to_owned(),
-        }
-    })
 }
 
 /// Works with the repository at an address: as a call that `what` names, telling how far it is.

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, Fetching, LandedFacts, as_noted, at_peer};
-use crate::deeds::deed::noted;
+use super::{CarriedAnswer, Elsewhere, Fetching, LandedFacts, at_peer};
 use crate::deeds::{ApiError, At, Deed, MergeOutcome, MergeParams, Method};
 use crate::error::Result;
 use crate::model::RefName;
@@ -94,13 +93,9 @@ impl Fetching for PullParams {
     ) -> Result<Fetched> {
         let branch = self.branch.as_deref().map(RefName::branch).transpose()?;
         let options = FetchOptions {
-            remote: there.name.as_deref().unwrap_or_default(),
-            is_named: there.is_kept,
-            sources: self.sources,
-            follow: Follow::Head,
             names: branch.as_slice(),
             branch: branch.as_ref(),
-            ..FetchOptions::default()
+            ..there.asked(self.sources, Follow::Head)
         };
         repo.fetch(call, peer, &options, told)
     }
@@ -119,8 +114,7 @@ impl Method for PullParams {
         }
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
-        self.check()?;
+    fn act(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         let (repo, line) = (at.repo, self.line());
         let there = Elsewhere::of(self.remote.as_deref(), at)?;
         there.named()?;
@@ -151,12 +145,5 @@ impl Method for PullParams {
 
 impl Deed for PullParams {
     const PLACES: &'static [&'static str] = &["remote", "branch"];
-
-    fn line(&self) -> String {
-        let remote = as_noted(self.remote.as_ref());
-        noted(&Self {
-            remote,
-            ..self.clone()
-        })
-    }
+    const REMOTES: &'static [&'static str] = &["remote"];
 }

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, as_noted, at_peer};
-use crate::deeds::deed::noted;
+use super::{CarriedAnswer, Elsewhere, at_peer};
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::{Error, Result};
 use crate::model::secret::{Leaving, Secrets};
@@ -231,8 +230,7 @@ impl Method for PushParams {
         Err(ApiError::params(what))
     }
 
-    fn call(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
-        self.check()?;
+    fn act(self, at: &mut At<'_>) -> Result<CarriedAnswer, ApiError> {
         let there = self.there(at)?;
         let wanted = self.wanted(at.repo, &at.on)?;
         let (repo, secrets, line) = (at.repo, at.host.secrets()?, self.line());
@@ -249,14 +247,7 @@ impl Method for PushParams {
 
 impl Deed for PushParams {
     const PLACES: &'static [&'static str] = &["remote", "refs"];
+    const REMOTES: &'static [&'static str] = &["remote"];
     const SHORT: &'static [(&'static str, &'static str)] =
         &[("set_upstream", "-u"), ("dry_run", "-n")];
-
-    fn line(&self) -> String {
-        let remote = as_noted(self.remote.as_ref());
-        noted(&Self {
-            remote,
-            ..self.clone()
-        })
-    }
 }

@@ -212,7 +212,7 @@ impl Method for FsckParams {
     const CHANGES: bool = true;
     type Answer = FsckAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<FsckAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<FsckAnswer, ApiError> {
         let mut goes_on = std::mem::replace(&mut at.goes_on, Box::new(|_| true));
         let told = &mut |checked: Checked| {
             let done = checked.contents + checked.commits;

@@ -217,7 +217,7 @@ impl Method for GcParams {
     const CHANGES: bool = true;
     type Answer = GcAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<GcAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<GcAnswer, ApiError> {
         let mut goes_on = std::mem::replace(&mut at.goes_on, Box::new(|_| true));
         let done = self.carry_out(at, &mut |step| {
             if let GcStep::Compressing(done, total) = step {

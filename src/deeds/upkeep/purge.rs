@@ -65,7 +65,7 @@ pub enum PurgeOutcome {
 }
 
 impl PurgeParams {
-    /// Does it, or foretells it. `call`: how it is written down.
+    /// Does it, or foretells it.
     ///
     /// # Errors
     ///
@@ -252,7 +252,7 @@ impl Method for PurgeParams {
     const CHANGES: bool = true;
     type Answer = PurgeAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<PurgeAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<PurgeAnswer, ApiError> {
         Ok(match self.carry_out(at)? {
             PurgeOutcome::Would(erasure) => PurgeAnswer {
                 would: Some(ErasureFacts::of(&erasure)),

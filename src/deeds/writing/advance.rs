@@ -26,7 +26,7 @@ impl Method for AdvanceParams {
     const CHANGES: bool = true;
     type Answer = MoveAnswer;
 
-    fn call(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<MoveAnswer, ApiError> {
         let to = at.resolve(Some(&self.rev))?;
         let expect = at.expected(Some(&self.expect))?;
         let expect = expect.unwrap_or(Expect::Nothing);

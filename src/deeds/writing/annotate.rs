@@ -106,7 +106,7 @@ impl Method for AnnotateParams {
     const CHANGES: bool = true;
     type Answer = Changed;
 
-    fn call(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
+    fn act(self, at: &mut At<'_>) -> Result<Changed, ApiError> {
         let named = self.named(at)?;
         let (line, options) = (self.line(), at.surgery(self.dry_run)?);
         let done = self.carry_out(at, at.call(&line), &named, options)?;

@@ -452,7 +452,7 @@ impl Method for CommitParams {
     const CHANGES: bool = true;
     type Answer = CommitAnswer;
 
-    fn call(mut self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
+    fn act(mut self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
         let edited = self.edited(at)?;
         let messages = self.read(edited.as_ref().map(|(_, old)| old))?;
         let writing = self.writing(at, edited, messages)?;
