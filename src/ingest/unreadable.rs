@@ -22,13 +22,17 @@ const WHY_CHARS: usize = 1_000;
 pub struct Unread(BTreeMap<String, String>);
 
 impl Unread {
-    /// As it is now.
+    /// As it is now. Where that is damaged, nothing is known: what comes in does not depend on it.
     ///
     /// # Errors
     ///
     /// The store's.
     pub fn of(repo: &Repo) -> Result<Self> {
-        let files = repo.store.read()?.unread_files()?.into_iter();
+        let files = match repo.store.read()?.unread_files() {
+            Err(Error::Damaged { .. }) => Vec::new(),
+            files => files?,
+        };
+        let files = files.into_iter();
         Ok(Self(files.map(|file| (file.path, file.why)).collect()))
     }
 

@@ -102,6 +102,16 @@ pub trait Remembered {
     /// The rows of these names that are here, or all, by name. A name that is asked for twice may be answered
     /// once.
     fn remembered(&self, of: Memory, names: Option<&[&str]>) -> Result<Vec<MemoryRow>>;
+
+    /// Fails where a row of this name, or any, is not as it was written. Such a row of what can be made again
+    /// counts as absent, which is wrong where the rows themselves are what is shown.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`].
+    fn prove_intact(&self, _of: Memory, _name: Option<&str>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Writing what is remembered.
@@ -149,6 +159,15 @@ pub(super) fn one<V: Remembered + ?Sized>(
     name: &str,
 ) -> Result<Option<MemoryRow>> {
     Ok(view.remembered(Memory(of), Some(&[name]))?.pop())
+}
+
+/// All rows, where nothing else shows that one is damaged.
+pub(super) fn shown<V: Remembered + ?Sized>(
+    view: &V,
+    of: &'static Table,
+) -> Result<Vec<MemoryRow>> {
+    view.prove_intact(Memory(of), None)?;
+    all(view, of)
 }
 
 /// All rows.

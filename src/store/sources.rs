@@ -414,7 +414,7 @@ pub trait Sources: Remembered {
 
     /// When a file last came in that can be gone on with.
     fn last_followed(&self) -> Result<Option<Millis>> {
-        let rows = remembered::all(self, &FOLLOWED)?;
+        let rows = remembered::shown(self, &FOLLOWED)?;
         let times = rows.iter().map(|row| row.number(6));
         let last = times.collect::<Result<Vec<i64>>>()?.into_iter().max();
         Ok(last.map(Millis))
@@ -422,7 +422,7 @@ pub trait Sources: Remembered {
 
     /// The files that could not be read, by path.
     fn unread_files(&self) -> Result<Vec<UnreadFile>> {
-        let rows = remembered::all(self, &UNREAD)?;
+        let rows = remembered::shown(self, &UNREAD)?;
         let file = |row: &MemoryRow| {
             Ok(UnreadFile {
                 path: row.key.clone(),
@@ -453,6 +453,7 @@ pub trait Sources: Remembered {
 
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
     fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
+        self.prove_intact(Memory(&RECORDINGS), Some(name.as_str()))?;
         let row = remembered::one(self, &RECORDINGS, name.as_str())?;
         row.map(|row| Ok(Millis(row.number(0)?))).transpose()
     }

@@ -85,6 +85,7 @@ mod owners;
 mod pages;
 mod paging;
 mod painting;
+#[cfg(unix)]
 mod pairs;
 mod parts;
 mod people;

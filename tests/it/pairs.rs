@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -129,6 +130,12 @@ fn forgets(deed: &Deed) -> bool {
 fn parts(whole: &Deed) -> Option<[Deed; 2]> {
     (whole.line == "pull o --merge")
         .then(|| [deed("fetch", "fetch o"), deed("merge", "merge o/main")])
+}
+
+/// Whether a command waits for a program of the user's, which is `cat`. What others do meanwhile comes between what it is given
+/// and its answer, which is said anew: also of what a purge has erased by then.
+fn waits(deed: &Deed) -> bool {
+    deed.line.ends_with("--exec cat")
 }
 
 /// Whether one of them renames or removes a remote to which the other pushes. The other repository has what was pushed; where
@@ -370,20 +377,72 @@ impl Ground {
     }
 
     fn start(&self, deed: &Deed, minute: i64) -> Child {
+        self.spawn(self.of(deed, minute), deed.input)
+    }
+
+    fn of(&self, deed: &Deed, minute: i64) -> Command {
         let words: Vec<&str> = deed.line.split(' ').collect();
         let mut command = self.command(&words);
+        // The same in whichever order.
+        command.env("TRACT_CLOCK", (CLOCK + 60_000 * minute).to_string());
+        command
+    }
+
+    fn spawn(&self, mut command: Command, input: &str) -> Child {
         let mut child = command
-            // The same in whichever order.
-            .env("TRACT_CLOCK", (CLOCK + 60_000 * minute).to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program runs");
-        let mut input = child.stdin.take().expect("it is piped");
+        let mut pipe = child.stdin.take().expect("it is piped");
         // Who takes nothing in closes it.
-        let _ = input.write_all(deed.input.as_bytes());
+        let _ = pipe.write_all(input.as_bytes());
         child
+    }
+
+    /// Does a deed that waits for a program, and the other while it waits: whether each was acknowledged.
+    fn meanwhile(&self, whole: (&Deed, i64), other: (&Deed, i64)) -> [bool; 2] {
+        self.put_back();
+        let programs = self.root().join("programs");
+        fs::create_dir_all(&programs).expect("made");
+        let place = |name: &str| programs.join(name).display().to_string();
+        let its = self.of(other.0, other.1);
+        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("UTF-8"));
+        let set = its.get_envs().map(|(name, value)| match value {
+            Some(value) => format!(
+                "export {}={}\n",
+                name.to_str().expect("UTF-8"),
+                quoted(value)
+            ),
+            None => format!("unset {}\n", name.to_str().expect("UTF-8")),
+        });
+        let words: Vec<String> = std::iter::once(its.get_program())
+            .chain(its.get_args())
+            .map(quoted)
+            .collect();
+        let script = format!(
+            "#!/bin/sh\n/bin/cat > {given}\n(\n{}cd '{}'\n{} < {input} > /dev/null 2> {said}\n)\n\
+             echo $? > {code}\nexec /bin/cat {given}\n",
+            set.collect::<String>(),
+            self.sandbox.work().display(),
+            words.join(" "),
+            given = place("given"),
+            input = place("input"),
+            said = place("said"),
+            code = place("code"),
+        );
+        fs::write(place("input"), other.0.input).expect("written");
+        let program = place("cat");
+        fs::write(&program, script).expect("written");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+        let mut command = self.of(whole.0, whole.1);
+        let path = std::env::var("PATH").expect("a path");
+        command.env("PATH", format!("{}:{path}", programs.display()));
+        let (is_whole, _) = ended(self.spawn(command, whole.0.input));
+        let said = fs::read_to_string(place("said")).expect("it ran");
+        let code = fs::read_to_string(place("code")).expect("it ran");
+        [is_whole, is_acknowledged(code.trim() == "0", &said)]
     }
 
     fn state(&self) -> State {
@@ -499,9 +558,12 @@ fn ended(child: Child) -> (bool, String) {
         "{:?}: {said}",
         output.status
     );
-    // What is erased is erased then, and the command says who has to go before its files are written anew.
-    let is_owed = said.contains("the files still hold it");
-    (output.status.success() || is_owed, said)
+    (is_acknowledged(output.status.success(), &said), said)
+}
+
+/// What is erased is erased also where the command says who has to go before its files are written anew.
+fn is_acknowledged(is_success: bool, said: &str) -> bool {
+    is_success || said.contains("the files still hold it")
 }
 
 /// What is there after these deeds, one after the other, and whether each was acknowledged.
@@ -514,13 +576,17 @@ fn in_turn(ground: &Ground, deeds: &[(&Deed, i64)]) -> (State, Vec<bool>) {
     (ground.state(), told)
 }
 
-/// What is there when the one that is two operations has the other between them, if just so much is acknowledged.
+/// What is there when the one that is two operations, or waits, has the other in between, if just so much is acknowledged.
 fn between(
     ground: &Ground,
     whole: (&Deed, i64),
     other: (&Deed, i64),
     told: [bool; 2],
 ) -> Option<State> {
+    if waits(whole.0) {
+        let by = ground.meanwhile(whole, other);
+        return (told == by).then(|| ground.state());
+    }
     let [first, last] = parts(whole.0)?;
     let (state, by) = in_turn(ground, &[(&first, whole.1), other, (&last, whole.1)]);
     (told == [by[0] && by[2], by[1]]).then_some(state)
@@ -540,7 +606,7 @@ fn at_once(ground: &Ground, one: &Deed, other: &Deed, lag: u64) -> Result<(), St
     }
     let is_several = parts(one).is_some() || parts(other).is_some();
     // A run is one for its branch and one for its answer.
-    let is_logged = !is_several && ![one, other].iter().any(|deed| deed.command == "run");
+    let is_logged = !is_several && !waits(one) && !waits(other);
     // It merges what it fetched by its hash, also where an undo has moved the ref back by then.
     if is_several && [one, other].iter().any(|deed| deed.command == "undo") {
         return Ok(());

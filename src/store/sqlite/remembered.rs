@@ -5,6 +5,7 @@ use rusqlite::{ToSql, params_from_iter};
 
 use super::session::Session;
 use crate::error::{Error, Result};
+use crate::store::columns::damaged;
 use crate::store::lineage::Lineages;
 use crate::store::remembered::COMMIT;
 use crate::store::tables::Table;
@@ -86,6 +87,20 @@ impl Remembered for Session<'_> {
             }
         }
         Ok(found)
+    }
+
+    fn prove_intact(&self, of: Memory, name: Option<&str>) -> Result<()> {
+        let (table, key) = (of.0.name, of.0.key());
+        let of_name = name.map_or(String::new(), |_| format!(" AND {key} = ?1"));
+        let sql = format!(
+            "SELECT 1 FROM {table} WHERE NOT coalesce(intact!({table}), FALSE){of_name} LIMIT 1"
+        );
+        match self.first(&sql, params_from_iter(name), |_| Ok(()))? {
+            None => Ok(()),
+            Some(()) => Err(damaged(format!(
+                "a row of {table} is not as it was written"
+            ))),
+        }
     }
 }
 
