@@ -481,8 +481,8 @@ impl<'a> Intake<'a> {
         }
         let input = &*self.file.input;
         let file = match self.growth {
-            Some(growth) => SourceFile::grown(input, (growth.source.size_bytes, &growth.hash))?,
-            None => SourceFile::of(input)?,
+            Some(growth) => SourceFile::grown(input, (growth.source.size_bytes, &growth.hash)),
+            None => SourceFile::of(input),
         };
         let placed = self.place(&file)?;
         let source = self.keep(&file, &placed)?;
@@ -661,7 +661,7 @@ impl<'a> Intake<'a> {
             [session] => session.found.settings.clone(),
             _ => Settings::default(),
         };
-        let remembered = file.remembered(from, source, settings, self.request.now);
+        let remembered = file.remembered(from, source, settings, self.request.now)?;
         let known = tx.followed(&remembered.path)?;
         // When it was last looked at is no news.
         let time = remembered.time;

@@ -75,7 +75,7 @@ impl Placement {
             if Some(*old) == tip {
                 return Ok(Self::at(name, *old, Outcome::Unchanged));
             }
-            if sources.iter().any(|source| file.is(source)) {
+            if file.among(sources)?.is_some() {
                 return Ok(older_or_grown(name, old, has_lost(old)?));
             }
         }
@@ -343,7 +343,7 @@ fn in_files(
         let mut others = Vec::with_capacity(sources.len());
         for source in sources {
             // A file that has grown, or that was grown, is no other one.
-            if !file.is(source) && file.grown_from(std::slice::from_ref(source))?.is_none() {
+            if !file.is(source)? && file.grown_from(std::slice::from_ref(source))?.is_none() {
                 others.push(descent_of(view, format, source)?);
             }
         }
@@ -352,7 +352,7 @@ fn in_files(
             continue;
         }
         let is_left = others.iter().any(|other| other.begun > start.descent.begun);
-        let known = sources.iter().any(|source| file.is(source));
+        let known = file.among(sources)?.is_some();
         let is_here = match tip {
             Some(tip) => tip == *old || view.is_ancestor(&tip, old)?,
             None => true,

@@ -7,7 +7,7 @@ use super::file::{BLOCK_BYTES, blocks};
 use super::slices::Slices;
 use crate::error::Result;
 use crate::formats::{Format, Input};
-use crate::hash::{CommitHash, Fingerprint, HashBytes};
+use crate::hash::{CommitHash, Fingerprint};
 use crate::model::{Millis, RefName, Settings, Span};
 use crate::store::crew::{with_crew, workers};
 use crate::store::{FileStamp, FollowedFile, Records, SourceRow, SourceState, View};
@@ -24,7 +24,6 @@ type Pressed = (Vec<u8>, Option<Vec<u8>>);
 /// A session file, to be held against the sources that are kept.
 pub(super) struct SourceFile<'a> {
     input: &'a dyn Input,
-    whole: HashBytes,
     /// The hashes of its beginnings, by their lengths, as far as anybody asked.
     beginnings: RefCell<BTreeMap<u64, Fingerprint>>,
 }
@@ -38,26 +37,25 @@ pub(super) struct Kept {
 }
 
 impl<'a> SourceFile<'a> {
-    pub(super) fn of(input: &'a dyn Input) -> Result<Self> {
-        Self::from(input, BTreeMap::new())
+    pub(super) fn of(input: &'a dyn Input) -> Self {
+        Self {
+            input,
+            beginnings: RefCell::default(),
+        }
     }
 
     /// A file that has grown: what was there before is not read again.
-    pub(super) fn grown(
-        input: &'a dyn Input,
-        (size_bytes, hash): (u64, &Fingerprint),
-    ) -> Result<Self> {
-        Self::from(input, [(size_bytes, hash.clone())].into())
+    pub(super) fn grown(input: &'a dyn Input, (size_bytes, hash): (u64, &Fingerprint)) -> Self {
+        Self {
+            input,
+            beginnings: RefCell::new([(size_bytes, hash.clone())].into()),
+        }
     }
 
-    fn from(input: &'a dyn Input, beginnings: BTreeMap<u64, Fingerprint>) -> Result<Self> {
-        let mut file = Self {
-            input,
-            whole: HashBytes::default(),
-            beginnings: RefCell::new(beginnings),
-        };
-        file.whole = file.beginning(input.size_bytes())?.value();
-        Ok(file)
+    /// The hash of the file. Of one that is kept for the first time it is what keeping it came to: nobody
+    /// reads it for that alone.
+    fn whole(&self) -> Result<Fingerprint> {
+        self.beginning(self.input.size_bytes())
     }
 
     /// What is needed to go on with it once it has grown.
@@ -67,29 +65,39 @@ impl<'a> SourceFile<'a> {
         source: u64,
         settings: Settings,
         time: Millis,
-    ) -> FollowedFile {
-        let beginnings = self.beginnings.borrow();
-        let whole = beginnings.get(&self.input.size_bytes());
-        FollowedFile {
+    ) -> Result<FollowedFile> {
+        Ok(FollowedFile {
             path: path.clone(),
             source,
             stamp: *stamp,
-            hashed: whole
-                .map(Fingerprint::mark)
-                .unwrap_or_else(|| Fingerprint::default().mark()),
+            hashed: self.whole()?.mark(),
             settings,
             time,
-        }
+        })
     }
 
     /// Whether a kept source ends where it does.
     pub(super) fn is_end_of(&self, view: &dyn View, source: u64) -> Result<bool> {
-        Ok(view.source(source)?.is_some_and(|source| self.is(&source)))
+        match view.source(source)? {
+            Some(source) => self.is(&source),
+            None => Ok(false),
+        }
     }
 
     /// Whether the kept source is this file.
-    pub(super) fn is(&self, source: &SourceRow) -> bool {
-        source.fingerprint == self.whole
+    pub(super) fn is(&self, source: &SourceRow) -> Result<bool> {
+        let is_as_long = source.size_bytes == self.input.size_bytes();
+        Ok(is_as_long && source.fingerprint == self.whole()?.value())
+    }
+
+    /// The first of these kept sources that is this file.
+    pub(super) fn among<'s>(&self, sources: &'s [SourceRow]) -> Result<Option<&'s SourceRow>> {
+        for source in sources {
+            if self.is(source)? {
+                return Ok(Some(source));
+            }
+        }
+        Ok(None)
     }
 
     /// The hash of the file's first bytes.
@@ -135,7 +143,7 @@ impl<'a> SourceFile<'a> {
                 hash.update(block);
                 Ok(())
             })?;
-            if hash.value() == self.whole {
+            if hash.value() == self.whole()?.value() {
                 return Ok(Some(source));
             }
         }
@@ -155,8 +163,7 @@ impl<'a> SourceFile<'a> {
     ) -> Result<Kept> {
         let tx = slices.tx()?;
         let known = tx.sources(name)?;
-        let same = known.iter().find(|source| self.is(source));
-        let same = match same {
+        let same = match self.among(&known)? {
             None => self.beginning_of(tx, &known)?,
             same => same,
         };
@@ -214,6 +221,7 @@ impl<'a> SourceFile<'a> {
             }
             Ok(())
         })?;
+        self.beginnings.borrow_mut().insert(to, hash);
         Ok(Kept { source, is_new })
     }
 
