@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::model::{Encoding, HideKind, Millis, RefName, RefValue, Role, TokenCount, Total};
+use crate::repo::by_branch;
 use crate::repo::call::{Call, On};
 use crate::repo::copies::is_written;
 use crate::repo::expect::retried;
@@ -170,7 +171,8 @@ impl Repo {
         Ok(Made { name, commit, open })
     }
 
-    /// Renames a branch; HEAD follows where it is on it.
+    /// Renames a branch; HEAD follows where it is on it. The session that it follows, a merge that is under way on it and the
+    /// remote that it goes to stay its own.
     ///
     /// # Errors
     ///
@@ -210,6 +212,7 @@ impl Repo {
                 tx.set_reference(&name, Some(&is))?;
             }
         }
+        by_branch::take_along(&*tx, old, new)?;
         tx.commit()
     }
 
@@ -298,7 +301,9 @@ impl Repo {
         tx.hold_read()?;
         tx.begin_moves(call.now, call.what)?;
         tx.set_reference(name, Some(&RefValue::Commit(commit)))?;
-        if !name.is_branch() {
+        if name.is_branch() {
+            by_branch::forget(&*tx, name)?;
+        } else {
             let (text, time) = (note.map(str::to_owned), call.now);
             let note = text.map(|text| TagNote { commit, time, text });
             tx.set_tag_note(name, note.as_ref())?;

@@ -9,6 +9,7 @@ pub(crate) mod ancestry;
 pub mod append;
 pub mod branch_moves;
 pub mod branches;
+pub(crate) mod by_branch;
 pub(crate) mod cache;
 pub mod call;
 pub mod called;

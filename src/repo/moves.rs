@@ -6,6 +6,7 @@
 use crate::error::{Error, Refusal, Result};
 use crate::hash::CommitHash;
 use crate::model::{Head, RefName, RefValue};
+use crate::repo::by_branch;
 use crate::repo::call::{Call, On};
 use crate::repo::expect::{Expect, retried};
 use crate::repo::load;
@@ -233,6 +234,7 @@ impl Repo {
                 repository::refuse_name(&*tx, branch)?;
                 if let Some(start) = start {
                     tx.set_reference(branch, Some(&RefValue::Commit(start)))?;
+                    by_branch::forget(&*tx, branch)?;
                     open = open_call(&*tx, &start, from.commit().as_ref())?;
                 }
                 RefValue::Symbolic(branch.clone())

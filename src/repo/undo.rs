@@ -16,6 +16,7 @@ use point::UNDO_TO;
 
 use crate::error::{Error, Result};
 use crate::model::{Millis, RefName, RefValue};
+use crate::repo::by_branch;
 use crate::repo::load;
 use crate::repo::repository::Repo;
 use crate::repo::seat::Own;
@@ -493,7 +494,10 @@ fn reverse_as(tx: &dyn Tx, to: &OperationEntry, words: &str, now: Millis) -> Res
             tx.forget_followed(name)?;
         }
     }
-    Ok(())
+    match by_branch::renamed(&to.moves, to.undone) {
+        Some((old, new)) => by_branch::take_along(tx, old, new),
+        None => Ok(()),
+    }
 }
 
 /// From how many moves on all refs are asked for at once, and not one after the other.

@@ -365,7 +365,6 @@ pub(super) fn configured(rows: Vec<MemoryRow>) -> Result<Vec<(String, String)>> 
     rows.map(pair).collect()
 }
 
-/// What the row of a merge begins with, before the name of its branch. It stands beside what is configured.
 /// What of an operation's words a purge leaves, where they begin so: an undo goes by it.
 pub(crate) const KEPT_WORDS: [&str; 8] = [
     "import --onto",
@@ -388,6 +387,7 @@ pub(super) fn words_after_purge(purged: &str, cast: &str) -> String {
     format!("CASE {} ELSE {purged} END", kept.join(" "))
 }
 
+/// What the row of a merge begins with, before the name of its branch. It stands beside what is configured.
 const MERGING: &str = "merging.";
 
 /// Writing names.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{RefName, RefValue};
+use crate::repo::by_branch;
 use crate::repo::call::Call;
 use crate::repo::repository::Repo;
 use crate::repo::server;
@@ -19,33 +20,10 @@ pub struct Remote {
     pub url: String,
 }
 
-const BRANCH: &str = "branch.";
-const REMOTE: &str = ".remote";
-
-/// Where it stands which remote a branch goes to.
-pub(super) struct KeptRemote(String);
-
-impl KeptRemote {
-    pub(super) fn of(branch: &RefName) -> Self {
-        let name = branch.as_str().strip_prefix(RefName::HEADS);
-        Self(name.unwrap_or(branch.as_str()).to_owned())
-    }
-
-    pub(super) fn key(&self) -> String {
-        format!("{BRANCH}{}{REMOTE}", self.0)
-    }
-
-    pub(super) fn get(&self, view: &dyn View) -> Result<Option<String>> {
-        let key = self.key();
-        let config = view.config()?.into_iter();
-        Ok(config.filter(|(of, _)| *of == key).map(|(_, to)| to).next())
-    }
-}
-
 /// Has the branches that went to one remote go to another, or to none.
 fn send_elsewhere(tx: &dyn Tx, old: &str, new: Option<&str>) -> Result<()> {
     for (key, to) in tx.config()? {
-        if key.starts_with(BRANCH) && key.ends_with(REMOTE) && to == old {
+        if by_branch::is_remote_key(&key) && to == old {
             tx.set_config(&key, new)?;
         }
     }

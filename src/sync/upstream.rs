@@ -1,10 +1,10 @@
 //! Which remote a branch goes to, and how far it and the other side's have gone on from each other.
 
-use super::remotes::KeptRemote;
 use crate::error::Result;
 use crate::hash::CommitHash;
 use crate::model::{RefName, RefValue};
 use crate::repo::ancestry::beyond;
+use crate::repo::by_branch;
 use crate::repo::load;
 use crate::repo::repository::Repo;
 use crate::store::{SessionRow, View};
@@ -34,14 +34,14 @@ pub struct SeenRef {
 impl Repo {
     /// The remote that a branch was pushed to with the wish that it be that from then on.
     pub fn remote_of(&self, branch: &RefName) -> Result<Option<String>> {
-        KeptRemote::of(branch).get(&*self.store.read()?)
+        by_branch::remote_of(&*self.store.read()?, branch)
     }
 
     /// From now on these branches go to that remote.
     pub fn set_remote_of(&self, branches: &[RefName], remote: &str) -> Result<()> {
         let tx = self.store.write()?;
         for branch in branches {
-            tx.set_config(&KeptRemote::of(branch).key(), Some(remote))?;
+            tx.set_config(&by_branch::remote_key(branch), Some(remote))?;
         }
         tx.commit()
     }
@@ -53,7 +53,7 @@ impl Repo {
         let Some(tip) = load::tip(&*view, branch)? else {
             return Ok(None);
         };
-        let seen = match KeptRemote::of(branch).get(&*view)? {
+        let seen = match by_branch::remote_of(&*view, branch)? {
             Some(remote) => RefName::of_remote(&remote, branch).ok(),
             None => {
                 let mut all = elsewhere(&*view, branch)?;

@@ -118,6 +118,7 @@ mod recording_laws;
 #[cfg(target_os = "linux")]
 mod reliability;
 mod remembering;
+mod renaming;
 mod rendered;
 mod replaying;
 mod request_laws;

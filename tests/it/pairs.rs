@@ -84,6 +84,7 @@ const DEEDS: &[Deed] = &[
     deed("checkout", "checkout -b fresh"),
     deed("branch", "branch fresh beside"),
     deed("branch", "branch -m other renamed"),
+    deed("branch", "branch -m grown kept"),
     deed("branch", "branch -d other"),
     deed("tag", "tag v2"),
     deed("tag", "tag -d spare"),
