@@ -629,11 +629,35 @@ class Home:
     def undo_since(self):
         self.run("undo", "--since", "1h", codes=(0, 1, 2))
 
+    def redo(self):
+        self.run("redo", codes=(0, 1))
+
     def look(self):
         self.run("status", cwd=self.world.chance.choice(self.world.projects), codes=(0, 1))
 
     def commit(self):
         self.run("--on", "notes", "commit", "-r", "user", "-m", "A note.", codes=(0, 1, 2))
+
+    def branch(self):
+        """One of the branches; none where there are none yet."""
+        names = [line[2:].split(" ")[0] for line in self.run("branch").splitlines()]
+        return self.world.chance.choice(names) if names else None
+
+    def rename(self):
+        if branch := self.branch():
+            self.run("branch", "-m", branch, f"called-{self.did['rename']}", codes=(0, 1))
+
+    def forget(self):
+        if branch := self.branch():
+            self.run("branch", "-d", branch, codes=(0, 1))
+
+    def checkout(self):
+        if branch := self.branch():
+            self.run("checkout", branch)
+
+    def shorten(self):
+        if branch := self.branch():
+            self.run("--on", branch, "truncate", "--keep", "1", "--force", codes=(0, 1, 2))
 
     def collect(self):
         self.run("gc", *self.world.chance.choice([(), ("--expire", "now"), ("--keep", "2"), ("--keep", "1", "--expire", "now")]))
@@ -667,7 +691,8 @@ class Home:
         session.resumed(new.pop())
 
     WAYS = ["import_all", "import_all", "import_file", "import_file", "import_folder", "import_id", "import_last", "hook", "hook", "watch", "killed"]
-    DEEDS = ["undo", "undo_since", "look", "commit", "collect", "resume", "merge", "purge"]
+    DEEDS = ["undo", "undo_since", "redo", "look", "commit", "collect", "resume", "merge", "purge",
+             "rename", "forget", "checkout", "shorten"]
 
     def step(self):
         act = self.world.chance.choice(self.WAYS if self.world.chance.random() < 0.7 else self.DEEDS)
