@@ -4,6 +4,7 @@
 
 use clap::{Command, CommandFactory};
 
+use super::words;
 use super::{Cli, example};
 
 /// The commands in groups, those of everyday first. What is in none is for programs alone, or short for another.
@@ -68,7 +69,7 @@ visible message, :/TEXT for the newest message that contains TEXT.";
 
 /// All arguments, with the short list of commands as help.
 pub fn root() -> Command {
-    let command = Cli::command();
+    let command = Cli::command().mut_subcommands(words::spelled);
     let groups = listed(&command, &GROUPS[..EVERYDAY]);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\n\
@@ -79,7 +80,7 @@ pub fn root() -> Command {
 
 /// The same with every command.
 fn complete() -> Command {
-    let command = Cli::command();
+    let command = Cli::command().mut_subcommands(words::spelled);
     let groups = listed(&command, &GROUPS);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions of every command\n{{options}}\n\n\

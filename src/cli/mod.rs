@@ -72,6 +72,7 @@ mod user_config;
 mod wanted_pager;
 mod watching;
 mod web;
+mod words;
 mod work;
 mod written_session;
 

@@ -10,7 +10,7 @@ use crate::repo::{Call, Made, On};
 
 /// Start, rename or delete a branch
 ///
-/// A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too).
+/// A branch starts at `rev`; HEAD stays (checkout with a new branch switches to it, too).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -19,17 +19,17 @@ pub struct BranchParams {
     // A command line without one lists all.
     #[cfg_attr(feature = "cli", arg(required = false))]
     pub name: String,
-    /// Where the branch starts, instead of HEAD; with rename its new name
+    /// Where the branch starts, instead of HEAD; with `rename` its new name
     #[serde(default)]
     pub rev: Option<String>,
-    /// Delete the branch NAME
+    /// Delete the branch `name`
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",
         arg(short, long, requires = "name", conflicts_with = "rename")
     )]
     pub delete: bool,
-    /// Rename the branch NAME to REV, or the one that HEAD is on to NAME
+    /// Rename the branch `name` to `rev`, or the one that HEAD is on to `name`
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",

@@ -13,15 +13,15 @@ use crate::rewrite::{
 /// Bring another branch into this one
 ///
 /// What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
-/// message, which a summary stands in, or else the other branch's last answer. messages brings all of its messages,
-/// those that it hid as hidden ones; prompts what the user typed there, with what the client attached to it. What the other branch changed of messages
+/// message, which a summary stands in, or else the other branch's last answer. `messages` brings all of its messages,
+/// those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it. What the other branch changed of messages
 /// that both have is changed here as well: edits, hides, restores, priorities.
 ///
 /// Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
 /// again. A tool call without its result does not come.
 ///
 /// Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
-/// ours or theirs says whose change holds; resolve says it message by message, and then the merge goes on with continue.
+/// `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -10,11 +10,11 @@ use crate::rewrite::{Rebase, RebaseFate, RebaseStep, Rebased};
 
 /// Put the branch's own commits on another base
 ///
-/// Takes the commits since the branch parted from ONTO, or those after from, and makes each of them
-/// again on ONTO: messages, edits, compactions and other hides, restores, pins, with their settings,
+/// Takes the commits since the branch parted from `onto`, or those after `from`, and makes each of them
+/// again on `onto`: messages, edits, compactions and other hides, restores, pins, with their settings,
 /// notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
 /// it was. Where a commit does not fit, or both sides changed a message differently, nothing is
-/// written and each is named; skip, ours and theirs settle it.
+/// written and each is named; `skip`, `ours` and `theirs` settle it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -40,7 +40,7 @@ pub struct RebaseParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
     pub skip: Vec<String>,
-    /// Where both sides changed a message, leave it as ONTO has it
+    /// Where both sides changed a message, leave it as `onto` has it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub ours: bool,

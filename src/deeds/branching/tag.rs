@@ -10,7 +10,7 @@ use crate::repo::{Call, TagRow};
 
 /// Make or delete a tag
 ///
-/// A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time.
+/// A tag names one commit, and no command moves it. With `message` the tag also keeps that note and the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -22,7 +22,7 @@ pub struct TagParams {
     /// What to tag, instead of HEAD
     #[serde(default)]
     pub rev: Option<String>,
-    /// Delete the tag NAME
+    /// Delete the tag `name`
     #[serde(default)]
     #[cfg_attr(
         feature = "cli",

@@ -11,7 +11,7 @@ use crate::repo::{Call, Checkout, On, Repo, Target};
 /// Switch to a branch, or look at an earlier commit
 ///
 /// A branch's name attaches HEAD to that branch. Any other revision detaches HEAD: you can look at
-/// everything from there but commit nothing; -b NAME starts a branch there, to continue on. - goes back
+/// everything from there but commit nothing; `new_branch` starts a branch there, to continue on. - goes back
 /// to where HEAD was before. The name of a branch that was seen at one remote alone starts a branch of that
 /// name here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

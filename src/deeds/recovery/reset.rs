@@ -9,7 +9,7 @@ use crate::repo::{Call, Reset, ResetMode};
 
 /// Move the branch back to a commit; what came later leaves it
 ///
-/// Nothing is lost. ORIG_HEAD keeps what came later; with hard, the reflog alone does. The answer says how to get
+/// Nothing is lost. ORIG_HEAD keeps what came later; with `hard`, the reflog alone does. The answer says how to get
 /// back. To look at an earlier commit and leave the branch where it is: checkout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -12,7 +12,7 @@ use crate::rewrite::{Restored, SurgeryOptions};
 /// If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
 /// comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
 /// visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
-/// With at-end the message stays hidden and a copy is appended. With before it is moved there.
+/// With `at_end` the message stays hidden and a copy is appended. With `before` it is moved there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

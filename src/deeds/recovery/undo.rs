@@ -15,8 +15,8 @@ use crate::repo::{OperationEntry, Repo, UndoPoint, UndoTo, UndoneTo};
 /// last command is the last one that was typed in this repository. In the repository of a home it is the last one
 /// that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
 /// not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
-/// moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
-/// point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+/// moved since. On a server, what others did is refused unless `force` is given. With `to` or `since`, all commands back to a
+/// point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless `captured`
 /// is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -54,10 +54,10 @@ pub struct UndoParams {
         arg(long, value_name = "T", conflicts_with_all = ["operation", "to"])
     )]
     pub since: Option<Spelled<WrittenTime>>,
-    /// With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
+    /// With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
     #[cfg_attr(feature = "cli", arg(long))]
     pub captured: bool,
-    /// List what to or since would reverse, and change nothing
+    /// List what `to` or `since` would reverse, and change nothing
     #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
 }

@@ -10,7 +10,7 @@ use crate::deeds::{ApiError, At, Changed, Deed, ErasedFacts, Method};
 /// Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
 /// everything back.
 ///
-/// With purge, what came before is erased for good, kept session files included. It reads `[purged]`
+/// With `purge`, what came before is erased for good, kept session files included. It reads `[purged]`
 /// from then on. No undo brings it back. Importing the session again does not bring it back either,
 /// unless that import was undone before; a message that is written again is a new message. What other
 /// branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons

@@ -13,7 +13,7 @@ use crate::rewrite::{Compact, Compaction, Extent, Summary, SummarySpan, SurgeryO
 
 /// Replace a span of messages with a summary
 ///
-/// Without keep or a range, the span is everything but the system messages. Pinned messages stay, and
+/// Without `keep` or a range, the span is everything but the system messages. Pinned messages stay, and
 /// so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
 /// outputs), drop (messages you name), truncate (the oldest), clear (everything).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ use crate::rewrite::{Limits, Prune};
 /// Each line names the commit, so that show prints the whole output. The user's newest two turns
 /// are left alone, and so are the newest 40,000 tokens of tool output before them. If less than 20,000
 /// tokens would be saved, nothing is done. Outputs of the tools in the setting prune.keepTools stay, unless
-/// tool names them. An earlier prune ends the search, unless tool, larger-than, turns or protect is
+/// `tool` names them. An earlier prune ends the search, unless `tool`, `larger_than`, `turns` or `protect` is
 /// given.
 ///
 /// See also: drop (messages you name), truncate (the oldest), compact (a summary), clear (everything).
@@ -39,7 +39,7 @@ pub struct PruneParams {
     /// Before those, leave the newest N tokens of tool output alone; by default 40k
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub protect: Option<Spelled<Amount>>,
-    /// Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget
+    /// Do nothing unless it saves N tokens; by default 20k, or 0 with `to_budget`
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub min: Option<Spelled<Amount>>,
     /// Only outputs of more than N tokens

@@ -30,7 +30,7 @@ pub struct RedactParams {
     /// Only these messages
     #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub revs: Vec<String>,
-    /// All visible messages, as without REV
+    /// All visible messages, as without `revs`
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "revs"))]
     pub all: bool,
     /// Say what would change, and change nothing

@@ -20,7 +20,7 @@ use crate::upkeep::{Checked, Fsck, SetAside};
 /// against the messages; and reads the context of every branch, tag and session. Damage is listed, with
 /// what still compiles; the exit code is then 3.
 ///
-/// repair rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
+/// `repair` rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
 /// the search index, refs from their logs, and places of commits. Rows that nothing confirms are set
 /// aside, into the table quarantine of the database. Intact messages and commits are never touched. A
 /// message or commit that was set aside comes back when it is imported again.

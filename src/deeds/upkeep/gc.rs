@@ -20,14 +20,14 @@ use crate::upkeep::{Collected, GcStep, LetGo, Unfinished};
 /// reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
 /// run meanwhile. tract never does this unasked.
 ///
-/// With keep, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
+/// With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
 /// of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
 /// commits of it were taken over, while its file is where it came from, for it would only come in again, or if
 /// a purge erased anything in it, for its file would bring that back. What
 /// is let go is listed; undo brings it back as long as the log leads to it, and then it is deleted:
-/// in 90 days, or at once where expire is now.
+/// in 90 days, or at once where `expire` is now.
 ///
-/// To erase something so that nobody can read it again: purge, or clear with purge.
+/// To erase something so that nobody can read it again: purge, or `tract clear --purge`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -12,7 +12,7 @@ use crate::upkeep::{Erasing, Erasure, Purged};
 
 /// Erase messages from history, for good
 ///
-/// Erases the messages that you name, or those that match finds, on every branch, hidden or not. They
+/// Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They
 /// read `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
 /// does importing the session again; an undo that would show them is refused from then on, all others
 /// still work, and a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so

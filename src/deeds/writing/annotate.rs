@@ -12,7 +12,7 @@ use crate::rewrite::{Annotated, SurgeryOptions};
 ///
 /// Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
 /// context until they are normal again; a call goes together with its results. `tract pin REV` and
-/// `tract unpin REV` are short for pin and normal.
+/// `tract unpin REV` are short for `pin` and `normal`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]

@@ -20,8 +20,8 @@ use crate::rewrite::Verdict;
 
 /// Append one message, or replace one
 ///
-/// message is what the model reads; note is a remark for people, as git's message is. A text is never
-/// taken for JSON: json, batch and events say that it is.
+/// `message` is what the model reads; `note` is a remark for people, as git's message is. A text is never
+/// taken for JSON: `json`, `batch` and `events` say that it is.
 ///
 /// If a budget is set (budget.max) and the message goes beyond it, the setting
 /// budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
