@@ -1,5 +1,7 @@
 //! Where, when and for whom a method is called.
 
+use std::path::Path;
+
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,6 +64,21 @@ pub trait Host {
     /// In the door's words.
     fn elsewhere(&self, _typed: &str) -> Result<Option<Elsewhere>, ApiError> {
         Ok(None)
+    }
+
+    /// An address as it is kept: one that means the same in every directory.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, where it is none.
+    fn kept_address(&self, typed: &str) -> Result<String, ApiError> {
+        match Path::new(typed).is_absolute() || typed.contains(':') {
+            true => Ok(typed.to_owned()),
+            false => {
+                let what = format!("'{typed}' is neither a full path nor a URL");
+                Err(ApiError::params(what))
+            }
+        }
     }
 
     /// Reaches another repository at an address, and works with it.

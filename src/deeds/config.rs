@@ -1,4 +1,4 @@
-//! What is set: the repository's settings, and other repositories by name.
+//! What is set.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -134,65 +134,6 @@ impl Method for ConfigParams {
     }
 }
 
-/// Another repository, and its name here.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RemoteParams {
-    /// Its name; origin is what `push` and `pull` go by. All are told, unless given.
-    pub name: Option<String>,
-    /// Where it is from now on: a directory's full path, or a URL.
-    pub url: Option<String>,
-    /// Forget it.
-    pub remove: bool,
-}
-
-/// Other repositories.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RemoteAnswer {
-    /// Where they are, by their names.
-    pub remotes: BTreeMap<String, String>,
-}
-
-impl Method for RemoteParams {
-    const NAME: &'static str = "remote";
-    const ABOUT: &'static str = "Tells the other repositories by name, or names one.";
-    const CHANGES: bool = true;
-    type Answer = RemoteAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<RemoteAnswer, ApiError> {
-        match (self.name, self.url, self.remove) {
-            (None, None, false) => {}
-            (Some(_), None, false) => {
-                return Err(ApiError::params(
-                    "'url' or 'remove' says what becomes of it",
-                ));
-            }
-            (Some(name), Some(url), false) => {
-                if !Path::new(&url).is_absolute() && !url.contains(':') {
-                    let what = format!("'{url}' is neither a full path nor a URL");
-                    return Err(ApiError::params(what));
-                }
-                at.repo.set_remote(&name, &url, true)?;
-            }
-            (Some(name), None, true) => {
-                let what = format!("remote remove {name}");
-                if !at.repo.forget_remote(at.call(&what), &name)? {
-                    return Err(ApiError::refused(format!("no remote '{name}'")));
-                }
-            }
-            _ => {
-                return Err(ApiError::params(
-                    "'name' says which, and 'url' or 'remove' what becomes of it",
-                ));
-            }
-        }
-        let remotes = at.repo.remotes()?.into_iter();
-        Ok(RemoteAnswer {
-            remotes: remotes.map(|remote| (remote.name, remote.url)).collect(),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,28 +161,5 @@ mod tests {
             repo.config().expect("settings").get("budget.max"),
             Some("100000")
         );
-    }
-
-    #[test]
-    fn a_remote_is_named_and_forgotten() {
-        let repo = Repo::ephemeral().expect("a repository");
-        let call = |params: RemoteParams| params.call(&mut At::new(&repo, On::Head, &Still));
-        let named = |url: &str| RemoteParams {
-            name: Some("origin".into()),
-            url: Some(url.into()),
-            remove: false,
-        };
-        assert!(call(named("talk")).is_err());
-        assert_eq!(
-            call(named("/srv/talk")).expect("named").remotes["origin"],
-            "/srv/talk"
-        );
-        let gone = || RemoteParams {
-            url: None,
-            remove: true,
-            ..named("")
-        };
-        assert!(call(gone()).expect("forgotten").remotes.is_empty());
-        assert!(call(gone()).is_err());
     }
 }

@@ -61,12 +61,16 @@ methods![
     PushParams,
     FetchParams,
     PullParams,
+    RemotesParams,
+    RemoteAddParams,
+    RemoteSetUrlParams,
+    RemoteRenameParams,
+    RemoteRemoveParams,
     GcParams,
     PurgeParams,
     FsckParams,
     DoctorParams,
     ConfigParams,
-    RemoteParams,
 ];
 
 macro_rules! deeds {
@@ -98,6 +102,10 @@ deeds![
     PushParams,
     FetchParams,
     PullParams,
+    RemoteAddParams,
+    RemoteSetUrlParams,
+    RemoteRenameParams,
+    RemoteRemoveParams,
     GcParams,
     PurgeParams,
     FsckParams,

@@ -525,6 +525,42 @@ class Methods:
         """
         return self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
 
+    def remotes(self) -> types.RemotesAnswer:
+        """Lists the remotes.
+        """
+        return self._ask("remotes", {})
+
+    def remote_add(self, name: str, url: str) -> types.RemotesAnswer:
+        """Add a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return self._ask("remote_add", {"name": name, "url": url})
+
+    def remote_set_url(self, name: str, url: str) -> types.RemotesAnswer:
+        """Change the URL of a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return self._ask("remote_set_url", {"name": name, "url": url})
+
+    def remote_rename(self, old: str, new: str) -> types.RemotesAnswer:
+        """Give a remote another name.
+
+        - `old`: Its name here
+        - `new`: Its new name
+        """
+        return self._ask("remote_rename", {"old": old, "new": new})
+
+    def remote_remove(self, name: str) -> types.RemotesAnswer:
+        """Remove a remote, and forget where its refs were.
+
+        - `name`: Its name here
+        """
+        return self._ask("remote_remove", {"name": name})
+
     def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
 
@@ -565,15 +601,6 @@ class Methods:
         - `unset`: Remove it.
         """
         return self._ask("config", {"key": key, "value": value, "unset": unset})
-
-    def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
-        """Tells the other repositories by name, or names one.
-
-        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
-        - `url`: Where it is from now on: a directory's full path, or a URL.
-        - `remove`: Forget it.
-        """
-        return self._ask("remote", {"name": name, "url": url, "remove": remove})
 
 
 class AsyncMethods:
@@ -1091,6 +1118,42 @@ class AsyncMethods:
         """
         return await self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
 
+    async def remotes(self) -> types.RemotesAnswer:
+        """Lists the remotes.
+        """
+        return await self._ask("remotes", {})
+
+    async def remote_add(self, name: str, url: str) -> types.RemotesAnswer:
+        """Add a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return await self._ask("remote_add", {"name": name, "url": url})
+
+    async def remote_set_url(self, name: str, url: str) -> types.RemotesAnswer:
+        """Change the URL of a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return await self._ask("remote_set_url", {"name": name, "url": url})
+
+    async def remote_rename(self, old: str, new: str) -> types.RemotesAnswer:
+        """Give a remote another name.
+
+        - `old`: Its name here
+        - `new`: Its new name
+        """
+        return await self._ask("remote_rename", {"old": old, "new": new})
+
+    async def remote_remove(self, name: str) -> types.RemotesAnswer:
+        """Remove a remote, and forget where its refs were.
+
+        - `name`: Its name here
+        """
+        return await self._ask("remote_remove", {"name": name})
+
     async def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
 
@@ -1131,12 +1194,3 @@ class AsyncMethods:
         - `unset`: Remove it.
         """
         return await self._ask("config", {"key": key, "value": value, "unset": unset})
-
-    async def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
-        """Tells the other repositories by name, or names one.
-
-        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
-        - `url`: Where it is from now on: a directory's full path, or a URL.
-        - `remove`: Forget it.
-        """
-        return await self._ask("remote", {"name": name, "url": url, "remove": remove})

@@ -825,6 +825,41 @@ class PullParams(TypedDict, total=False):
     """Do not, whatever pull.merge says"""
 
 
+class RemotesParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
+class RemoteAddParams(TypedDict):
+    """Add a remote"""
+    name: str
+    """Its name here"""
+    url: str
+    """Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX"""
+
+
+class RemoteSetUrlParams(TypedDict):
+    """Change the URL of a remote"""
+    name: str
+    """Its name here"""
+    url: str
+    """Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX"""
+
+
+class RemoteRenameParams(TypedDict):
+    """Give a remote another name"""
+    old: str
+    """Its name here"""
+    new: str
+    """Its new name"""
+
+
+class RemoteRemoveParams(TypedDict):
+    """Remove a remote, and forget where its refs were"""
+    name: str
+    """Its name here"""
+
+
 class GcParams(TypedDict, total=False):
     """Delete what no branch, tag, session or undo needs any more
     
@@ -905,16 +940,6 @@ class ConfigParams(TypedDict, total=False):
     """Its new value, such as `100k`."""
     unset: bool
     """Remove it."""
-
-
-class RemoteParams(TypedDict, total=False):
-    """Another repository, and its name here."""
-    name: Optional[str]
-    """Its name; origin is what `push` and `pull` go by. All are told, unless given."""
-    url: Optional[str]
-    """Where it is from now on: a directory's full path, or a URL."""
-    remove: bool
-    """Forget it."""
 
 
 class _ImportAnswer(TypedDict):
@@ -2041,6 +2066,12 @@ class LandedFacts(_LandedFacts, total=False):
     """Where it was to be."""
 
 
+class RemotesAnswer(TypedDict):
+    """The remotes."""
+    remotes: Dict[str, str]
+    """Where they are, by their names."""
+
+
 class _GcAnswer(TypedDict):
     """What was taken out or, in a dry run, would be."""
     let_go: List[LetGoFacts]
@@ -2213,12 +2244,6 @@ class ConfigAnswer(TypedDict):
     """What is set."""
     settings: Dict[str, str]
     """The values by their keys; of one key, where one was asked for."""
-
-
-class RemoteAnswer(TypedDict):
-    """Other repositories."""
-    remotes: Dict[str, str]
-    """Where they are, by their names."""
 
 
 class _ApiError(TypedDict):

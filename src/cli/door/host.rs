@@ -245,6 +245,10 @@ impl Host for App {
         peer::elsewhere(typed, self).map_err(fault)
     }
 
+    fn kept_address(&self, typed: &str) -> Result<String, ApiError> {
+        peer::kept(typed, self).map_err(fault)
+    }
+
     fn with_peer(
         &self,
         url: &str,

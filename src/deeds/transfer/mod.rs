@@ -3,6 +3,7 @@
 mod fetch;
 mod pull;
 mod push;
+mod remote;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +11,10 @@ use serde::Serialize;
 pub use fetch::FetchParams;
 pub use pull::{PullParams, merge_what_came};
 pub use push::{PushParams, went};
+pub use remote::{
+    RemoteAddParams, RemoteRemoveParams, RemoteRenameParams, RemoteSetUrlParams, RemotesAnswer,
+    RemotesParams,
+};
 
 use super::at::still;
 use super::{ApiError, At, WorkProgress};
