@@ -7,13 +7,13 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method, Scalar};
+use super::{ApiError, At, Deed, Method, Scalar};
 use crate::compile::Provider;
 use crate::model::budget::{BudgetActions, BudgetTarget, BudgetWhen};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
-use crate::repo::Config;
+use crate::repo::{AUTHOR_NAME, Config};
 use crate::sync::checked_patterns;
 
 /// A setting's value as it is stored.
@@ -81,15 +81,18 @@ pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
     Err(ApiError::params(format!("unknown setting '{key}'")).with_hint(hint))
 }
 
-/// Which setting of the repository, and its value.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Tell the repository's settings, or change one
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConfigParams {
-    /// The setting, such as `budget.max`. All that is set is told, unless given.
+    /// The setting; without it, all that is set is told
     pub key: Option<String>,
-    /// Its new value, such as `100k`.
+    /// The new value; without it, the present value is told
+    #[cfg_attr(feature = "cli", arg(value_name = "VALUE", requires = "key"))]
     pub value: Option<Scalar>,
-    /// Remove it.
+    /// Remove the setting
+    #[cfg_attr(feature = "cli", arg(long, requires = "key", conflicts_with = "value"))]
     pub unset: bool,
 }
 
@@ -102,25 +105,32 @@ pub struct ConfigAnswer {
 
 impl Method for ConfigParams {
     const NAME: &'static str = "config";
-    const ABOUT: &'static str = "Tells the repository's settings, or changes one.";
     const CHANGES: bool = true;
     type Answer = ConfigAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            Self { key: None, .. } if self.value.is_some() || self.unset => {
+                "'key' says which setting"
+            }
+            Self { value: Some(_), .. } if self.unset => "'value' or 'unset', not both",
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<ConfigAnswer, ApiError> {
-        let changes = self.value.is_some() || self.unset;
-        match &self.key {
-            None if changes => return Err(ApiError::params("'key' says which setting")),
-            None => {}
-            Some(key) => {
-                known_setting(key, &Config::KEYS)?;
-                if self.value.is_some() && self.unset {
-                    return Err(ApiError::params("'value' or 'unset', not both"));
-                }
-                if changes {
-                    let value = self.value.as_ref().map(|value| &*value.0);
-                    let value = value.map(|value| checked_setting(key, value)).transpose()?;
-                    at.repo.set_config(key, value.as_deref())?;
-                }
+        if let Some(key) = &self.key {
+            known_setting(key, &Config::KEYS)?;
+            let value = self.value.as_ref().map(|value| &*value.0);
+            if key == AUTHOR_NAME && value.is_some() && at.repo.is_on_server() {
+                let what = "many commit to a repository on a server, each by a name of their own";
+                let hint = format!("tract config --global {key} NAME; or TRACT_AUTHOR");
+                return Err(ApiError::refused(what).with_hint(hint));
+            }
+            let value = value.map(|value| checked_setting(key, value)).transpose()?;
+            if value.is_some() || self.unset {
+                at.repo.set_config(key, value.as_deref())?;
             }
         }
         let config = at.repo.config()?;
@@ -132,6 +142,10 @@ impl Method for ConfigParams {
                 .collect(),
         })
     }
+}
+
+impl Deed for ConfigParams {
+    const PLACES: &'static [&'static str] = &["key", "value"];
 }
 
 #[cfg(test)]

@@ -111,6 +111,7 @@ deeds![
     FsckParams,
     BranchParams,
     TagParams,
+    ConfigParams,
 ];
 
 /// The method of a name.

@@ -594,11 +594,11 @@ class Methods:
         return self._ask("doctor", {})
 
     def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
-        """Tells the repository's settings, or changes one.
+        """Tell the repository's settings, or change one.
 
-        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
-        - `value`: Its new value, such as `100k`.
-        - `unset`: Remove it.
+        - `key`: The setting; without it, all that is set is told
+        - `value`: The new value; without it, the present value is told
+        - `unset`: Remove the setting
         """
         return self._ask("config", {"key": key, "value": value, "unset": unset})
 
@@ -1187,10 +1187,10 @@ class AsyncMethods:
         return await self._ask("doctor", {})
 
     async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
-        """Tells the repository's settings, or changes one.
+        """Tell the repository's settings, or change one.
 
-        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
-        - `value`: Its new value, such as `100k`.
-        - `unset`: Remove it.
+        - `key`: The setting; without it, all that is set is told
+        - `value`: The new value; without it, the present value is told
+        - `unset`: Remove the setting
         """
         return await self._ask("config", {"key": key, "value": value, "unset": unset})

@@ -933,13 +933,13 @@ class DoctorParams(TypedDict):
 
 
 class ConfigParams(TypedDict, total=False):
-    """Which setting of the repository, and its value."""
+    """Tell the repository's settings, or change one"""
     key: Optional[str]
-    """The setting, such as `budget.max`. All that is set is told, unless given."""
+    """The setting; without it, all that is set is told"""
     value: Optional[Union[str, float, bool]]
-    """Its new value, such as `100k`."""
+    """The new value; without it, the present value is told"""
     unset: bool
-    """Remove it."""
+    """Remove the setting"""
 
 
 class _ImportAnswer(TypedDict):
