@@ -27,6 +27,7 @@ POSITIONAL = {
     "remote_add": ["name", "url"],
     "remote_set_url": ["name", "url"],
     "remote_rename": ["old", "new"],
+    "bundle": ["file", "what"],
     "diff": ["before", "after"],
     "read": ["rev", "last"],
     "import": ["path"],

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ApiError, Elsewhere};
+use super::{ApiError, Elsewhere, files};
 use crate::compile::Provider;
 use crate::hash::CommitHash;
 use crate::ingest::tool_dirs::ToolDirs;
@@ -79,6 +79,15 @@ pub trait Host {
                 Err(ApiError::params(what))
             }
         }
+    }
+
+    /// Writes a file that nobody else can look into, over one that is there only with `force`.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn write_file(&self, path: &Path, force: bool, bytes: &[u8]) -> Result<(), ApiError> {
+        files::write(path, force, bytes)
     }
 
     /// Reaches another repository at an address, and works with it.

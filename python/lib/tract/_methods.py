@@ -561,6 +561,27 @@ class Methods:
         """
         return self._ask("remote_remove", {"name": name})
 
+    def bundle(self, file: str, what: Optional[List[str]] = None, *, all: Optional[bool] = None, sources: Optional[bool] = None, force: Optional[bool] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.BundleAnswer:
+        """Write commits to one file, for another repository.
+
+        - `file`: The file to write
+        - `what`: Branches, tags, sessions, or ranges up to one; by default where HEAD is
+        - `all`: All branches, tags and sessions
+        - `sources`: Also write the session files that were imported, and sessions' titles
+        - `force`: Overwrite an existing file
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        """
+        return self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
+
+    def unbundle(self, file: str) -> types.UnbundleAnswer:
+        """Read in a file that bundle wrote.
+
+        - `file`: The file
+        """
+        return self._ask("unbundle", {"file": file})
+
     def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
 
@@ -1153,6 +1174,27 @@ class AsyncMethods:
         - `name`: Its name here
         """
         return await self._ask("remote_remove", {"name": name})
+
+    async def bundle(self, file: str, what: Optional[List[str]] = None, *, all: Optional[bool] = None, sources: Optional[bool] = None, force: Optional[bool] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.BundleAnswer:
+        """Write commits to one file, for another repository.
+
+        - `file`: The file to write
+        - `what`: Branches, tags, sessions, or ranges up to one; by default where HEAD is
+        - `all`: All branches, tags and sessions
+        - `sources`: Also write the session files that were imported, and sessions' titles
+        - `force`: Overwrite an existing file
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        """
+        return await self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
+
+    async def unbundle(self, file: str) -> types.UnbundleAnswer:
+        """Read in a file that bundle wrote.
+
+        - `file`: The file
+        """
+        return await self._ask("unbundle", {"file": file})
 
     async def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
