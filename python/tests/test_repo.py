@@ -145,10 +145,10 @@ def test_branches_budgets_and_other_repositories(repo, tmp_path):
     assert caught.value.kind == "over_budget" and caught.value.facts["max"] == 30
     assert len(texts(repo)) == 2
     there = tract.init(tmp_path / "there")
-    repo.remote("origin", str(tmp_path / "there"))
+    repo.remote_add("origin", str(tmp_path / "there"))
     assert repo.push()["commits"] == 2
     assert there.branches()["branches"][0]["name"] == "idea"
-    repo.remote("far", "ssh://far.example/talk")
+    repo.remote_add("far", "ssh://far.example/talk")
     with pytest.raises(tract.TractError, match="the program"):
         repo.pull("far")
 

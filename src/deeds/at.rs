@@ -1,10 +1,12 @@
 //! Where, when and for whom a method is called.
 
+use std::path::Path;
+
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ApiError, Elsewhere};
+use super::{ApiError, Elsewhere, files};
 use crate::compile::Provider;
 use crate::hash::CommitHash;
 use crate::ingest::tool_dirs::ToolDirs;
@@ -62,6 +64,30 @@ pub trait Host {
     /// In the door's words.
     fn elsewhere(&self, _typed: &str) -> Result<Option<Elsewhere>, ApiError> {
         Ok(None)
+    }
+
+    /// An address as it is kept: one that means the same in every directory.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, where it is none.
+    fn kept_address(&self, typed: &str) -> Result<String, ApiError> {
+        match Path::new(typed).is_absolute() || typed.contains(':') {
+            true => Ok(typed.to_owned()),
+            false => {
+                let what = format!("'{typed}' is neither a full path nor a URL");
+                Err(ApiError::params(what))
+            }
+        }
+    }
+
+    /// Writes a file that nobody else can look into, over one that is there only with `force`.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn write_file(&self, path: &Path, force: bool, bytes: &[u8]) -> Result<(), ApiError> {
+        files::write(path, force, bytes)
     }
 
     /// Reaches another repository at an address, and works with it.

@@ -1,4 +1,4 @@
-//! What is set: the repository's settings, and other repositories by name.
+//! What is set.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -7,13 +7,13 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method, Scalar};
+use super::{ApiError, At, Deed, Method, Scalar};
 use crate::compile::Provider;
 use crate::model::budget::{BudgetActions, BudgetTarget, BudgetWhen};
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Encoding, nearest};
 use crate::render::read_tokens;
-use crate::repo::Config;
+use crate::repo::{AUTHOR_NAME, Config};
 use crate::sync::checked_patterns;
 
 /// A setting's value as it is stored.
@@ -81,15 +81,18 @@ pub fn known_setting(key: &str, keys: &[&str]) -> Result<(), ApiError> {
     Err(ApiError::params(format!("unknown setting '{key}'")).with_hint(hint))
 }
 
-/// Which setting of the repository, and its value.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Tell the repository's settings, or change one
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConfigParams {
-    /// The setting, such as `budget.max`. All that is set is told, unless given.
+    /// The setting; without it, all that is set is told
     pub key: Option<String>,
-    /// Its new value, such as `100k`.
+    /// The new value; without it, the present value is told
+    #[cfg_attr(feature = "cli", arg(value_name = "VALUE", requires = "key"))]
     pub value: Option<Scalar>,
-    /// Remove it.
+    /// Remove the setting
+    #[cfg_attr(feature = "cli", arg(long, requires = "key", conflicts_with = "value"))]
     pub unset: bool,
 }
 
@@ -102,25 +105,32 @@ pub struct ConfigAnswer {
 
 impl Method for ConfigParams {
     const NAME: &'static str = "config";
-    const ABOUT: &'static str = "Tells the repository's settings, or changes one.";
     const CHANGES: bool = true;
     type Answer = ConfigAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            Self { key: None, .. } if self.value.is_some() || self.unset => {
+                "'key' says which setting"
+            }
+            Self { value: Some(_), .. } if self.unset => "'value' or 'unset', not both",
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<ConfigAnswer, ApiError> {
-        let changes = self.value.is_some() || self.unset;
-        match &self.key {
-            None if changes => return Err(ApiError::params("'key' says which setting")),
-            None => {}
-            Some(key) => {
-                known_setting(key, &Config::KEYS)?;
-                if self.value.is_some() && self.unset {
-                    return Err(ApiError::params("'value' or 'unset', not both"));
-                }
-                if changes {
-                    let value = self.value.as_ref().map(|value| &*value.0);
-                    let value = value.map(|value| checked_setting(key, value)).transpose()?;
-                    at.repo.set_config(key, value.as_deref())?;
-                }
+        if let Some(key) = &self.key {
+            known_setting(key, &Config::KEYS)?;
+            let value = self.value.as_ref().map(|value| &*value.0);
+            if key == AUTHOR_NAME && value.is_some() && at.repo.is_on_server() {
+                let what = "many commit to a repository on a server, each by a name of their own";
+                let hint = format!("tract config --global {key} NAME; or TRACT_AUTHOR");
+                return Err(ApiError::refused(what).with_hint(hint));
+            }
+            let value = value.map(|value| checked_setting(key, value)).transpose()?;
+            if value.is_some() || self.unset {
+                at.repo.set_config(key, value.as_deref())?;
             }
         }
         let config = at.repo.config()?;
@@ -134,63 +144,8 @@ impl Method for ConfigParams {
     }
 }
 
-/// Another repository, and its name here.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RemoteParams {
-    /// Its name; origin is what `push` and `pull` go by. All are told, unless given.
-    pub name: Option<String>,
-    /// Where it is from now on: a directory's full path, or a URL.
-    pub url: Option<String>,
-    /// Forget it.
-    pub remove: bool,
-}
-
-/// Other repositories.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RemoteAnswer {
-    /// Where they are, by their names.
-    pub remotes: BTreeMap<String, String>,
-}
-
-impl Method for RemoteParams {
-    const NAME: &'static str = "remote";
-    const ABOUT: &'static str = "Tells the other repositories by name, or names one.";
-    const CHANGES: bool = true;
-    type Answer = RemoteAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<RemoteAnswer, ApiError> {
-        match (self.name, self.url, self.remove) {
-            (None, None, false) => {}
-            (Some(_), None, false) => {
-                return Err(ApiError::params(
-                    "'url' or 'remove' says what becomes of it",
-                ));
-            }
-            (Some(name), Some(url), false) => {
-                if !Path::new(&url).is_absolute() && !url.contains(':') {
-                    let what = format!("'{url}' is neither a full path nor a URL");
-                    return Err(ApiError::params(what));
-                }
-                at.repo.set_remote(&name, &url, true)?;
-            }
-            (Some(name), None, true) => {
-                let what = format!("remote remove {name}");
-                if !at.repo.forget_remote(at.call(&what), &name)? {
-                    return Err(ApiError::refused(format!("no remote '{name}'")));
-                }
-            }
-            _ => {
-                return Err(ApiError::params(
-                    "'name' says which, and 'url' or 'remove' what becomes of it",
-                ));
-            }
-        }
-        let remotes = at.repo.remotes()?.into_iter();
-        Ok(RemoteAnswer {
-            remotes: remotes.map(|remote| (remote.name, remote.url)).collect(),
-        })
-    }
+impl Deed for ConfigParams {
+    const PLACES: &'static [&'static str] = &["key", "value"];
 }
 
 #[cfg(test)]
@@ -220,28 +175,5 @@ mod tests {
             repo.config().expect("settings").get("budget.max"),
             Some("100000")
         );
-    }
-
-    #[test]
-    fn a_remote_is_named_and_forgotten() {
-        let repo = Repo::ephemeral().expect("a repository");
-        let call = |params: RemoteParams| params.call(&mut At::new(&repo, On::Head, &Still));
-        let named = |url: &str| RemoteParams {
-            name: Some("origin".into()),
-            url: Some(url.into()),
-            remove: false,
-        };
-        assert!(call(named("talk")).is_err());
-        assert_eq!(
-            call(named("/srv/talk")).expect("named").remotes["origin"],
-            "/srv/talk"
-        );
-        let gone = || RemoteParams {
-            url: None,
-            remove: true,
-            ..named("")
-        };
-        assert!(call(gone()).expect("forgotten").remotes.is_empty());
-        assert!(call(gone()).is_err());
     }
 }

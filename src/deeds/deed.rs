@@ -46,7 +46,9 @@ pub trait Deed: Method + Serialize {
 
 /// The words of a request, the values of each field as `kept` gives them.
 fn written<D: Deed>(deed: &D, kept: &dyn Fn(&str, Vec<String>) -> Vec<String>) -> Vec<String> {
-    let mut words = vec![D::NAME.to_owned()];
+    // remote_set_url is typed remote set-url.
+    let name = D::NAME.splitn(2, '_');
+    let mut words: Vec<String> = name.map(|word| word.replace('_', "-")).collect();
     let Ok(Value::Object(fields)) = serde_json::to_value(deed) else {
         return words;
     };

@@ -5,6 +5,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::files::write_new;
 use super::{ApiError, At, Method, guard};
 use crate::error::Error;
 use crate::formats::Format;
@@ -187,6 +188,9 @@ impl Method for ResumeParams {
         let unknown = || ApiError::refused(format!("{format}'s directory is not known"));
         let place = place.ok_or_else(unknown)?;
         let (bytes, remarks) = ingest::resume(at.repo, &commit, &new)?;
+        if let Some(directory) = place.parent() {
+            std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
+        }
         write_new(&place, &bytes)?;
         let path = place.display().to_string();
         let brought_in = how.brought_in_by.map(|words| [words, &[&*path]].concat());
@@ -202,19 +206,4 @@ impl Method for ResumeParams {
             remarks,
         })
     }
-}
-
-/// Writes a file that is not there yet, for its owner alone.
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ApiError> {
-    use std::io::Write;
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).map_err(Error::io(directory))?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(Error::io(path))?;
-    file.write_all(bytes).map_err(Error::io(path))?;
-    Ok(file.sync_all().map_err(Error::io(path))?)
 }

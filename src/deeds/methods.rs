@@ -61,12 +61,18 @@ methods![
     PushParams,
     FetchParams,
     PullParams,
+    RemotesParams,
+    RemoteAddParams,
+    RemoteSetUrlParams,
+    RemoteRenameParams,
+    RemoteRemoveParams,
+    BundleParams,
+    UnbundleParams,
     GcParams,
     PurgeParams,
     FsckParams,
     DoctorParams,
     ConfigParams,
-    RemoteParams,
 ];
 
 macro_rules! deeds {
@@ -98,11 +104,18 @@ deeds![
     PushParams,
     FetchParams,
     PullParams,
+    RemoteAddParams,
+    RemoteSetUrlParams,
+    RemoteRenameParams,
+    RemoteRemoveParams,
+    BundleParams,
+    UnbundleParams,
     GcParams,
     PurgeParams,
     FsckParams,
     BranchParams,
     TagParams,
+    ConfigParams,
 ];
 
 /// The method of a name.

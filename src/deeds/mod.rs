@@ -35,6 +35,7 @@ mod doctor;
 mod error;
 mod export;
 mod facts;
+mod files;
 mod guard;
 mod import;
 mod json;

@@ -145,6 +145,8 @@ impl Place {
     /// How the log of operations names the newest one, if it is newer than when this was asked last.
     fn done(&mut self) -> Option<Value> {
         let (told, _) = self.said(&["api", "reflog", r#"{"limit": 1}"#]);
+        let root = self.sandbox.home().with_file_name("").display().to_string();
+        let told = told.replace(&root, "/");
         let told: Value = serde_json::from_str(&told).expect("JSON");
         let newest = &told["operations"][0];
         let is_new = newest["id"].as_u64() > self.newest;

@@ -525,6 +525,63 @@ class Methods:
         """
         return self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
 
+    def remotes(self) -> types.RemotesAnswer:
+        """Lists the remotes.
+        """
+        return self._ask("remotes", {})
+
+    def remote_add(self, name: str, url: str) -> types.RemotesAnswer:
+        """Add a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return self._ask("remote_add", {"name": name, "url": url})
+
+    def remote_set_url(self, name: str, url: str) -> types.RemotesAnswer:
+        """Change the URL of a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return self._ask("remote_set_url", {"name": name, "url": url})
+
+    def remote_rename(self, old: str, new: str) -> types.RemotesAnswer:
+        """Give a remote another name.
+
+        - `old`: Its name here
+        - `new`: Its new name
+        """
+        return self._ask("remote_rename", {"old": old, "new": new})
+
+    def remote_remove(self, name: str) -> types.RemotesAnswer:
+        """Remove a remote, and forget where its refs were.
+
+        - `name`: Its name here
+        """
+        return self._ask("remote_remove", {"name": name})
+
+    def bundle(self, file: str, what: Optional[List[str]] = None, *, all: Optional[bool] = None, sources: Optional[bool] = None, force: Optional[bool] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.BundleAnswer:
+        """Write commits to one file, for another repository.
+
+        - `file`: The file to write
+        - `what`: Branches, tags, sessions, or ranges up to one; by default where HEAD is
+        - `all`: All branches, tags and sessions
+        - `sources`: Also write the session files that were imported, and sessions' titles
+        - `force`: Overwrite an existing file
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        """
+        return self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
+
+    def unbundle(self, file: str) -> types.UnbundleAnswer:
+        """Read in a file that bundle wrote.
+
+        - `file`: The file
+        """
+        return self._ask("unbundle", {"file": file})
+
     def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
 
@@ -558,22 +615,13 @@ class Methods:
         return self._ask("doctor", {})
 
     def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
-        """Tells the repository's settings, or changes one.
+        """Tell the repository's settings, or change one.
 
-        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
-        - `value`: Its new value, such as `100k`.
-        - `unset`: Remove it.
+        - `key`: The setting; without it, all that is set is told
+        - `value`: The new value; without it, the present value is told
+        - `unset`: Remove the setting
         """
         return self._ask("config", {"key": key, "value": value, "unset": unset})
-
-    def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
-        """Tells the other repositories by name, or names one.
-
-        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
-        - `url`: Where it is from now on: a directory's full path, or a URL.
-        - `remove`: Forget it.
-        """
-        return self._ask("remote", {"name": name, "url": url, "remove": remove})
 
 
 class AsyncMethods:
@@ -1091,6 +1139,63 @@ class AsyncMethods:
         """
         return await self._ask("pull", {"remote": remote, "branch": branch, "sources": sources, "merge": merge, "no_merge": no_merge})
 
+    async def remotes(self) -> types.RemotesAnswer:
+        """Lists the remotes.
+        """
+        return await self._ask("remotes", {})
+
+    async def remote_add(self, name: str, url: str) -> types.RemotesAnswer:
+        """Add a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return await self._ask("remote_add", {"name": name, "url": url})
+
+    async def remote_set_url(self, name: str, url: str) -> types.RemotesAnswer:
+        """Change the URL of a remote.
+
+        - `name`: Its name here
+        - `url`: Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX
+        """
+        return await self._ask("remote_set_url", {"name": name, "url": url})
+
+    async def remote_rename(self, old: str, new: str) -> types.RemotesAnswer:
+        """Give a remote another name.
+
+        - `old`: Its name here
+        - `new`: Its new name
+        """
+        return await self._ask("remote_rename", {"old": old, "new": new})
+
+    async def remote_remove(self, name: str) -> types.RemotesAnswer:
+        """Remove a remote, and forget where its refs were.
+
+        - `name`: Its name here
+        """
+        return await self._ask("remote_remove", {"name": name})
+
+    async def bundle(self, file: str, what: Optional[List[str]] = None, *, all: Optional[bool] = None, sources: Optional[bool] = None, force: Optional[bool] = None, redact: Optional[bool] = None, allow_secrets: Optional[bool] = None, anonymous: Optional[bool] = None) -> types.BundleAnswer:
+        """Write commits to one file, for another repository.
+
+        - `file`: The file to write
+        - `what`: Branches, tags, sessions, or ranges up to one; by default where HEAD is
+        - `all`: All branches, tags and sessions
+        - `sources`: Also write the session files that were imported, and sessions' titles
+        - `force`: Overwrite an existing file
+        - `redact`: Write [redacted:KIND] in place of secrets
+        - `allow_secrets`: Write secrets, too
+        - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+        """
+        return await self._ask("bundle", {"file": file, "what": what, "all": all, "sources": sources, "force": force, "redact": redact, "allow_secrets": allow_secrets, "anonymous": anonymous})
+
+    async def unbundle(self, file: str) -> types.UnbundleAnswer:
+        """Read in a file that bundle wrote.
+
+        - `file`: The file
+        """
+        return await self._ask("unbundle", {"file": file})
+
     async def gc(self, expire: Optional[Union[str, float]] = None, *, keep: Optional[Union[str, float]] = None, dry_run: Optional[bool] = None) -> types.GcAnswer:
         """Delete what no branch, tag, session or undo needs any more.
 
@@ -1124,19 +1229,10 @@ class AsyncMethods:
         return await self._ask("doctor", {})
 
     async def config(self, key: Optional[str] = None, value: Optional[Union[str, float, bool]] = None, *, unset: Optional[bool] = None) -> types.ConfigAnswer:
-        """Tells the repository's settings, or changes one.
+        """Tell the repository's settings, or change one.
 
-        - `key`: The setting, such as `budget.max`. All that is set is told, unless given.
-        - `value`: Its new value, such as `100k`.
-        - `unset`: Remove it.
+        - `key`: The setting; without it, all that is set is told
+        - `value`: The new value; without it, the present value is told
+        - `unset`: Remove the setting
         """
         return await self._ask("config", {"key": key, "value": value, "unset": unset})
-
-    async def remote(self, name: Optional[str] = None, url: Optional[str] = None, *, remove: Optional[bool] = None) -> types.RemoteAnswer:
-        """Tells the other repositories by name, or names one.
-
-        - `name`: Its name; origin is what `push` and `pull` go by. All are told, unless given.
-        - `url`: Where it is from now on: a directory's full path, or a URL.
-        - `remove`: Forget it.
-        """
-        return await self._ask("remote", {"name": name, "url": url, "remove": remove})

@@ -825,6 +825,92 @@ class PullParams(TypedDict, total=False):
     """Do not, whatever pull.merge says"""
 
 
+class RemotesParams(TypedDict):
+    """Nothing is asked."""
+    pass
+
+
+class RemoteAddParams(TypedDict):
+    """Add a remote"""
+    name: str
+    """Its name here"""
+    url: str
+    """Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX"""
+
+
+class RemoteSetUrlParams(TypedDict):
+    """Change the URL of a remote"""
+    name: str
+    """Its name here"""
+    url: str
+    """Where it is: a directory, ssh://HOST/PATH, HOST:PATH, or s3://BUCKET/PREFIX"""
+
+
+class RemoteRenameParams(TypedDict):
+    """Give a remote another name"""
+    old: str
+    """Its name here"""
+    new: str
+    """Its new name"""
+
+
+class RemoteRemoveParams(TypedDict):
+    """Remove a remote, and forget where its refs were"""
+    name: str
+    """Its name here"""
+
+
+class _BundleParams(TypedDict):
+    """Write commits to one file, for another repository
+    
+    A branch, a tag or a session is written with everything that it needs. A..B writes what comes after
+    A, for someone who has A already. An unbundle reads the file. Request settings and notes are part
+    of their commits; session files and titles are written only with sources.
+    
+    If there are secrets, in hidden messages too, nothing is written unless redact or allow-secrets
+    is given. With redact it is another history from the first secret on: it cannot continue a history that
+    still has the secrets. So it is with anonymous, which also gives each person and host another name."""
+    file: str
+    """The file to write"""
+
+
+class BundleParams(_BundleParams, total=False):
+    """Write commits to one file, for another repository
+    
+    A branch, a tag or a session is written with everything that it needs. A..B writes what comes after
+    A, for someone who has A already. An unbundle reads the file. Request settings and notes are part
+    of their commits; session files and titles are written only with sources.
+    
+    If there are secrets, in hidden messages too, nothing is written unless redact or allow-secrets
+    is given. With redact it is another history from the first secret on: it cannot continue a history that
+    still has the secrets. So it is with anonymous, which also gives each person and host another name."""
+    what: List[str]
+    """Branches, tags, sessions, or ranges up to one; by default where HEAD is"""
+    all: bool
+    """All branches, tags and sessions"""
+    sources: bool
+    """Also write the session files that were imported, and sessions' titles"""
+    force: bool
+    """Overwrite an existing file"""
+    redact: bool
+    """Write [redacted:KIND] in place of secrets"""
+    allow_secrets: bool
+    """Write secrets, too"""
+    anonymous: bool
+    """As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them"""
+
+
+class UnbundleParams(TypedDict):
+    """Read in a file that bundle wrote
+    
+    Every message and every commit is checked against its name; if anything is wrong, nothing is
+    written. What is here already is not brought in twice, and what was erased here stays erased. If
+    another history here has a branch of the same name, the new branch gets a number. One undo takes
+    it all back."""
+    file: str
+    """The file"""
+
+
 class GcParams(TypedDict, total=False):
     """Delete what no branch, tag, session or undo needs any more
     
@@ -898,23 +984,13 @@ class DoctorParams(TypedDict):
 
 
 class ConfigParams(TypedDict, total=False):
-    """Which setting of the repository, and its value."""
+    """Tell the repository's settings, or change one"""
     key: Optional[str]
-    """The setting, such as `budget.max`. All that is set is told, unless given."""
+    """The setting; without it, all that is set is told"""
     value: Optional[Union[str, float, bool]]
-    """Its new value, such as `100k`."""
+    """The new value; without it, the present value is told"""
     unset: bool
-    """Remove it."""
-
-
-class RemoteParams(TypedDict, total=False):
-    """Another repository, and its name here."""
-    name: Optional[str]
-    """Its name; origin is what `push` and `pull` go by. All are told, unless given."""
-    url: Optional[str]
-    """Where it is from now on: a directory's full path, or a URL."""
-    remove: bool
-    """Forget it."""
+    """Remove the setting"""
 
 
 class _ImportAnswer(TypedDict):
@@ -2041,6 +2117,54 @@ class LandedFacts(_LandedFacts, total=False):
     """Where it was to be."""
 
 
+class RemotesAnswer(TypedDict):
+    """The remotes."""
+    remotes: Dict[str, str]
+    """Where they are, by their names."""
+
+
+class BundleAnswer(TypedDict):
+    """What a bundle holds."""
+    commits: int
+    """Commits."""
+    messages: int
+    """Messages."""
+    session_files: int
+    """Kept session files."""
+    needs: List[str]
+    """The commits that whoever reads it must have already."""
+    replaced: int
+    """How many secrets, or other names with `anonymous`, were replaced."""
+
+
+class UnbundleAnswer(TypedDict):
+    """What came in."""
+    commits: int
+    """Commits that were not here before."""
+    messages: int
+    """Messages likewise."""
+    session_files: int
+    """Kept session files likewise."""
+    refs: List[ArrivedFacts]
+    """The refs in the file."""
+    erased: int
+    """Messages that were erased here, and stay so."""
+    left_out: int
+    """Session files that were left out, because they may hold what was erased here."""
+
+
+class ArrivedFacts(TypedDict):
+    """A ref that came."""
+    name: str
+    """Its name here."""
+    name_there: str
+    """Its name in the file."""
+    commit: str
+    """Its commit in the file."""
+    arrival: str
+    """What became of it: new, grown, or known."""
+
+
 class _GcAnswer(TypedDict):
     """What was taken out or, in a dry run, would be."""
     let_go: List[LetGoFacts]
@@ -2213,12 +2337,6 @@ class ConfigAnswer(TypedDict):
     """What is set."""
     settings: Dict[str, str]
     """The values by their keys; of one key, where one was asked for."""
-
-
-class RemoteAnswer(TypedDict):
-    """Other repositories."""
-    remotes: Dict[str, str]
-    """Where they are, by their names."""
 
 
 class _ApiError(TypedDict):

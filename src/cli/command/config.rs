@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tract::deeds::{checked_setting, known_setting};
+use tract::deeds::{At, ConfigParams, Method, known_setting};
 use tract::model::secret::Secrets;
 use tract::render::Line;
-use tract::repo::{AUTHOR_NAME, Config};
+use tract::repo::{AUTHOR_NAME, Config, On};
 
 use crate::cli::pager::CORE_PAGER;
 use crate::cli::user_config::{ALLOW, SECRETS_ALLOW, SECRETS_RESUME, UserConfig};
@@ -61,59 +61,47 @@ Example:
   tract config --global safe.directory /srv/shared
   tract config --global secrets.allow '^AKIA.*TEST$'")]
 pub struct Args {
-    /// The setting
-    key: Option<String>,
-    /// The new value; without it, the present value is printed
-    #[arg(value_name = "VALUE", requires = "key")]
-    value: Option<String>,
-    /// Remove the setting
-    #[arg(long, requires = "key", conflicts_with = "value")]
-    unset: bool,
+    #[command(flatten)]
+    deed: ConfigParams,
+    // No method has it: what runs for somebody leaves their own settings alone.
     /// Use your own settings, for all repositories
     #[arg(long)]
     global: bool,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let deed = &args.deed;
     if args.global {
-        return global(args, app);
+        return global(deed, app);
     }
     let is_ones_own = |key: &&String| {
         let key = key.as_str();
         UserConfig::KEYS.contains(&key) && !Config::KEYS.contains(&key)
     };
-    if let Some(key) = args.key.as_ref().filter(is_ones_own) {
+    if let Some(key) = deed.key.as_ref().filter(is_ones_own) {
         let what = format!("{key} is a setting of yours, not of the repository");
         return Err(Failure::usage(what).with_hint(format!("tract config --global {key} …")));
     }
     let repo = app.repo()?;
-    let Some(key) = &args.key else {
-        let line = |(key, value)| format!("{key} = {value}").into();
-        return Ok(app.ui.print_all(repo.config()?.iter().map(line))?);
-    };
-    known_setting(key, &Config::KEYS)?;
-    if args.unset {
-        return Ok(repo.set_config(key, None)?);
-    }
-    if key == AUTHOR_NAME && args.value.is_some() && repo.is_on_server() {
-        let failure = Failure::refused(
-            "many commit to a repository on a server, each by a name of their own",
-        );
-        return Err(failure.with_hint(format!("tract config --global {key} NAME; or TRACT_AUTHOR")));
-    }
-    match &args.value {
-        Some(value) => Ok(repo.set_config(key, Some(&checked_setting(key, value)?))?),
-        None => match repo.config()?.get(key) {
-            Some(value) => Ok(app.ui.print(value)?),
+    let told = deed.clone().call(&mut At::new(&repo, On::Head, app))?;
+    match &deed.key {
+        None => {
+            let told = told.settings.iter();
+            let lines = told.map(|(key, value)| format!("{key} = {value}").into());
+            Ok(app.ui.print_all(lines)?)
+        }
+        Some(_) if deed.unset || deed.value.is_some() => Ok(()),
+        Some(key) => match told.settings.get(key) {
+            Some(value) => Ok(app.ui.print(value.as_str())?),
             None => Err(Failure::refused(format!("{key} is not set"))),
         },
     }
 }
 
 /// The user's own settings.
-fn global(args: &Args, app: &mut App) -> Result<()> {
+fn global(deed: &ConfigParams, app: &mut App) -> Result<()> {
     let mut config = app.user_config()?;
-    let Some(key) = &args.key else {
+    let Some(key) = &deed.key else {
         let line = |(key, value)| format!("{key} = {value}").into();
         return Ok(app.ui.print_all(config.iter().map(line))?);
     };
@@ -124,8 +112,8 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
         );
     }
     known_setting(key, &UserConfig::KEYS)?;
-    match &args.value {
-        _ if args.unset => config.remove(key),
+    match deed.value.as_ref().map(|value| value.0.as_str()) {
+        _ if deed.unset => config.remove(key),
         Some(value) if key == CORE_PAGER => config.set(key, value.trim()),
         Some(value) if key == AUTHOR_NAME && value.trim().is_empty() => {
             let failure = Failure::usage(format!("{key} is empty"));
@@ -136,7 +124,7 @@ fn global(args: &Args, app: &mut App) -> Result<()> {
             Secrets::allowing(&[value])?;
             config.add(key, value)
         }
-        Some(value) if key == SECRETS_RESUME => match value.as_str() {
+        Some(value) if key == SECRETS_RESUME => match value {
             ALLOW => config.add(key, value),
             _ => Err(Failure::usage(format!("{key}: '{value}' is not {ALLOW}"))),
         },

@@ -1,9 +1,14 @@
 //! `tract remote`: other repositories by name.
 
-use tract::model::RefName;
+use std::collections::BTreeMap;
+
+use tract::deeds::{
+    At, Method, RemoteAddParams, RemoteRemoveParams, RemoteRenameParams, RemoteSetUrlParams,
+    RemotesParams,
+};
 use tract::render::{Label, Line};
 
-use crate::cli::{App, Failure, Result, peer};
+use crate::cli::{App, Result, peer};
 
 /// Name other repositories, to push to and pull from
 ///
@@ -31,94 +36,50 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Act {
-    /// Add a remote
-    Add {
-        /// Its name here
-        name: String,
-        /// Where it is
-        url: String,
-    },
-    /// Change the URL of a remote
-    SetUrl {
-        /// Its name here
-        name: String,
-        /// Where it is
-        url: String,
-    },
-    /// Give a remote another name
-    Rename {
-        /// Its name here
-        old: String,
-        /// Its new name
-        new: String,
-    },
-    /// Remove a remote, and forget where its refs were
-    Remove {
-        /// Its name here
-        name: String,
-    },
+    Add(RemoteAddParams),
+    SetUrl(RemoteSetUrlParams),
+    Rename(RemoteRenameParams),
+    Remove(RemoteRemoveParams),
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let repo = app.repo()?;
-    match &args.act {
+    let (repo, on) = (app.repo()?, app.on()?);
+    let mut at = At::new(&repo, on, app);
+    let url = match &args.act {
         None => {
-            let remotes = repo.remotes()?;
-            if remotes.is_empty() {
-                app.ui.status("No remotes yet");
-                app.ui.hint("tract remote add origin URL");
-            }
-            let width = remotes.iter().map(|it| it.name.chars().count()).max();
-            let width = width.unwrap_or(0);
-            let ways: &[&str] = match args.verbose {
-                true => &[" (fetch)", " (push)"],
-                false => &[""],
-            };
-            let lines = remotes.iter().flat_map(|remote| {
-                let line = move |way: &&str| {
-                    let name = format!("{:<width$}", remote.name);
-                    Label::Branch.of(name) + "  " + Line::from(remote.url.as_str()) + *way
-                };
-                ways.iter().map(line)
-            });
-            Ok(app.ui.print_all(lines)?)
+            let remotes = RemotesParams {}.call(&mut at)?.remotes;
+            drop(at);
+            return list(&remotes, args.verbose, app);
         }
-        Some(Act::Add { name, url }) => {
-            repo.set_remote(name, &peer::kept(url, app)?, false)?;
-            peer::tell_of_password(url, app);
-            Ok(())
-        }
-        Some(Act::SetUrl { name, url }) => {
-            known(&repo, name)?;
-            repo.set_remote(name, &peer::kept(url, app)?, true)?;
-            peer::tell_of_password(url, app);
-            Ok(())
-        }
-        Some(Act::Rename { old, new }) => {
-            known(&repo, old)?;
-            let on = app.on()?;
-            let what = format!("remote rename {old} {new}");
-            repo.rename_remote(app.call(&on, &what), old, new)?;
-            Ok(())
-        }
-        Some(Act::Remove { name }) => {
-            // Of one that has no name of its own, git:origin, there is what was seen.
-            let before = format!("{}{name}/", RefName::REMOTES);
-            if repo.references(&before)?.is_empty() {
-                known(&repo, name)?;
-            }
-            let on = app.on()?;
-            repo.forget_remote(app.call(&on, &format!("remote remove {name}")), name)?;
-            Ok(())
-        }
+        Some(Act::Add(deed)) => deed.clone().call(&mut at).map(|_| Some(&deed.url)),
+        Some(Act::SetUrl(deed)) => deed.clone().call(&mut at).map(|_| Some(&deed.url)),
+        Some(Act::Rename(deed)) => deed.clone().call(&mut at).map(|_| None),
+        Some(Act::Remove(deed)) => deed.clone().call(&mut at).map(|_| None),
+    };
+    drop(at);
+    if let Some(url) = url? {
+        peer::tell_of_password(url, app);
     }
+    Ok(())
 }
 
-fn known(repo: &tract::repo::Repo, name: &str) -> Result<()> {
-    if repo.remotes()?.iter().any(|remote| remote.name == name) {
-        Ok(())
-    } else {
-        let failure = Failure::refused(format!("no remote '{name}'"));
-        Err(failure.with_hint("tract remote lists what there is"))
+fn list(remotes: &BTreeMap<String, String>, verbose: bool, app: &mut App) -> Result<()> {
+    if remotes.is_empty() {
+        app.ui.status("No remotes yet");
+        app.ui.hint("tract remote add origin URL");
     }
+    let width = remotes.keys().map(|name| name.chars().count()).max();
+    let width = width.unwrap_or(0);
+    let ways: &[&str] = match verbose {
+        true => &[" (fetch)", " (push)"],
+        false => &[""],
+    };
+    let lines = remotes.iter().flat_map(|(name, url)| {
+        let line = move |way: &&str| {
+            let name = format!("{name:<width$}");
+            Label::Branch.of(name) + "  " + Line::from(url.as_str()) + *way
+        };
+        ways.iter().map(line)
+    });
+    Ok(app.ui.print_all(lines)?)
 }

@@ -1,9 +1,7 @@
 //! `tract unbundle`: takes in what `tract bundle` wrote.
 
-use std::fs::{self, File};
-use std::path::PathBuf;
-
 use tract::Error;
+use tract::deeds::{Deed, UnbundleParams};
 use tract::render::{Label, Line, plural};
 use tract::repo::{Call, Repo};
 use tract::sync::{Arrival, ArrivedRef};
@@ -22,16 +20,12 @@ Example:
   tract unbundle talk.tract
   tract unbundle talk.tract && tract resume    go on with a session that somebody handed over")]
 pub struct Args {
-    /// The file
-    file: PathBuf,
+    #[command(flatten)]
+    deed: UnbundleParams,
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let path = app.path(&args.file)?;
-    if !fs::metadata(&path).map_err(Error::io(&path))?.is_file() {
-        return Err(Failure::usage(format!("{} is not a file", path.display())));
-    }
-    let mut file = File::open(&path).map_err(Error::io(&path))?;
+    let (path, line) = (app.path(&args.deed.file)?, args.deed.line());
     let bar = progress::bar(app, "{spinner} {msg}");
     let mut told = |commits| {
         bar.set_message(plural(commits as u64, "commit"));
@@ -39,15 +33,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     };
     if let Err(Failure::Tract(Error::NoRepository { .. })) = app.repo() {
         // What is not whole makes no repository either.
-        Repo::ephemeral()?.unbundle(Call::default(), &mut file, &mut told)?;
-        file = File::open(&path).map_err(Error::io(&path))?;
+        UnbundleParams::carry_out(&path, &Repo::ephemeral()?, Call::default(), &mut told)?;
     }
     let (repo, is_new) = app.repo_or_init()?;
     if is_new {
         app.tell_made(&repo);
     }
     let on = app.on()?;
-    let done = repo.unbundle(app.call(&on, "unbundle"), &mut file, &mut told)?;
+    let done = UnbundleParams::carry_out(&path, &repo, app.call(&on, &line), &mut told)?;
     bar.finish_and_clear();
     let is_known = |arrived: &ArrivedRef| arrived.arrival == Arrival::Known;
     if done.commits == 0 && done.refs.iter().all(is_known) {
@@ -57,11 +50,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status(format!("Took in {what}"));
     }
     for arrived in &done.refs {
-        let became = match arrived.arrival {
-            Arrival::New => "new",
-            Arrival::Grown => "grown",
-            Arrival::Known => "known",
-        };
+        let became = arrived.arrival.as_str();
         let name = Label::Branch.of(arrived.ours.short());
         let mut line = Line::from(format!("  {became:<6} "))
             + Label::Hash.of(arrived.commit.short())

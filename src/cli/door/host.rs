@@ -2,7 +2,7 @@
 //! works has its own, and its own connection to the repository.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ use tract::sync::Peer;
 use crate::cli::app::Environment;
 use crate::cli::trace::{self, Measured};
 use crate::cli::ui::{ColorChoice, Ui};
-use crate::cli::{App, Failure, Globals, peer};
+use crate::cli::{App, Failure, Globals, peer, private};
 
 /// What all threads know: what was given to the program, and what was found around it.
 #[derive(Clone)]
@@ -243,6 +243,18 @@ impl Host for App {
 
     fn elsewhere(&self, typed: &str) -> Result<Option<Elsewhere>, ApiError> {
         peer::elsewhere(typed, self).map_err(fault)
+    }
+
+    fn kept_address(&self, typed: &str) -> Result<String, ApiError> {
+        peer::kept(typed, self).map_err(fault)
+    }
+
+    fn write_file(&self, path: &Path, force: bool, bytes: &[u8]) -> Result<(), ApiError> {
+        let path = self.path(path).map_err(fault)?;
+        private::write(&path, force, |out| {
+            Ok(out.write_all(bytes).map_err(Error::io(&path))?)
+        })
+        .map_err(fault)
     }
 
     fn with_peer(

@@ -1,15 +1,24 @@
 //! Histories, brought to other repositories and from there.
 
+mod bundle;
 mod fetch;
 mod pull;
 mod push;
+mod remote;
+mod unbundle;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use bundle::{BundleAnswer, BundleParams};
 pub use fetch::FetchParams;
 pub use pull::{PullParams, merge_what_came};
 pub use push::{PushParams, went};
+pub use remote::{
+    RemoteAddParams, RemoteRemoveParams, RemoteRenameParams, RemoteSetUrlParams, RemotesAnswer,
+    RemotesParams,
+};
+pub use unbundle::{ArrivedFacts, UnbundleAnswer, UnbundleParams};
 
 use super::at::still;
 use super::{ApiError, At, WorkProgress};
