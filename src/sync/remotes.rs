@@ -51,23 +51,36 @@ impl Repo {
         Ok(remotes.collect())
     }
 
-    /// Names another repository, or says where one is now. A server's password is not kept.
+    /// Names another repository. A server's password is not kept.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRefName`] for a name that cannot stand in a ref's, [`Error::RefExists`] where it is taken
-    /// and not `over`.
-    pub fn set_remote(&self, name: &str, url: &str, over: bool) -> Result<()> {
+    /// [`Error::InvalidRefName`] for a name that cannot stand in a ref's, [`Error::RefExists`] where it is taken.
+    pub fn add_remote(&self, name: &str, url: &str) -> Result<()> {
         RefName::of_remote(name, &RefName::branch("main")?)?;
         let tx = self.store.write()?;
-        let is_there = is_named(&*tx, name)?;
-        if is_there && !over {
+        if is_named(&*tx, name)? {
             return Err(Error::RefExists {
                 name: name.to_owned(),
             });
         }
         tx.set_config(&key(name), Some(&server::kept(url)))?;
         tx.commit()
+    }
+
+    /// Says where a remote is now. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn move_remote(&self, name: &str, url: &str) -> Result<bool> {
+        let tx = self.store.write()?;
+        if !is_named(&*tx, name)? {
+            return Ok(false);
+        }
+        tx.set_config(&key(name), Some(&server::kept(url)))?;
+        tx.commit()?;
+        Ok(true)
     }
 
     /// Forgets a remote, and where its refs were: that an undo brings back. Whether there was one.
@@ -90,7 +103,7 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// As [`Repo::set_remote`].
+    /// As [`Repo::add_remote`].
     pub fn rename_remote(&self, call: Call<'_>, old: &str, new: &str) -> Result<bool> {
         RefName::of_remote(new, &RefName::branch("main")?)?;
         let tx = self.store.write()?;

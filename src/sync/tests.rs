@@ -806,7 +806,7 @@ fn where_refs_were_seen_is_kept_for_a_remote_that_still_has_its_name() {
     };
     assert!(matches!(fetched(), Err(Error::Overtaken { .. })));
     assert_eq!(tip(&mine, &seen), None);
-    mine.set_remote("hub", "elsewhere", false).expect("set");
+    mine.add_remote("hub", "elsewhere").expect("set");
     fetched().expect("fetched");
     assert_eq!(tip(&mine, &seen), Some(said));
 

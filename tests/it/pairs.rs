@@ -104,6 +104,7 @@ const DEEDS: &[Deed] = &[
     deed("fetch", "fetch o"),
     deed("pull", "pull o --merge"),
     deed("remote", "remote add p elsewhere"),
+    deed("remote", "remote set-url o moved"),
     deed("remote", "remote rename o q"),
     deed("remote", "remote remove o"),
     deed("bundle", "bundle out.tract main --allow-secrets"),

@@ -276,7 +276,7 @@ class Methods:
 
         - `turns`: Leave the user's newest N turns alone; by default 2
         - `protect`: Before those, leave the newest N tokens of tool output alone; by default 40k
-        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget
+        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with `to_budget`
         - `larger_than`: Only outputs of more than N tokens
         - `tool`: Only outputs of this tool (may be given several times)
         - `to_budget`: Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
@@ -336,7 +336,7 @@ class Methods:
         """Replace secrets in the context with `[redacted:KIND]`.
 
         - `revs`: Only these messages
-        - `all`: All visible messages, as without REV
+        - `all`: All visible messages, as without `revs`
         - `dry_run`: Say what would change, and change nothing
         """
         return self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
@@ -348,8 +348,8 @@ class Methods:
         - `force`: Reverse OP although somebody else did it
         - `to`: Reverse every operation after this one, which stays
         - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
-        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
-        - `dry_run`: List what to or since would reverse, and change nothing
+        - `captured`: With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what `to` or `since` would reverse, and change nothing
         """
         return self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
@@ -416,7 +416,7 @@ class Methods:
         - `onto`: The new base: a branch or a commit
         - `from_`: Take the commits after this one
         - `skip`: Leave this commit behind; may be given several times
-        - `ours`: Where both sides changed a message, leave it as ONTO has it
+        - `ours`: Where both sides changed a message, leave it as `onto` has it
         - `theirs`: Where both sides changed a message, make it as this branch has it
         - `dry_run`: Say what would become of each commit, and change nothing
         """
@@ -453,9 +453,9 @@ class Methods:
         """Start, rename or delete a branch.
 
         - `name`: The branch
-        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
-        - `delete`: Delete the branch NAME
-        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
+        - `rev`: Where the branch starts, instead of HEAD; with `rename` its new name
+        - `delete`: Delete the branch `name`
+        - `rename`: Rename the branch `name` to `rev`, or the one that HEAD is on to `name`
         """
         return self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
@@ -472,7 +472,7 @@ class Methods:
 
         - `name`: The tag
         - `rev`: What to tag, instead of HEAD
-        - `delete`: Delete the tag NAME
+        - `delete`: Delete the tag `name`
         - `message`: A note to keep with the tag
         """
         return self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})
@@ -890,7 +890,7 @@ class AsyncMethods:
 
         - `turns`: Leave the user's newest N turns alone; by default 2
         - `protect`: Before those, leave the newest N tokens of tool output alone; by default 40k
-        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget
+        - `min`: Do nothing unless it saves N tokens; by default 20k, or 0 with `to_budget`
         - `larger_than`: Only outputs of more than N tokens
         - `tool`: Only outputs of this tool (may be given several times)
         - `to_budget`: Shorten only as many, oldest first, as it takes to fit N tokens, or P% of budget.max, by the
@@ -950,7 +950,7 @@ class AsyncMethods:
         """Replace secrets in the context with `[redacted:KIND]`.
 
         - `revs`: Only these messages
-        - `all`: All visible messages, as without REV
+        - `all`: All visible messages, as without `revs`
         - `dry_run`: Say what would change, and change nothing
         """
         return await self._ask("redact", {"revs": revs, "all": all, "dry_run": dry_run})
@@ -962,8 +962,8 @@ class AsyncMethods:
         - `force`: Reverse OP although somebody else did it
         - `to`: Reverse every operation after this one, which stays
         - `since`: Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970
-        - `captured`: With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in
-        - `dry_run`: List what to or since would reverse, and change nothing
+        - `captured`: With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in
+        - `dry_run`: List what `to` or `since` would reverse, and change nothing
         """
         return await self._ask("undo", {"operation": operation, "force": force, "to": to, "since": since, "captured": captured, "dry_run": dry_run})
 
@@ -1030,7 +1030,7 @@ class AsyncMethods:
         - `onto`: The new base: a branch or a commit
         - `from_`: Take the commits after this one
         - `skip`: Leave this commit behind; may be given several times
-        - `ours`: Where both sides changed a message, leave it as ONTO has it
+        - `ours`: Where both sides changed a message, leave it as `onto` has it
         - `theirs`: Where both sides changed a message, make it as this branch has it
         - `dry_run`: Say what would become of each commit, and change nothing
         """
@@ -1067,9 +1067,9 @@ class AsyncMethods:
         """Start, rename or delete a branch.
 
         - `name`: The branch
-        - `rev`: Where the branch starts, instead of HEAD; with rename its new name
-        - `delete`: Delete the branch NAME
-        - `rename`: Rename the branch NAME to REV, or the one that HEAD is on to NAME
+        - `rev`: Where the branch starts, instead of HEAD; with `rename` its new name
+        - `delete`: Delete the branch `name`
+        - `rename`: Rename the branch `name` to `rev`, or the one that HEAD is on to `name`
         """
         return await self._ask("branch", {"name": name, "rev": rev, "delete": delete, "rename": rename})
 
@@ -1086,7 +1086,7 @@ class AsyncMethods:
 
         - `name`: The tag
         - `rev`: What to tag, instead of HEAD
-        - `delete`: Delete the tag NAME
+        - `delete`: Delete the tag `name`
         - `message`: A note to keep with the tag
         """
         return await self._ask("tag", {"name": name, "rev": rev, "delete": delete, "message": message})

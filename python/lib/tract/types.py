@@ -248,8 +248,8 @@ class BisectParams(TypedDict, total=False):
 class CommitParams(TypedDict, total=False):
     """Append one message, or replace one
     
-    message is what the model reads; note is a remark for people, as git's message is. A text is never
-    taken for JSON: json, batch and events say that it is.
+    `message` is what the model reads; `note` is a remark for people, as git's message is. A text is never
+    taken for JSON: `json`, `batch` and `events` say that it is.
     
     If a budget is set (budget.max) and the message goes beyond it, the setting
     budget.action decides: warn, refuse, hide the oldest messages, or summarise. A refusal commits
@@ -332,7 +332,7 @@ class _AnnotateParams(TypedDict):
     
     Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
     context until they are normal again; a call goes together with its results. `tract pin REV` and
-    `tract unpin REV` are short for pin and normal."""
+    `tract unpin REV` are short for `pin` and `normal`."""
     revs: List[str]
     """Messages"""
 
@@ -342,7 +342,7 @@ class AnnotateParams(_AnnotateParams, total=False):
     
     Pinned messages stay through truncations, compactions and clears. Skipped messages are out of the
     context until they are normal again; a call goes together with its results. `tract pin REV` and
-    `tract unpin REV` are short for pin and normal."""
+    `tract unpin REV` are short for `pin` and `normal`."""
     pin: bool
     """Never hide these messages"""
     skip: bool
@@ -363,7 +363,7 @@ class PruneParams(TypedDict, total=False):
     Each line names the commit, so that show prints the whole output. The user's newest two turns
     are left alone, and so are the newest 40,000 tokens of tool output before them. If less than 20,000
     tokens would be saved, nothing is done. Outputs of the tools in the setting prune.keepTools stay, unless
-    tool names them. An earlier prune ends the search, unless tool, larger-than, turns or protect is
+    `tool` names them. An earlier prune ends the search, unless `tool`, `larger_than`, `turns` or `protect` is
     given.
     
     See also: drop (messages you name), truncate (the oldest), compact (a summary), clear (everything)."""
@@ -372,7 +372,7 @@ class PruneParams(TypedDict, total=False):
     protect: Optional[Union[str, float]]
     """Before those, leave the newest N tokens of tool output alone; by default 40k"""
     min: Optional[Union[str, float]]
-    """Do nothing unless it saves N tokens; by default 20k, or 0 with to-budget"""
+    """Do nothing unless it saves N tokens; by default 20k, or 0 with `to_budget`"""
     larger_than: Optional[Union[str, float]]
     """Only outputs of more than N tokens"""
     tool: List[str]
@@ -451,7 +451,7 @@ class TruncateParams(TypedDict, total=False):
 class CompactParams(TypedDict, total=False):
     """Replace a span of messages with a summary
     
-    Without keep or a range, the span is everything but the system messages. Pinned messages stay, and
+    Without `keep` or a range, the span is everything but the system messages. Pinned messages stay, and
     so do calls that wait for a result. undo brings the messages back, and so does restore later. See also: prune (tool
     outputs), drop (messages you name), truncate (the oldest), clear (everything)."""
     message: Optional[str]
@@ -472,7 +472,7 @@ class ClearParams(TypedDict, total=False):
     Pinned messages stay, and so do calls that wait for a result. Nothing is lost: undo brings
     everything back.
     
-    With purge, what came before is erased for good, kept session files included. It reads `[purged]`
+    With `purge`, what came before is erased for good, kept session files included. It reads `[purged]`
     from then on. No undo brings it back. Importing the session again does not bring it back either,
     unless that import was undone before; a message that is written again is a new message. What other
     branches, tags and sessions with commits of their own need stays, and is reported. Notes and reasons
@@ -501,7 +501,7 @@ class RedactParams(TypedDict, total=False):
     revs: List[str]
     """Only these messages"""
     all: bool
-    """All visible messages, as without REV"""
+    """All visible messages, as without `revs`"""
     dry_run: bool
     """Say what would change, and change nothing"""
 
@@ -513,8 +513,8 @@ class UndoParams(TypedDict, total=False):
     last command is the last one that was typed in this repository. In the repository of a home it is the last one
     that was typed in this directory, and on a server it is your last one. What a watch, a hook or an agent took in was
     not typed. OP is a number from reflog: only that command is reversed, and only if nothing that it moved has
-    moved since. On a server, what others did is refused unless force is given. With to or since, all commands back to a
-    point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless captured
+    moved since. On a server, what others did is refused unless `force` is given. With `to` or `since`, all commands back to a
+    point are reversed, or none, in one step that one redo takes back. Imports and recordings stay then, unless `captured`
     is given."""
     operation: Optional[int]
     """The operation to reverse, instead of the newest one"""
@@ -525,9 +525,9 @@ class UndoParams(TypedDict, total=False):
     since: Optional[Union[str, float]]
     """Reverse every operation since then: an age such as 10min or 2h, a date, or milliseconds since 1970"""
     captured: bool
-    """With to or since, also reverse imports, recordings, and what a watch, a hook or an agent took in"""
+    """With `to` or `since`, also reverse imports, recordings, and what a watch, a hook or an agent took in"""
     dry_run: bool
-    """List what to or since would reverse, and change nothing"""
+    """List what `to` or `since` would reverse, and change nothing"""
 
 
 class RedoParams(TypedDict):
@@ -545,7 +545,7 @@ class _RestoreParams(TypedDict):
     If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
     comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
     visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
-    With at-end the message stays hidden and a copy is appended. With before it is moved there."""
+    With `at_end` the message stays hidden and a copy is appended. With `before` it is moved there."""
     revs: List[str]
     """Hides, edits, messages, or REV#PART"""
 
@@ -556,7 +556,7 @@ class RestoreParams(_RestoreParams, total=False):
     If REV is a hide or an edit, all of it is reversed. If REV is a hidden message, that message alone
     comes back in its place, with its tool calls and results; the hide keeps the rest. If REV is a
     visible message, its hidden parts come back; REV#PART brings back what the same hide took of it.
-    With at-end the message stays hidden and a copy is appended. With before it is moved there."""
+    With `at_end` the message stays hidden and a copy is appended. With `before` it is moved there."""
     at_end: bool
     """Leave it hidden and append a copy; what stands before does not change"""
     before: Optional[str]
@@ -599,15 +599,15 @@ MergeParams = TypedDict("MergeParams", {"rev": "Optional[str]", "messages": "boo
 """Bring another branch into this one
     
     What the other branch has said since it left comes at the end, so that a provider's cache stays valid: as one
-    message, which a summary stands in, or else the other branch's last answer. messages brings all of its messages,
-    those that it hid as hidden ones; prompts what the user typed there, with what the client attached to it. What the other branch changed of messages
+    message, which a summary stands in, or else the other branch's last answer. `messages` brings all of its messages,
+    those that it hid as hidden ones; `prompts` what the user typed there, with what the client attached to it. What the other branch changed of messages
     that both have is changed here as well: edits, hides, restores, priorities.
     
     Where this branch has nothing of its own since, it moves to the other's end. What was merged once is not brought
     again. A tool call without its result does not come.
     
     Where both changed one message differently, that is a conflict: all are listed, and nothing is written.
-    ours or theirs says whose change holds; resolve says it message by message, and then the merge goes on with continue."""
+    `ours` or `theirs` says whose change holds; resolve says it message by message, and then the merge goes on with `continue`."""
 
 
 class ResolveParams(TypedDict, total=False):
@@ -650,17 +650,17 @@ class RevertParams(_RevertParams, total=False):
 RebaseParams = TypedDict("RebaseParams", {"onto": "str", "from": "Optional[str]", "skip": "List[str]", "ours": "bool", "theirs": "bool", "dry_run": "bool"}, total=False)
 """Put the branch's own commits on another base
     
-    Takes the commits since the branch parted from ONTO, or those after from, and makes each of them
-    again on ONTO: messages, edits, compactions and other hides, restores, pins, with their settings,
+    Takes the commits since the branch parted from `onto`, or those after `from`, and makes each of them
+    again on `onto`: messages, edits, compactions and other hides, restores, pins, with their settings,
     notes, authors and times. Nothing is lost: undo puts the branch back, and ORIG_HEAD keeps where
     it was. Where a commit does not fit, or both sides changed a message differently, nothing is
-    written and each is named; skip, ours and theirs settle it."""
+    written and each is named; `skip`, `ours` and `theirs` settle it."""
 
 
 class ResetParams(TypedDict, total=False):
     """Move the branch back to a commit; what came later leaves it
     
-    Nothing is lost. ORIG_HEAD keeps what came later; with hard, the reflog alone does. The answer says how to get
+    Nothing is lost. ORIG_HEAD keeps what came later; with `hard`, the reflog alone does. The answer says how to get
     back. To look at an earlier commit and leave the branch where it is: checkout."""
     rev: Optional[str]
     """The commit to move to"""
@@ -690,7 +690,7 @@ class CheckoutParams(TypedDict, total=False):
     """Switch to a branch, or look at an earlier commit
     
     A branch's name attaches HEAD to that branch. Any other revision detaches HEAD: you can look at
-    everything from there but commit nothing; -b NAME starts a branch there, to continue on. - goes back
+    everything from there but commit nothing; `new_branch` starts a branch there, to continue on. - goes back
     to where HEAD was before. The name of a branch that was seen at one remote alone starts a branch of that
     name here."""
     rev: Optional[str]
@@ -702,7 +702,7 @@ class CheckoutParams(TypedDict, total=False):
 class _BranchParams(TypedDict):
     """Start, rename or delete a branch
     
-    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
+    A branch starts at `rev`; HEAD stays (checkout with a new branch switches to it, too)."""
     name: str
     """The branch"""
 
@@ -710,13 +710,13 @@ class _BranchParams(TypedDict):
 class BranchParams(_BranchParams, total=False):
     """Start, rename or delete a branch
     
-    A branch starts at REV; HEAD stays (checkout with a new branch switches to it, too)."""
+    A branch starts at `rev`; HEAD stays (checkout with a new branch switches to it, too)."""
     rev: Optional[str]
-    """Where the branch starts, instead of HEAD; with rename its new name"""
+    """Where the branch starts, instead of HEAD; with `rename` its new name"""
     delete: bool
-    """Delete the branch NAME"""
+    """Delete the branch `name`"""
     rename: bool
-    """Rename the branch NAME to REV, or the one that HEAD is on to NAME"""
+    """Rename the branch `name` to `rev`, or the one that HEAD is on to `name`"""
 
 
 class BranchesParams(TypedDict, total=False):
@@ -730,7 +730,7 @@ class BranchesParams(TypedDict, total=False):
 class _TagParams(TypedDict):
     """Make or delete a tag
     
-    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    A tag names one commit, and no command moves it. With `message` the tag also keeps that note and the time."""
     name: str
     """The tag"""
 
@@ -738,11 +738,11 @@ class _TagParams(TypedDict):
 class TagParams(_TagParams, total=False):
     """Make or delete a tag
     
-    A tag names one commit, and no command moves it. With a message the tag also keeps that note and the time."""
+    A tag names one commit, and no command moves it. With `message` the tag also keeps that note and the time."""
     rev: Optional[str]
     """What to tag, instead of HEAD"""
     delete: bool
-    """Delete the tag NAME"""
+    """Delete the tag `name`"""
     message: Optional[str]
     """A note to keep with the tag"""
 
@@ -761,9 +761,9 @@ class ReflogParams(TypedDict, total=False):
 class PushParams(TypedDict, total=False):
     """Send commits to another repository
     
-    Without REF, it sends the branch that HEAD is on, and the session that it came from. Only what is
-    missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with sources.
-    A ref that would lose commits there is not moved, unless force-with-lease is given and the ref is
+    Without `refs`, it sends the branch that HEAD is on, and the session that it came from. Only what is
+    missing there is sent; branches with new commits that stay here are named. Request settings, notes and titles go too; session files only with `sources`.
+    A ref that would lose commits there is not moved, unless `force_with_lease` is given and the ref is
     where it was last seen. After an interruption, the same request continues where it stopped.
     
     If there are secrets, in hidden messages too, nothing is sent. The other side is told what was
@@ -810,7 +810,7 @@ class PullParams(TypedDict, total=False):
     """Fetch, and move your branch and sessions forward
     
     Does what fetch does. Then the branch that HEAD is on moves forward to the other side's branch
-    of that name, and so do sessions. What has commits of its own stays, and is reported. With merge, or where
+    of that name, and so do sessions. What has commits of its own stays, and is reported. With `merge`, or where
     pull.merge is set to true, such a branch is merged with theirs, as merge does it. The pull is one operation,
     and a merge another: undo takes each back."""
     remote: Optional[str]
@@ -920,14 +920,14 @@ class GcParams(TypedDict, total=False):
     reads are deleted. Then the rest is compressed again and the files are rewritten. Other commands may
     run meanwhile. tract never does this unasked.
     
-    With keep, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
+    With `keep`, or gc.keep, it first lets go of imported sessions that are neither among the newest so many nor
     of the last so many days. A session stays in any case if a branch of your own, a tag or a HEAD leads to it, if
     commits of it were taken over, while its file is where it came from, for it would only come in again, or if
     a purge erased anything in it, for its file would bring that back. What
     is let go is listed; undo brings it back as long as the log leads to it, and then it is deleted:
-    in 90 days, or at once where expire is now.
+    in 90 days, or at once where `expire` is now.
     
-    To erase something so that nobody can read it again: purge, or clear with purge."""
+    To erase something so that nobody can read it again: purge, or `tract clear --purge`."""
     expire: Optional[Union[str, float]]
     """Forget commands older than this: a number of days, now, or never"""
     keep: Optional[Union[str, float]]
@@ -939,7 +939,7 @@ class GcParams(TypedDict, total=False):
 class PurgeParams(TypedDict, total=False):
     """Erase messages from history, for good
     
-    Erases the messages that you name, or those that match finds, on every branch, hidden or not. They
+    Erases the messages that you name, or those that `match` finds, on every branch, hidden or not. They
     read `[purged]` from then on. Commits keep their hashes, but for notes. No undo brings the messages back, and neither
     does importing the session again; an undo that would show them is refused from then on, all others
     still work, and a dry run lists those that end. Kept files of sessions that hold any of it are erased too, and so
@@ -968,7 +968,7 @@ class FsckParams(TypedDict, total=False):
     against the messages; and reads the context of every branch, tag and session. Damage is listed, with
     what still compiles; the exit code is then 3.
     
-    repair rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
+    `repair` rebuilds what can be rebuilt from the rest: indexes, listings, token counts, checkpoints,
     the search index, refs from their logs, and places of commits. Rows that nothing confirms are set
     aside, into the table quarantine of the database. Intact messages and commits are never touched. A
     message or commit that was set aside comes back when it is imported again."""

@@ -63,7 +63,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 /// Brings what there is into a repository that was just made.
 fn brought(args: &Args, url: &str, repo: &Repo, app: &mut App) -> Result<Fetched> {
-    repo.set_remote("origin", url, false)?;
+    repo.add_remote("origin", url)?;
     let head = args.branch.as_deref().map(RefName::branch).transpose()?;
     let options = FetchOptions {
         remote: "origin",

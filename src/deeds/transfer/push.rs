@@ -120,7 +120,7 @@ impl PushParams {
         let done = repo.push(call, peer, wanted, &options, told)?;
         if let (true, false, Some(remote)) = (self.set_upstream, self.dry_run, &there.name) {
             if !repo.remotes()?.iter().any(|it| it.name == *remote) {
-                repo.set_remote(remote, &there.url, false)?;
+                repo.add_remote(remote, &there.url)?;
             }
             repo.set_remote_of(&went(&done), remote)?;
         }

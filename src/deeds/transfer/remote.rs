@@ -65,7 +65,7 @@ impl Method for RemoteAddParams {
 
     fn act(self, at: &mut At<'_>) -> Result<RemotesAnswer, ApiError> {
         let url = at.host.kept_address(&self.url)?;
-        at.repo.set_remote(&self.name, &url, false)?;
+        at.repo.add_remote(&self.name, &url)?;
         RemotesAnswer::of(at)
     }
 }
@@ -92,10 +92,8 @@ impl Method for RemoteSetUrlParams {
     type Answer = RemotesAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<RemotesAnswer, ApiError> {
-        let remotes = at.repo.remotes()?;
-        known(remotes.iter().any(|it| it.name == self.name), &self.name)?;
         let url = at.host.kept_address(&self.url)?;
-        at.repo.set_remote(&self.name, &url, true)?;
+        known(at.repo.move_remote(&self.name, &url)?, &self.name)?;
         RemotesAnswer::of(at)
     }
 }
