@@ -448,8 +448,7 @@ fn an_id_that_repeats_names_one_conversation_or_is_refused() {
     }
     // Two repositories in which it is another's: each keeps its own, and has the other's beside it.
     let [here, there] = &homes;
-    let place = |home: &Sandbox| home.work().display().to_string();
-    here.ok(&["remote", "add", "there", &place(there)]);
+    here.ok(&["remote", "add", "there", &there.place()]);
     let own = told(here);
     here.tract(&["pull", "there"]);
     assert_eq!(told(here), own);
