@@ -569,7 +569,7 @@ class Methods:
         - `all`: All branches, tags and sessions
         - `sources`: Also write the session files that were imported, and sessions' titles
         - `force`: Overwrite an existing file
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """
@@ -1183,7 +1183,7 @@ class AsyncMethods:
         - `all`: All branches, tags and sessions
         - `sources`: Also write the session files that were imported, and sessions' titles
         - `force`: Overwrite an existing file
-        - `redact`: Write [redacted:KIND] in place of secrets
+        - `redact`: Write `[redacted:KIND]` in place of secrets
         - `allow_secrets`: Write secrets, too
         - `anonymous`: As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
         """

@@ -893,7 +893,7 @@ class BundleParams(_BundleParams, total=False):
     force: bool
     """Overwrite an existing file"""
     redact: bool
-    """Write [redacted:KIND] in place of secrets"""
+    """Write `[redacted:KIND]` in place of secrets"""
     allow_secrets: bool
     """Write secrets, too"""
     anonymous: bool

@@ -45,7 +45,7 @@ pub struct BundleParams {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
-    /// Write [redacted:KIND] in place of secrets
+    /// Write `[redacted:KIND]` in place of secrets
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub redact: bool,

@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 const KNOWN: usize = 3;
 const SLOTS: usize = 1 << 13;
 
+/// A needle, and which rule looks at it.
+type Needle = (&'static str, Option<usize>);
+
 #[derive(Debug)]
 pub(super) struct Needles {
     /// Which group begins so, plus 1.
     slots: Box<[u8; SLOTS]>,
-    /// The needles of a group, and which rule looks at each.
-    groups: Vec<Vec<(&'static str, Option<usize>)>>,
+    /// The needles of a group.
+    groups: Vec<Vec<Needle>>,
 }
 
 fn slot([first, second, third]: [u8; KNOWN]) -> usize {
@@ -23,7 +26,7 @@ fn slot([first, second, third]: [u8; KNOWN]) -> usize {
 }
 
 impl Needles {
-    pub(super) fn of(needles: impl Iterator<Item = (&'static str, Option<usize>)>) -> Self {
+    pub(super) fn of(needles: impl Iterator<Item = Needle>) -> Self {
         let mut by_slot: BTreeMap<usize, Vec<_>> = BTreeMap::new();
         for (needle, rule) in needles {
             let mut keep = |known| by_slot.entry(slot(known)).or_default().push((needle, rule));
@@ -69,7 +72,7 @@ impl Needles {
     /// Where one may begin next, and which. By itself, for it goes over every byte: together with what looks closer it
     /// was half as quick.
     #[inline(never)]
-    fn next(&self, text: &[u8]) -> Option<(usize, &[(&'static str, Option<usize>)])> {
+    fn next(&self, text: &[u8]) -> Option<(usize, &[Needle])> {
         let mut places = text.array_windows().enumerate();
         let (at, group) = places.find_map(|(at, known)| match self.slots[slot(*known)] {
             0 => None,
