@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::formats::{Format, Shape};
 use crate::hash::{CommitHash, ContentHash};
 use crate::model::{RefName, RefValue, Role, Span};
-use crate::repo::{load, path};
+use crate::repo::{by_branch, load, path};
 use crate::store::{CommitRow, SessionRow, SourceRow, Tx, View};
 use crate::upkeep::erase::ERASED;
 
@@ -529,15 +529,7 @@ fn follow(
 
 /// A branch name after the session's that is free, or is at `tip` already.
 fn free_branch(view: &dyn View, session: &RefName, tip: CommitHash) -> Result<RefName> {
-    let (tool, id) = session.as_session().unwrap_or(("session", "session"));
-    let first = id.split('/').next().unwrap_or(id);
-    // Nobody types a UUID.
-    let stem = match uuid::Uuid::try_parse(first.get(..36).unwrap_or(first)) {
-        Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
-        Err(_) => id.to_owned(),
-    };
-    let plain = RefName::branch(&stem).and_then(|name| name.refuse_hash().map(|()| name));
-    let mut name = plain.or_else(|_| RefName::branch(&format!("{tool}-{stem}")))?;
+    let mut name = by_branch::of_session(session)?;
     let first = name.clone();
     for number in 2.. {
         if load::tip(view, &name)?.is_none_or(|current| current == tip) {

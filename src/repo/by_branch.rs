@@ -26,6 +26,32 @@ pub(crate) fn remote_of(view: &dyn View, branch: &RefName) -> Result<Option<Stri
     Ok(config.find(|(of, _)| *of == key).map(|(_, to)| to))
 }
 
+/// What the branch of a session is called, unless somebody calls it otherwise.
+pub(crate) fn of_session(session: &RefName) -> Result<RefName> {
+    let (tool, id) = session.as_session().unwrap_or(("session", "session"));
+    let first = id.split('/').next().unwrap_or(id);
+    // Nobody types a UUID.
+    let stem = match uuid::Uuid::try_parse(first.get(..36).unwrap_or(first)) {
+        Ok(_) => format!("{tool}-{}{}", &first[..8], &id[first.len()..]),
+        Err(_) => id.to_owned(),
+    };
+    let plain = RefName::branch(&stem).and_then(|name| name.refuse_hash().map(|()| name));
+    plain.or_else(|_| RefName::branch(&format!("{tool}-{stem}")))
+}
+
+/// Whether somebody has given the branch of a session its name. Sub-agents' branches go by the one of who started them.
+pub(crate) fn is_named(session: &RefName, branch: &RefName) -> Result<bool> {
+    let is_part = session.as_session().is_some_and(|(_, id)| id.contains('/'));
+    let last = branch.as_str().rsplit_once('/');
+    if is_part || last.is_some_and(|(_, last)| last.starts_with("agent-")) {
+        return Ok(false);
+    }
+    let first = of_session(session)?;
+    let rest = branch.as_str().strip_prefix(first.as_str());
+    let number = rest.and_then(|rest| rest.strip_prefix('-'));
+    Ok(rest != Some("") && number.is_none_or(|number| number.parse::<usize>().is_err()))
+}
+
 /// A branch is called otherwise.
 pub(crate) fn take_along(tx: &dyn Tx, old: &RefName, new: &RefName) -> Result<()> {
     for (session, branch) in tx.followers()? {

@@ -11,7 +11,7 @@ use crate::hash::CommitHash;
 use crate::model::retention::{Expire, Retention};
 use crate::model::{Millis, RefName, RefValue};
 use crate::repo::repository::Repo;
-use crate::repo::{load, path};
+use crate::repo::{by_branch, kept, load, path};
 use crate::store::{Tx, View};
 use crate::upkeep::gc::{Collected, DAY_MS};
 
@@ -169,7 +169,7 @@ fn expired(
         return Ok(Vec::new());
     }
     let followers = followers(view, &old)?;
-    let held = held(view, &followers)?;
+    let held = held(view, &followers, &old)?;
     let rows = view.sessions()?.into_iter();
     let titles: HashMap<RefName, Option<String>> =
         rows.map(|(name, row)| (name, row.title)).collect();
@@ -261,7 +261,8 @@ fn own(name: &RefName, all: &HashSet<String>) -> String {
     own.unwrap_or(text).to_owned()
 }
 
-/// The branches that only follow one of these sessions: they end where it does, and have nothing of their own.
+/// The branches that only follow one of these sessions: they end where it does, and have nothing of their own, nor a name that
+/// somebody gave them.
 fn followers(view: &dyn View, of: &[Judged]) -> Result<HashMap<RefName, RefName>> {
     let branches = load::tips(view, RefName::HEADS)?;
     let branches: HashMap<RefName, CommitHash> = branches.into_iter().collect();
@@ -270,7 +271,9 @@ fn followers(view: &dyn View, of: &[Judged]) -> Result<HashMap<RefName, RefName>
     let mut followers = HashMap::new();
     for (session, branch) in view.followers()? {
         let tip = branches.get(&branch);
-        if tip.is_some() && tip == sessions.get(&session) && view.merging(&branch)?.is_none() {
+        let is_at_end = tip.is_some() && tip == sessions.get(&session);
+        if is_at_end && view.merging(&branch)?.is_none() && !by_branch::is_named(&session, &branch)?
+        {
             followers.insert(branch, session);
         }
     }
@@ -278,7 +281,11 @@ fn followers(view: &dyn View, of: &[Judged]) -> Result<HashMap<RefName, RefName>
 }
 
 /// The sessions that some other ref leads to: where its newest imported commit came from.
-fn held(view: &dyn View, followers: &HashMap<RefName, RefName>) -> Result<HashSet<RefName>> {
+fn held(
+    view: &dyn View,
+    followers: &HashMap<RefName, RefName>,
+    of: &[Judged],
+) -> Result<HashSet<RefName>> {
     let refs = view.references("")?;
     // A HEAD that was never moved is on main, and stands nowhere.
     let main = RefName::branch("main")?;
@@ -305,8 +312,16 @@ fn held(view: &dyn View, followers: &HashMap<RefName, RefName>) -> Result<HashSe
             .filter(|name| name.as_session().is_some())
             .map(|name| (*name).clone()),
     );
+    // Where a file has several sessions, its commits tell of the file alone: the one that ends there is meant.
+    let mut ends: HashMap<CommitHash, Vec<&RefName>> = HashMap::new();
+    for (name, tip) in of.iter().flat_map(|session| &session.refs) {
+        ends.entry(*tip).or_default().push(name);
+    }
     for tip in tips {
         held.extend(path::sessions_of(view, &tip)?);
+        let newest = kept::newest_imported(view, &tip)?;
+        let ends_there = newest.and_then(|(commit, _)| ends.get(&commit));
+        held.extend(ends_there.into_iter().flatten().map(|name| (*name).clone()));
     }
     Ok(held)
 }

@@ -53,6 +53,23 @@ fn a_session_goes_on_on_its_branch_whatever_that_is_called() {
 }
 
 #[test]
+fn a_session_whose_branch_somebody_has_named_stays() {
+    let sandbox = Sandbox::with_messages(&[("user", "mine")]);
+    let path = sandbox.write("session.jsonl", session(2));
+    sandbox.ok(&["import", "session.jsonl"]);
+    std::fs::remove_file(path).expect("removed");
+    sandbox.wait_days(100);
+    let goes = |sandbox: &Sandbox| sandbox.ok(&["gc", "--keep", "0", "--dry-run"]);
+    assert!(goes(&sandbox).contains("claude-code/aaaaaaaa"));
+    sandbox.ok(&["branch", "-m", "claude-code-aaaaaaaa", "plan"]);
+    assert!(!goes(&sandbox).contains("claude-code/aaaaaaaa"));
+    sandbox.ok(&["gc", "--keep", "0", "--expire", "now"]);
+    assert!(sandbox.ok(&["log", "plan"]).contains("said 1"));
+    sandbox.ok(&["branch", "-m", "plan", "claude-code-aaaaaaaa-2"]);
+    assert!(goes(&sandbox).contains("claude-code/aaaaaaaa"));
+}
+
+#[test]
 fn a_rename_that_is_done_again_takes_the_session_along_again() {
     let sandbox = Sandbox::with_messages(&[("user", "mine")]);
     let import = |count: usize| {
