@@ -113,7 +113,11 @@ pub trait Objects {
         Ok(self.content_rows(slice::from_ref(hash))?.remove(0))
     }
 
-    /// How these contents use tools, in brief; none of one that uses none. Reads no body.
+    /// How these contents, which are here, use tools, in brief; none of one that uses none. Reads no body.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Damaged`] where nothing leads to one, as far as an engine can tell.
     fn tool_uses(&self, contents: &[ContentHash]) -> Result<Vec<Option<ToolUses>>>;
 
     /// All contents that are here, erased ones too.

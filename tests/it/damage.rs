@@ -667,6 +667,25 @@ fn a_message_that_words_lead_to_is_never_left_out_of_what_is_found() {
     assert_eq!(told.status.code(), Some(3), "{told:?}");
 }
 
+/// The same of a call, by which what is found of its result is told.
+#[test]
+fn a_call_that_no_index_leads_to_is_not_left_out_of_what_is_told() {
+    if is_left_out(THE_FILE) {
+        return;
+    }
+    let sandbox = with_every_kind_of_row();
+    let right = sandbox.ok(&["find", "-F", "flour 3 kg"]);
+    assert!(right.contains("shell cat stock.txt"), "{right}");
+    let path = sandbox.work().join(".tract/tract.db");
+    let database = Connection::open(path).expect("opens");
+    let lose = "UPDATE contents SET hash = zeroblob(32) WHERE id IN
+        (SELECT content FROM tool_uses WHERE uses LIKE '%stock.txt%')";
+    assert!(database.execute(lose, []).expect("changed") > 0);
+    drop(database);
+    let told = sandbox.command(&["find", "-F", "flour 3 kg"]).output();
+    assert_eq!(told.expect("it runs").status.code(), Some(3));
+}
+
 /// A row whose name says that it stands behind all others ends nobody's list of refs.
 #[test]
 fn a_ref_that_stands_out_of_order_hides_no_other() {

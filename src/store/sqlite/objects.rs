@@ -173,10 +173,13 @@ impl Objects for Session<'_> {
             .filter(|at| found[*at].is_none())
             .collect();
         let asked: Vec<ContentHash> = open.iter().map(|at| hashes[*at]).collect();
-        let rows = self.content_rows(&asked)?;
-        let mut uses_tools = rows
-            .iter()
-            .map(|row| row.as_ref().is_some_and(|row| row.calls + row.results > 0));
+        // One that is not found uses none for all that is seen here, and may be one that no index leads to.
+        let mut uses_tools = Vec::with_capacity(open.len());
+        for (row, hash) in self.content_rows(&asked)?.into_iter().zip(&asked) {
+            let row = row.ok_or_else(|| damaged(format!("content {hash} is missing")))?;
+            uses_tools.push(row.calls + row.results > 0);
+        }
+        let mut uses_tools = uses_tools.into_iter();
         open.retain(|_| uses_tools.next() == Some(true));
         let lost: Vec<ContentHash> = open.iter().map(|at| hashes[*at]).collect();
         for (at, message) in open.into_iter().zip(self.contents(&lost)?) {
