@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::advice::Exit;
 use super::at::At;
 use super::error::ApiError;
 use super::json::RawJson;
@@ -42,6 +43,12 @@ pub trait Method: DeserializeOwned + JsonSchema {
     /// Each with its kind; nothing is changed then.
     fn act(self, at: &mut At<'_>) -> Result<Self::Answer, ApiError>;
 
+    /// The exit code of an answer that says no: of a check that found damage, a push of which a ref was refused. The
+    /// program ends with it, whoever asked.
+    fn exit(_answer: &Self::Answer) -> Option<Exit> {
+        None
+    }
+
     /// Checks it, and does it.
     ///
     /// # Errors
@@ -53,6 +60,15 @@ pub trait Method: DeserializeOwned + JsonSchema {
     }
 }
 
+/// An answer as JSON.
+#[derive(Debug)]
+pub struct Answered {
+    /// It.
+    pub json: RawJson,
+    /// The exit code with which the program ends for it, where it says no.
+    pub exit: Option<Exit>,
+}
+
 /// A method that takes and gives JSON.
 pub struct MethodEntry {
     /// Its name.
@@ -61,7 +77,7 @@ pub struct MethodEntry {
     /// Whether it changes anything.
     pub changes: bool,
     /// Does it with parameters as JSON; its answer as JSON.
-    pub call: fn(&str, &mut At<'_>) -> Result<RawJson, ApiError>,
+    pub call: fn(&str, &mut At<'_>) -> Result<Answered, ApiError>,
     pub(super) params: fn(&mut SchemaGenerator) -> Schema,
     pub(super) answer: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -92,9 +108,11 @@ impl MethodEntry {
             call: |params, at| {
                 let params: M = read(params)?;
                 let answer = params.call(at)?;
-                let answer = serde_json::value::to_raw_value(&answer);
+                let json = serde_json::value::to_raw_value(&answer);
                 let unwritten = |error: serde_json::Error| ApiError::refused(error.to_string());
-                Ok(RawJson(answer.map_err(unwritten)?))
+                let json = RawJson(json.map_err(unwritten)?);
+                let exit = M::exit(&answer);
+                Ok(Answered { json, exit })
             },
             params: |schemas| schemas.subschema_for::<M>(),
             answer: |schemas| schemas.subschema_for::<M::Answer>(),

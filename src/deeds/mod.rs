@@ -74,7 +74,7 @@ pub use json::{
 };
 pub use listing::*;
 pub use memory::*;
-pub use method::{Method, MethodEntry};
+pub use method::{Answered, Method, MethodEntry};
 pub use methods::{DEEDS, METHODS, described, method};
 pub use mismatch::unfit;
 pub use provenance::*;

@@ -229,7 +229,8 @@ fn every_method_says_the_same_at_every_door() {
         let entry = method(name).expect("a method");
         let asked = by_library.filled(&params);
         let answer = (entry.call)(&asked, &mut At::new(&repo, On::Head, &program));
-        let answer = json!(answer.unwrap_or_else(|fault| panic!("{at}: {fault:?}"))).to_string();
+        let answer = answer.unwrap_or_else(|fault| panic!("{at}: {fault:?}"));
+        let answer = json!(answer.json).to_string();
         let answer = by_library.told(&answer, &step.chance);
 
         let asked = by_api.filled(&params);
@@ -312,5 +313,98 @@ fn long_work_that_nobody_waits_for_ends() {
         assert_eq!(ended.kind, "cancelled", "{name}");
         let mut at = At::new(&repo, On::Head, &program);
         (entry.call)(&params.to_string(), &mut at).expect("it is done");
+    }
+}
+
+/// Two repositories that both went on from one, and know each other as `origin`; and a branch with another edit of the
+/// same message.
+fn parted() -> Place {
+    let place = Place::new();
+    let there = place.there.display().to_string();
+    for command in [
+        &["commit", "-r", "user", "-m", "How deep is the Rhine?"][..],
+        &["remote", "add", "origin", &there],
+        &["push", "-u", "origin"],
+        &["checkout", "-b", "idea"],
+        &["commit", "--edit", ":1", "-m", "How deep is the Main?"],
+        &["checkout", "main"],
+        &["commit", "--edit", ":1", "-m", "How deep is the Elbe?"],
+        &["--repo", &there, "checkout", "main"],
+        &[
+            "--repo",
+            &there,
+            "commit",
+            "-r",
+            "user",
+            "-m",
+            "And how wide?",
+        ],
+    ] {
+        place.output(command);
+    }
+    place
+}
+
+#[test]
+fn an_answer_that_says_no_has_the_exit_code_of_the_command() {
+    if on_servers() {
+        return;
+    }
+    let damage = |place: &Place| {
+        place.sandbox.change("UPDATE bodies SET body = x'00'");
+    };
+    let over_budget = |place: &Place| {
+        for (key, value) in [("budget.max", "8"), ("budget.action", "truncate")] {
+            place.output(&["config", key, value]);
+        }
+    };
+    type Prepare<'a> = &'a dyn Fn(&Place);
+    let nothing: Prepare<'_> = &|_| {};
+    let cases: [(&str, Value, &[&str], Prepare<'_>, i32); 6] = [
+        ("push", json!({}), &["push"], nothing, 1),
+        (
+            "pull",
+            json!({"no_merge": true}),
+            &["pull", "--no-merge"],
+            nothing,
+            1,
+        ),
+        (
+            "pull",
+            json!({"merge": true}),
+            &["pull", "--merge"],
+            nothing,
+            0,
+        ),
+        (
+            "merge",
+            json!({"rev": "idea"}),
+            &["merge", "idea"],
+            nothing,
+            1,
+        ),
+        (
+            "commit",
+            json!({"role": "user", "message": "And the Danube, from its two springs on?"}),
+            &[
+                "commit",
+                "-r",
+                "user",
+                "-m",
+                "And the Danube, from its two springs on?",
+            ],
+            &over_budget,
+            1,
+        ),
+        ("fsck", json!({}), &["fsck"], &damage, 3),
+    ];
+    for (name, params, command, prepare, exit) in cases {
+        let codes = [&["api", name, &params.to_string()], command].map(|arguments| {
+            let place = parted();
+            prepare(&place);
+            let mut command = place.sandbox.command(arguments);
+            command.output().expect("it runs").status.code()
+        });
+        assert_eq!(codes, [Some(exit); 2], "{name} {params}");
     }
 }

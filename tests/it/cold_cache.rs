@@ -196,3 +196,33 @@ fn a_budget_prunes_before_it_hides() {
     hint: tract compact puts a summary in place of what is old
     ");
 }
+
+/// A program that commits has its budget kept as a person has.
+#[test]
+fn a_budget_prunes_whoever_commits() {
+    let sandbox = Sandbox::with_messages(&[("user", "Look around.")]);
+    for id in ["1", "2"] {
+        looked(&sandbox, id);
+    }
+    for _ in 0..2 {
+        sandbox.ok(&["commit", "-r", "user", "-m", "Go on."]);
+    }
+    let asked = |max: &str, action: &str| {
+        sandbox.ok(&["config", "budget.max", max]);
+        sandbox.ok(&["config", "budget.action", action]);
+        let asked = r#"{"role": "user", "message": "And now?"}"#;
+        let output = sandbox.command(&["api", "commit", asked]).output();
+        let output = output.expect("it runs");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let commits = answer["commits"].as_array().map_or(0, Vec::len);
+        let verdict = answer["budget"].as_str().unwrap_or_default().to_owned();
+        (verdict, commits, output.status.code())
+    };
+    let done = asked("60k", "compact:cat,prune,truncate");
+    assert_eq!(done, ("pruned".to_owned(), 2, Some(0)));
+    // Nothing is left to prune.
+    let done = asked("90", "prune,truncate");
+    assert_eq!(done, ("truncated".to_owned(), 2, Some(0)));
+    let done = asked("20", "prune");
+    assert_eq!(done, ("over".to_owned(), 1, Some(1)));
+}

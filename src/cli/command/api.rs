@@ -13,7 +13,8 @@ use crate::cli::{App, Failure, Result};
 /// side by side; one that changes something waits for those before it. docs/api.md lists the methods.
 ///
 /// With a METHOD it answers that one request and prints the result alone. An error is printed as {"error": ...},
-/// and the exit code is that of the error.
+/// and the exit code is that of the command of the same name: 1 as well where a push is refused, a merge has
+/// conflicts or a check says no.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

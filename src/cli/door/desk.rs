@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tract::deeds::advice::Exit;
-use tract::deeds::{ApiError, RawJson, WorkProgress, described, held, method, unfit};
+use tract::deeds::{Answered, ApiError, RawJson, WorkProgress, described, held, method, unfit};
 
 use super::host::{Surroundings, Watch, Worker};
 use super::lines::{LINE_BYTES, Line, Lines, one_line};
@@ -248,7 +248,7 @@ impl<W: Write + Send> Desk<W> {
                     is_cancelled: Box::new(is_over),
                 };
                 let on = asked.on.as_deref();
-                worker.with(on, watch, |at| (method.call)(&asked.params, at))
+                worker.with(on, watch, |at| Ok((method.call)(&asked.params, at)?.json))
             }
         }
     }
@@ -354,7 +354,7 @@ fn wrong(error: &serde_json::Error, text: &str) -> ApiError {
     ApiError::params(format!("parameters: {}", unfit(error, text)))
 }
 
-/// Answers one request; its answer, or what went wrong as the same JSON would say it, and the exit code.
+/// Answers one request; its answer, or what went wrong as the same JSON would say it, and the exit code unless it is done.
 pub fn once(
     surroundings: &Surroundings,
     name: &str,
@@ -362,7 +362,10 @@ pub fn once(
     on: Option<&str>,
 ) -> (String, Option<Exit>) {
     let answer = match name {
-        "describe" => Ok(RawJson::of(described().to_string())),
+        "describe" => Ok(Answered {
+            json: RawJson::of(described().to_string()),
+            exit: None,
+        }),
         name => method(name).and_then(|method| {
             let mut worker = Worker::new(surroundings);
             let span = worker.begin();
@@ -372,7 +375,7 @@ pub fn once(
         }),
     };
     match answer {
-        Ok(answer) => (one_line(answer.text()).into_owned(), None),
+        Ok(Answered { json, exit }) => (one_line(json.text()).into_owned(), exit),
         Err(fault) => {
             let exit = Exit::of(fault.exit_code);
             let text = json!({ "error": fault }).to_string();

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::advice::Exit;
 use crate::deeds::{ApiError, At, Changed, Deed, Method};
 use crate::model::Message;
 use crate::repo::{Call, MergeForm};
@@ -219,6 +220,10 @@ impl Method for MergeParams {
     const NAME: &'static str = "merge";
     const CHANGES: bool = true;
     type Answer = MergeAnswer;
+
+    fn exit(answer: &MergeAnswer) -> Option<Exit> {
+        (answer.state == "conflicts").then_some(Exit::NotAllowed)
+    }
 
     fn check(&self) -> Result<(), ApiError> {
         let alone = Self {

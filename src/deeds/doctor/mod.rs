@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::advice::Exit;
 use super::{ApiError, At, Method};
 use crate::error::Result;
 use crate::model::Millis;
@@ -126,6 +127,10 @@ impl Method for DoctorParams {
     const ABOUT: &'static str = "Tells how the file or the server stands where the repository is kept, and what needs attention.";
     const CHANGES: bool = false;
     type Answer = DoctorAnswer;
+
+    fn exit(answer: &DoctorAnswer) -> Option<Exit> {
+        (!answer.is_good).then_some(Exit::NotAllowed)
+    }
 
     fn act(self, at: &mut At<'_>) -> Result<DoctorAnswer, ApiError> {
         Ok(doctor(at.repo, at.host.now())?)

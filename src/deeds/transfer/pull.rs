@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CarriedAnswer, Elsewhere, Fetching, LandedFacts, at_peer};
+use crate::deeds::advice::Exit;
 use crate::deeds::{ApiError, At, Deed, MergeOutcome, MergeParams, Method};
 use crate::error::Result;
 use crate::model::RefName;
@@ -105,6 +106,19 @@ impl Method for PullParams {
     const NAME: &'static str = "pull";
     const CHANGES: bool = true;
     type Answer = CarriedAnswer;
+
+    /// A branch that went on here and there stays where it was, unless it is merged.
+    fn exit(answer: &CarriedAnswer) -> Option<Exit> {
+        let is_refused = |row: &LandedFacts| match row.landed {
+            "parted" => row.name.starts_with(RefName::HEADS),
+            landed => landed == "conflicts",
+        };
+        answer
+            .refs
+            .iter()
+            .any(is_refused)
+            .then_some(Exit::NotAllowed)
+    }
 
     fn check(&self) -> Result<(), ApiError> {
         match (self.merge && self.no_merge, &self.remote, &self.branch) {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedAnswer, Elsewhere, at_peer};
+use super::{CarriedAnswer, Elsewhere, LandedFacts, at_peer};
+use crate::deeds::advice::Exit;
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::{Error, Result};
 use crate::model::secret::{Leaving, Secrets};
@@ -216,6 +217,15 @@ impl Method for PushParams {
     const NAME: &'static str = "push";
     const CHANGES: bool = true;
     type Answer = CarriedAnswer;
+
+    fn exit(answer: &CarriedAnswer) -> Option<Exit> {
+        let is_refused = |row: &LandedFacts| matches!(row.landed, "parted" | "unseen" | "denied");
+        answer
+            .refs
+            .iter()
+            .any(is_refused)
+            .then_some(Exit::NotAllowed)
+    }
 
     fn check(&self) -> Result<(), ApiError> {
         let what = match self {

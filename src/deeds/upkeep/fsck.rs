@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::deeds::advice::sentence;
+use crate::deeds::advice::{Exit, sentence};
 use crate::deeds::at::still;
 use crate::deeds::{ApiError, At, Deed, Method, WorkProgress};
 use crate::formats::Problem;
@@ -211,6 +211,10 @@ impl Method for FsckParams {
     const NAME: &'static str = "fsck";
     const CHANGES: bool = true;
     type Answer = FsckAnswer;
+
+    fn exit(answer: &FsckAnswer) -> Option<Exit> {
+        answer.is_damaged.then_some(Exit::Damaged)
+    }
 
     fn act(self, at: &mut At<'_>) -> Result<FsckAnswer, ApiError> {
         let mut goes_on = std::mem::replace(&mut at.goes_on, Box::new(|_| true));

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Kept, kept};
 use super::served_settings;
+use crate::deeds::advice::Exit;
 use crate::deeds::{
     Amount, ApiError, At, BranchMoveParams, Decimal, Deed, JsonSettings, Method, Provided,
     RequestSetting, Spelled, TextOrMessage, Tokens, branch_moves, settings_by_key,
@@ -16,7 +18,6 @@ use crate::model::budget::Budget;
 use crate::model::tokens::Counter;
 use crate::model::{Author, Draft, EntryId, Message, Part, Role, Settings, Usage};
 use crate::repo::{BranchMove, Call, CommitOptions, Committed, Config, Expect, Repo};
-use crate::rewrite::Verdict;
 
 /// Append one message, or replace one
 ///
@@ -133,10 +134,13 @@ pub struct CommitParams {
 pub struct CommitAnswer {
     /// The commits, in the order of their messages; behind them what a budget made necessary.
     pub commits: Vec<MadeCommit>,
-    /// What the budget made of it: fits, over, truncated, waits; none where no budget is set. What names a command
-    /// (`compact:CMD`) is for the command line to run: here it is `over`.
+    /// What the budget made of it: fits, over, truncated, pruned, waits; none where no budget is set. An action that
+    /// names a command (`compact:CMD`) is for the command line to run: here the next one is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<&'static str>,
+    /// Whether `budget.action` did not keep the budget. The commit stands.
+    #[serde(skip)]
+    is_over: bool,
 }
 
 /// A commit that was made.
@@ -452,6 +456,10 @@ impl Method for CommitParams {
     const CHANGES: bool = true;
     type Answer = CommitAnswer;
 
+    fn exit(answer: &CommitAnswer) -> Option<Exit> {
+        answer.is_over.then_some(Exit::NotAllowed)
+    }
+
     fn act(mut self, at: &mut At<'_>) -> Result<CommitAnswer, ApiError> {
         let edited = self.edited(at)?;
         let messages = self.read(edited.as_ref().map(|(_, old)| old))?;
@@ -463,18 +471,21 @@ impl Method for CommitParams {
             return Ok(CommitAnswer {
                 commits: MadeCommit::all(&writing.commit(at.repo, call)?),
                 budget: None,
+                is_over: false,
             });
         };
+        let surgery = at.surgery(false)?;
         let (drafts, options) = (&writing.drafts, writing.options());
         let within = at.repo.commit_within(call, drafts, &options, budget)?;
+        let Kept {
+            commits,
+            verdict,
+            is_over,
+        } = kept(at, within, budget.clone(), &surgery);
         Ok(CommitAnswer {
-            commits: MadeCommit::all(&within.commits),
-            budget: Some(match within.verdict {
-                Verdict::Fits => "fits",
-                Verdict::Over { .. } | Verdict::Compact { .. } | Verdict::Prune { .. } => "over",
-                Verdict::Truncated { .. } => "truncated",
-                Verdict::Waits { .. } => "waits",
-            }),
+            commits: MadeCommit::all(&commits),
+            budget: Some(verdict),
+            is_over,
         })
     }
 }

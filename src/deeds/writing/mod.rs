@@ -2,6 +2,7 @@
 
 mod advance;
 mod annotate;
+mod budget;
 mod commit;
 
 pub use advance::AdvanceParams;
