@@ -94,6 +94,19 @@ pub fn refuse_on(command: &str, hint: &str, app: &App) -> Result<()> {
     Err(Failure::usage(what).with_hint(hint))
 }
 
+/// Says that what was undone of a push is undone here alone.
+pub fn elsewhere(undone: &[&OperationEntry], app: &mut App) {
+    // Of a push that came in, branches moved here.
+    let is_seen = |row: &ReflogRow| row.name.as_str().starts_with(RefName::REMOTES);
+    let is_push = |one: &&OperationEntry| {
+        one.operation.what.split(' ').next() == Some("push") && one.moves.iter().all(is_seen)
+    };
+    if undone.iter().any(is_push) {
+        app.ui
+            .notice("the other repository keeps what was pushed (tract push REMOTE --delete NAME)");
+    }
+}
+
 /// Says which operation was undone, or done again, when it was, and what went elsewhere, unless that
 /// is where HEAD is, which is said anyway.
 pub fn undone(verb: &str, done: &OperationEntry, repo: &Repo, app: &mut App) -> Result<()> {

@@ -498,6 +498,47 @@ fn whoever_is_killed_in_the_middle_leaves_nothing_half_done() {
 }
 
 #[test]
+fn a_password_for_ssh_is_not_kept() {
+    let mine = mine();
+    insta::assert_snapshot!(mine.tract(&["remote", "add", "origin", "ssh://ada:hunter2@build/srv/talk"]), @"
+    --- stderr
+    hint: the password is not kept: ssh asks for it, or takes a key
+    ");
+    insta::assert_snapshot!(mine.tract(&["remote", "-v"]), @"
+    origin  ssh://ada@build/srv/talk (fetch)
+    origin  ssh://ada@build/srv/talk (push)
+    ");
+    mine.ok(&[
+        "remote",
+        "set-url",
+        "origin",
+        "ssh://ada:hunter2@build:2222/srv/talk",
+    ]);
+    assert_eq!(mine.ok(&["remote", "-v"]).matches("hunter2").count(), 0);
+    let texts = mine.texts("SELECT key || value FROM config");
+    assert!(
+        texts.iter().all(|text| !text.contains("hunter2")),
+        "{texts:?}"
+    );
+}
+
+#[test]
+fn an_undo_of_a_push_says_that_the_other_side_keeps_it() {
+    let (mine, (hub, url)) = (mine(), hub());
+    mine.ok(&["remote", "add", "origin", &url]);
+    mine.ok(&["push"]);
+    let told = mine.tract(&["undo"]);
+    let note = "note: the other repository keeps what was pushed (tract push REMOTE --delete NAME)";
+    assert!(told.contains(note), "{told}");
+    mine.ok(&["redo"]);
+    let told = mine.tract(&["undo", "--to", "1"]);
+    assert!(told.contains(note), "{told}");
+    // What came in there is undone there.
+    let told = hub.tract(&["undo"]);
+    assert!(told.contains("push") && !told.contains("keeps"), "{told}");
+}
+
+#[test]
 fn what_is_said_of_a_push_and_a_pull() {
     let (mine, (hub, url)) = (mine(), hub());
     let run = |arguments: &[&str]| mine.tract(arguments).replace(&url, "[HUB]");

@@ -16,6 +16,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         Undone::ToAPoint(undone) => to_a_point(&undone, args.dry_run, app),
         Undone::One(done) => {
             position::undone("Undid", &done, &repo, app)?;
+            position::elsewhere(&[&done], app);
             position::head(&repo, app)?;
             app.ui.hint("back: tract redo");
             Ok(())
@@ -54,6 +55,7 @@ fn to_a_point(undone: &UndoneTo, dry_run: bool, app: &mut App) -> Result<()> {
     for line in lines {
         app.ui.status(line);
     }
+    position::elsewhere(&operations.iter().collect::<Vec<_>>(), app);
     let repo = app.repo()?;
     position::head(&repo, app)?;
     stays.into_iter().for_each(|stays| app.ui.hint(stays));

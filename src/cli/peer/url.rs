@@ -45,7 +45,9 @@ pub struct Host {
 
 /// What a URL means; none where it is a name and no URL.
 pub fn parse(url: &str, app: &App) -> Result<Option<Place>> {
-    if let Some(rest) = url.strip_prefix("ssh://") {
+    let bare = without_password(url);
+    if let Some(rest) = bare.strip_prefix("ssh://") {
+        let url = bare.as_str();
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         // As git reads it: /~ is the home there.
         let path = match path.strip_prefix('~') {
@@ -81,7 +83,7 @@ pub fn parse(url: &str, app: &App) -> Result<Option<Place>> {
         return Ok(Some(Place::Directory(app.path(Path::new(path))?)));
     }
     if let Some((scheme, _)) = url.split_once("://") {
-        let what = format!("'{url}': tract does not know {scheme}://");
+        let what = format!("'{bare}': tract does not know {scheme}://");
         return Err(Failure::usage(what).with_hint(FORMS));
     }
     let slash = url.find('/').unwrap_or(url.len());
@@ -160,7 +162,8 @@ pub fn kept(url: &str, app: &App) -> Result<String> {
             let odd = |_| Failure::usage(format!("'{url}' is not UTF-8"));
             path.into_os_string().into_string().map_err(odd)
         }
-        Some(Place::Ssh(_) | Place::Git(_) | Place::Bucket(_)) => Ok(url.to_owned()),
+        Some(Place::Ssh(_)) => Ok(without_password(url)),
+        Some(Place::Git(_) | Place::Bucket(_)) => Ok(url.to_owned()),
         None if app.cwd()?.join(url).is_dir() => kept(&format!("./{url}"), app),
         None => {
             let failure = Failure::usage(format!("tract does not understand '{url}'"));
@@ -171,11 +174,16 @@ pub fn kept(url: &str, app: &App) -> Result<String> {
     }
 }
 
-/// Says that a server's password is not kept with its address.
+/// Says that a password is not kept with the address.
 pub fn tell_of_password(url: &str, app: &mut App) {
-    let is_server = matches!(parse(url, app), Ok(Some(Place::Directory(_))));
-    if is_server && url.contains("://") && without_password(url) != url {
-        app.ui
-            .hint("the password is not kept: PGPASSWORD or ~/.pgpass says it");
+    let hint = match parse(url, app) {
+        Ok(Some(Place::Directory(_))) => {
+            "the password is not kept: PGPASSWORD or ~/.pgpass says it"
+        }
+        Ok(Some(Place::Ssh(_))) => "the password is not kept: ssh asks for it, or takes a key",
+        _ => return,
+    };
+    if url.contains("://") && without_password(url) != url {
+        app.ui.hint(hint);
     }
 }
