@@ -17,6 +17,7 @@ use crate::compile::wire_form::{Contents, Said};
 use crate::model::{Message, Part, Role};
 use crate::wire::anthropic::{Block, Place, block, text_block};
 use crate::wire::json::push_list;
+use crate::wire::responses::in_words;
 use crate::wire::{Repair, Repairs, bridged};
 
 /// The user's line before a conversation that begins with a reply.
@@ -76,7 +77,7 @@ impl<'a> Writer<'a> {
 
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
-        let message = bridged::without(message);
+        let message = in_words(bridged::without(message));
         if message.is_attached() {
             self.end_lines();
         }

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::model::Message;
 use crate::wire::json::quoted;
 use crate::wire::openai::{MessageWriter, is_tool_name, result_content, tool_message};
+use crate::wire::responses::in_words;
 use crate::wire::{INTERRUPTED, Repairs, attached, bridged};
 
 /// A request in the making. What is settled is written at once: a message after which every call so far is
@@ -52,7 +53,7 @@ impl<'a> Writer<'a> {
     /// The next message.
     pub(super) fn add(&mut self, message: Cow<'a, Message>, repairs: &mut Repairs) {
         self.take_back_call();
-        self.hold(bridged::without(message));
+        self.hold(in_words(bridged::without(message)));
         if self.open.is_empty() {
             self.settle(repairs);
         }

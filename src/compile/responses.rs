@@ -15,7 +15,7 @@ use crate::compile::wire_form::Contents;
 use crate::model::{Message, Part, Role};
 use crate::wire::json::{is_object, push_list, quoted};
 use crate::wire::responses::{
-    ABORTED, OutputPairs, gives_something, items, of_items, output, takes, tool_name,
+    OutputPairs, cut_off, gives_something, items, of_items, takes, tool_name,
 };
 use crate::wire::{Repair, Repairs};
 
@@ -134,7 +134,7 @@ fn message_items(
                 if pairs.is_open(at, index) {
                     repairs.add(Repair::MissingResult, number);
                     written.extend(chunk.end(at, pairs, repairs));
-                    written.push(output(id, kind.as_deref(), &quoted(ABORTED)));
+                    written.push(cut_off(id, kind.as_deref()));
                 }
                 continue;
             }

@@ -13,6 +13,7 @@ pub mod call;
 pub mod commit;
 pub mod depth;
 pub mod expansion;
+pub mod hosted;
 pub mod message;
 mod nearest;
 pub mod pairs;

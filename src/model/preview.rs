@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::model::hosted::hosted;
 use crate::model::{Message, Part, call, told};
 
 /// The longest preview, in bytes.
@@ -11,20 +12,34 @@ pub const PREVIEW_BYTES: usize = 80;
 /// `name key="value"`, or what its first result tells (`told`); white space folded, at most [`PREVIEW_BYTES`] bytes and
 /// then `…`. What was cut is `(interrupted)`. Control characters are kept: escaping is for whoever shows it.
 pub fn preview(message: &Message) -> String {
-    line(message, told)
+    line(message, told, said)
 }
 
-/// The same with the whole of a result in it, heads and numbers too: what was kept before `told` was asked.
+/// The same with the whole of a result in it, heads and numbers too, and nothing of a provider's own tools: what was kept
+/// before `told` was asked.
 pub fn plain_preview(message: &Message) -> String {
-    line(message, |text| Cow::Borrowed(text))
+    line(message, |text| Cow::Borrowed(text), |_| None)
 }
 
-fn line(message: &Message, result: for<'a> fn(&'a str) -> Cow<'a, str>) -> String {
-    let words = |part: &Part| words(part, |text| Cow::Borrowed(text), result);
+/// What a block of a provider's own says: the call in it, or what it gave.
+fn said(data: &str) -> Option<String> {
+    let said = hosted(data)?;
+    let call = said
+        .call
+        .map(|(name, arguments)| call::summary(&name, &arguments));
+    call.or_else(|| said.gave.into_iter().next())
+}
+
+fn line(
+    message: &Message,
+    result: for<'a> fn(&'a str) -> Cow<'a, str>,
+    block: fn(&str) -> Option<String>,
+) -> String {
+    let words = |part: &Part| words(part, |text| Cow::Borrowed(text), result, block);
     let text = message.parts.iter().find_map(words).or_else(|| {
         message.parts.iter().find_map(|part| match part {
             Part::Thinking { text, .. } => Some(format!("(thinking) {text}")),
-            Part::Opaque { .. } => Some("(opaque)".to_owned()),
+            Part::Opaque { data, .. } => Some(block(data).unwrap_or_else(|| "(opaque)".to_owned())),
             _ => None,
         })
     });
@@ -37,20 +52,23 @@ fn line(message: &Message, result: for<'a> fn(&'a str) -> Cow<'a, str>) -> Strin
     one_line(&text)
 }
 
-/// The words of a part: a text as `text` has it, and one within a result as `result` has it.
+/// The words of a part: a text as `text` has it, one within a result as `result` has it, and a provider's own block
+/// there as `block` has it.
 fn words(
     part: &Part,
     text: for<'a> fn(&'a str) -> Cow<'a, str>,
     result: for<'a> fn(&'a str) -> Cow<'a, str>,
+    block: fn(&str) -> Option<String>,
 ) -> Option<String> {
     let said = match part {
         Part::Text { text: said } => text(said).into_owned(),
         Part::ToolCall {
             name, arguments, ..
         } => call::summary(name, arguments),
-        Part::ToolResult { content, .. } => content
-            .iter()
-            .find_map(|part| words(part, result, result))?,
+        Part::ToolResult { content, .. } => content.iter().find_map(|part| match part {
+            Part::Opaque { data, .. } => block(data),
+            part => words(part, result, result, block),
+        })?,
         Part::Image(media) | Part::File(media) => {
             let what = media
                 .media_type

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::model::hosted::hosted;
 use crate::model::{Message, Part};
 
 /// A passage of a message's text.
@@ -20,7 +21,8 @@ pub struct Passage<'a> {
 ///
 /// A call reads `name key="value", key=value`, with the values' escapes resolved, so that what a
 /// tool was given is found as it looks in a file; arguments that are no JSON object stand as they
-/// are. Left out: ids, signatures, pictures, files, opaque blocks.
+/// are. So does a call that the provider ran itself (`hosted`), with what it gave. Left out: ids, signatures, pictures,
+/// files, other opaque blocks.
 pub fn searched(message: &Message) -> Vec<Passage<'_>> {
     fn gather<'a>(part: usize, from: &'a Part, found: &mut Vec<Passage<'a>>) {
         let text = match from {
@@ -32,7 +34,13 @@ pub fn searched(message: &Message) -> Vec<Passage<'_>> {
                 content.iter().for_each(|inner| gather(part, inner, found));
                 return;
             }
-            Part::Image(_) | Part::File(_) | Part::Opaque { .. } => return,
+            Part::Opaque { data, .. } => {
+                let said = hosted(data).unwrap_or_default();
+                let asked = said.call.map(|(name, arguments)| call(&name, &arguments));
+                let texts = asked.into_iter().chain(said.gave).map(Cow::Owned);
+                return found.extend(texts.map(|text| Passage { part, text }));
+            }
+            Part::Image(_) | Part::File(_) => return,
         };
         found.push(Passage { part, text });
     }

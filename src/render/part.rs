@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::hash::fingerprint;
+use crate::model::hosted::{Hosted, hosted};
 use crate::model::{Media, MediaSource, Message, Part, call};
 use crate::render::{Label, Line, bytes, grouped};
 
@@ -32,10 +33,7 @@ pub fn brief(part: &Part, call_cols: Option<usize>) -> Vec<Cow<'_, str>> {
         Part::Thinking { text, .. } => vec!["(thinking)".into(), text.into()],
         Part::ToolCall {
             name, arguments, ..
-        } => {
-            let summary = Line::from(format!("→ {}", call::summary(name, arguments)));
-            vec![summary.cut(call_cols.unwrap_or(usize::MAX)).text().into()]
-        }
+        } => vec![summary(name, arguments, call_cols).into()],
         Part::ToolResult {
             content, is_error, ..
         } => {
@@ -45,11 +43,22 @@ pub fn brief(part: &Part, call_cols: Option<usize>) -> Vec<Cow<'_, str>> {
         }
         Part::Image(media) => vec![format!("[image {}]", describe(media, false)).into()],
         Part::File(media) => vec![format!("[file {}]", describe(media, false)).into()],
-        Part::Opaque { provider, data } => {
-            let size = bytes(data.len() as u64);
-            vec![format!("[block of {provider}, {size}]").into()]
-        }
+        Part::Opaque { provider, data } => match hosted(data) {
+            Some(Hosted { call, gave }) => {
+                let asked = call.map(|(name, arguments)| summary(&name, &arguments, call_cols));
+                asked.into_iter().chain(gave).map(Cow::Owned).collect()
+            }
+            None => {
+                let size = bytes(data.len() as u64);
+                vec![format!("[block of {provider}, {size}]").into()]
+            }
+        },
     }
+}
+
+fn summary(name: &str, arguments: &str, cols: Option<usize>) -> String {
+    let line = Line::from(format!("→ {}", call::summary(name, arguments)));
+    line.cut(cols.unwrap_or(usize::MAX)).text()
 }
 
 /// `shot.png, image/png, 1.2 kB`; in brief also what else tells one picture from another.

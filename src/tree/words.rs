@@ -1,5 +1,6 @@
 //! What parts say to a reader.
 
+use crate::model::hosted::{Hosted, hosted};
 use crate::model::{Media, MediaSource, Part};
 
 /// What parts say, one below the other.
@@ -16,7 +17,14 @@ pub fn word(part: &Part) -> String {
         Part::ToolResult { content, .. } => words(content),
         Part::Image(media) => format!("[image{}]", described(media)),
         Part::File(media) => format!("[file{}]", described(media)),
-        Part::Opaque { provider, .. } => format!("[{provider} block]"),
+        Part::Opaque { provider, data } => match hosted(data) {
+            Some(Hosted { call, gave }) => {
+                let asked = call.map(|(name, _)| format!("[call {name}]"));
+                let texts: Vec<String> = asked.into_iter().chain(gave).collect();
+                texts.join("\n")
+            }
+            None => format!("[{provider} block]"),
+        },
     }
 }
 

@@ -419,3 +419,62 @@ fn what_a_request_cites_is_resumed_or_said() {
     let (_, told) = resumed("codex", ".codex/sessions");
     assert!(!told.contains("refers"), "{told}");
 }
+
+/// The tools that a model of OpenAI's has of its own, and what a search at the provider found.
+#[test]
+fn own_tools_of_a_provider_are_read_found_and_sent_back() {
+    let sandbox = Sandbox::new();
+    let input = json!([
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the files."}]},
+        {"type": "shell_call", "call_id": "s1", "status": "completed", "action": {"commands": ["ls harbour"], "timeout_ms": 1000}},
+        {"type": "shell_call_output", "call_id": "s1", "output": [
+            {"stdout": "lighthouse.txt\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+        ]},
+        {"type": "apply_patch_call", "call_id": "p1", "status": "completed",
+            "operation": {"type": "update_file", "path": "pier.txt", "diff": "@@\n-x\n+y\n"}},
+        {"type": "apply_patch_call_output", "call_id": "p1", "status": "failed", "output": "hunk does not fit"},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "tides of Emden"}},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
+    ]);
+    sandbox.write(
+        "body.json",
+        json!({"model": "m", "input": &input}).to_string(),
+    );
+    sandbox.ok(&["import", "body.json"]);
+    let body: Value =
+        serde_json::from_str(&sandbox.ok(&["compile", "--format", "responses"])).expect("JSON");
+    assert_eq!(body["input"], input);
+    for format in ["openai", "anthropic"] {
+        let sent = sandbox.ok(&["compile", "--format", format]);
+        for said in [
+            "ls harbour",
+            "lighthouse.txt",
+            "pier.txt",
+            "hunk does not fit",
+        ] {
+            assert!(sent.contains(said), "{format} lacks {said}: {sent}");
+        }
+    }
+    for said in ["harbour", "lighthouse", "pier.txt", "tides of Emden"] {
+        assert!(sandbox.ok(&["find", said]).contains(said), "{said}");
+        assert!(
+            sandbox.ok(&["log", "--grep", said]).lines().count() == 1,
+            "{said}"
+        );
+    }
+    let log = sandbox.ok(&["log", "--reverse", "--format", "%r %s"]);
+    insta::assert_snapshot!(log, @r#"
+    user List the files.
+    assistant shell commands=["ls harbour"], timeout_ms=1000
+    tool lighthouse.txt
+    assistant apply_patch pier.txt type="update_file"
+    tool hunk does not fit
+    assistant Done.
+    "#);
+    let chat = sandbox.ok(&["view"]);
+    assert!(chat.contains("tides of Emden"), "{chat}");
+    // A result that was cut short is still what the tool takes.
+    sandbox.ok(&["drop", ":3"]);
+    let body = sandbox.ok(&["compile", "--format", "responses"]);
+    let _: Value = serde_json::from_str(&body).expect("JSON");
+}

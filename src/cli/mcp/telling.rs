@@ -7,6 +7,7 @@ use tract::deeds::{
     Act, ApiError, CostAnswer, DidAnswer, DroppedAnswer, FoundMessage, ReadAnswer, ReadMessage,
     StatusAnswer,
 };
+use tract::model::hosted::{Hosted, hosted};
 use tract::model::quote::{MARGIN, folded, headed, quoted};
 use tract::model::{MediaSource, Millis, Part};
 use tract::render::{Calendar, grouped, plural};
@@ -283,7 +284,16 @@ fn part(part: &Part) -> String {
             let what = media.name.as_deref().or(media.media_type.as_deref());
             format!("({})", folded(what.unwrap_or("file")))
         }
-        Part::Opaque { provider, .. } => format!("(sealed, for {} alone)", folded(provider)),
+        Part::Opaque { provider, data } => match hosted(data) {
+            Some(Hosted { call, gave }) => {
+                let asked = call.map(|(name, arguments)| {
+                    headed(&format!("(calls {})", folded(&name)), &arguments)
+                });
+                let gave = gave.iter().map(|text| headed("(result)", text));
+                asked.into_iter().chain(gave).collect::<Vec<_>>().join("\n")
+            }
+            None => format!("(sealed, for {} alone)", folded(provider)),
+        },
     }
 }
 

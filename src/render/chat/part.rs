@@ -8,6 +8,7 @@ use super::page::{INDENT, Page};
 use super::{Chat, Pen};
 use crate::model::Part;
 use crate::model::call::Brief;
+use crate::model::hosted::hosted;
 use crate::render::edit::Edits;
 use crate::render::{Label, Line, part};
 use crate::tree::NodeId;
@@ -85,15 +86,27 @@ impl Page<'_> {
         if let Some(line) = part::held(held) {
             self.line(NOWHERE, INDENT, line);
         }
-        if let Part::Opaque { data, .. } = held {
-            self.text(NOWHERE, data, Label::Text);
+        let Part::Opaque { data, .. } = held else {
+            return;
+        };
+        let Some(said) = hosted(data) else {
+            return self.text(NOWHERE, data, Label::Text);
+        };
+        if let Some((name, arguments)) = said.call {
+            self.whole_call("", &name, &arguments);
+        }
+        for text in said.gave {
+            self.output(NOWHERE, &[], &text, Label::Dim);
         }
     }
 
     /// A call with its id and all its arguments: on its line, below it where they are long, or as
     /// the edits that they are.
     fn whole_call(&mut self, id: &str, name: &str, arguments: &str) {
-        let id = Label::Dim.of(format!("  {id}"));
+        let id = match id {
+            "" => Line::default(),
+            id => Label::Dim.of(format!("  {id}")),
+        };
         if let Some(edits) = Edits::of_call(name, arguments) {
             let line = Label::Tool.of(edits.brief(name).whole()) + super::edit::tally(&edits) + id;
             self.wrapped(NOWHERE, INDENT, line);

@@ -7,10 +7,12 @@
 
 mod pairs;
 mod read;
+mod shell;
 mod write;
 
 pub use super::media::image_url;
 pub use super::openai::PROVIDER;
 pub use pairs::OutputPairs;
 pub use read::{Meaning, call_of, communication, messages, of_items, read};
-pub use write::{ABORTED, gives_something, items, output, takes, tool_name};
+pub use shell::in_words;
+pub use write::{cut_off, gives_something, items, takes, tool_name};

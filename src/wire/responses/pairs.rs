@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ABORTED, call_of, output};
+use super::{call_of, cut_off};
 use crate::model::{Message, Part};
-use crate::wire::json::quoted;
 
 /// A part by its message's place and its own.
 type Place = (usize, usize);
@@ -21,7 +20,7 @@ pub struct OutputPairs {
 }
 
 impl OutputPairs {
-    /// OutputPairs them; `before` are calls, with their kinds, that came before these messages, and a call
+    /// Pairs them; `before` are calls, with their kinds, that came before these messages, and a call
     /// is one of the parts of which `calls` says so.
     pub fn of<'m>(
         messages: impl Iterator<Item = &'m Message>,
@@ -87,7 +86,7 @@ impl OutputPairs {
         let parts = message.parts.iter().enumerate();
         let open = parts.filter(|(index, _)| self.is_open(at, *index));
         open.filter_map(|(_, part)| match part {
-            Part::ToolCall { id, kind, .. } => Some(output(id, kind.as_deref(), &quoted(ABORTED))),
+            Part::ToolCall { id, kind, .. } => Some(cut_off(id, kind.as_deref())),
             _ => None,
         })
         .collect()

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
+use super::write::{PATCH, SHELL};
 use crate::model::{Message, Part, Role, depth};
 use crate::wire::Notes;
 use crate::wire::json::{Raw, decode, string, word};
@@ -24,7 +25,9 @@ struct Item<'a> {
     arguments: Raw<'a>,
     input: Raw<'a>,
     action: Raw<'a>,
+    operation: Raw<'a>,
     output: Raw<'a>,
+    status: Raw<'a>,
     author: Raw<'a>,
     recipient: Raw<'a>,
 }
@@ -152,7 +155,8 @@ fn meaning(payload: &RawValue, notes: &mut Notes) -> Meaning {
         // Its short form.
         "" if item.r#type.is_none() && item.role.is_some() => message(&item, payload, notes),
         "reasoning" => Meaning::Reply(vec![reasoning(&item)]),
-        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+        "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call"
+        | "apply_patch_call" | "tool_search_call" => {
             let call = call(&item, &kind).map(|call| Meaning::Reply(vec![call]));
             call.unwrap_or_else(|| unknown(payload, &kind, notes))
         }
@@ -253,6 +257,8 @@ fn call(item: &Item<'_>, of_type: &str) -> Option<Part> {
         "custom_tool_call" => (Some("custom"), string(item.name), string(item.input)),
         // The provider's own tools go by their kind.
         "local_shell_call" => (Some("local_shell"), own("local_shell"), json(item.action)),
+        "shell_call" => (Some(SHELL), own("shell"), json(item.action)),
+        "apply_patch_call" => (Some(PATCH), own("apply_patch"), json(item.operation)),
         "tool_search_call" => (
             Some("tool_search"),
             own("tool_search"),
@@ -267,6 +273,9 @@ fn call(item: &Item<'_>, of_type: &str) -> Option<Part> {
 
 fn output(item: &Item<'_>, content: Vec<Part>) -> Meaning {
     let call = string(item.call_id).unwrap_or_default();
-    let result = Part::result(call, content, false);
+    // A patch says whether it went in.
+    let is_error = word(item.r#type).as_deref() == Some("apply_patch_call_output")
+        && word(item.status).as_deref() == Some("failed");
+    let result = Part::result(call, content, is_error);
     Meaning::Output(Message::new(Role::Tool, vec![result]))
 }

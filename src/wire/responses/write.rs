@@ -12,10 +12,16 @@ use crate::wire::media::{FILE_WORD, IMAGE_WORD, image_url};
 use crate::wire::{Repair, Repairs, bridged, name};
 
 /// What Codex sends for a call that was cut off.
-pub const ABORTED: &str = "aborted";
+const ABORTED: &str = "aborted";
 
 /// The longest name of a tool.
 const NAME_MAX_CHARS: usize = 64;
+
+/// The kind of a call that runs commands, whose output is a list of what they wrote.
+pub(super) const SHELL: &str = "shell";
+
+/// The kind of a call that changes a file, whose output says whether that went well.
+pub(super) const PATCH: &str = "apply_patch";
 
 /// The kind of a call that looks for tools, whose output is a list of them.
 const SEARCH: &str = "tool_search";
@@ -55,7 +61,16 @@ pub fn takes(message: &Message, part: &Part) -> bool {
         let tool = text_at(data, "name").unwrap_or_default();
         kind.ends_with("_output") && (tool.is_empty() || !gives_something(data))
     };
-    let is_broken = |kind: &str| READ.contains(&kind) || is_stray(kind);
+    let lacks = |key: &str| {
+        let item: Value = serde_json::from_str(data).unwrap_or_default();
+        !item[key].is_object()
+    };
+    // A bridge gives such items as they came.
+    let is_broken = |kind: &str| match kind {
+        "shell_call" => lacks("action"),
+        "apply_patch_call" => lacks("operation"),
+        kind => READ.contains(&kind) || is_stray(kind),
+    };
     provider != PROVIDER
         || kind.is_some_and(|kind| match message.role {
             Role::Assistant => !kind.starts_with("input_") && !is_broken(&kind),
@@ -117,7 +132,11 @@ pub fn items<'a>(
                 arguments,
                 kind,
             } => call(id, name, arguments, kind.as_deref()),
-            Part::ToolResult { call, content, .. } => match (&content[..], kind(index)) {
+            Part::ToolResult {
+                call,
+                content,
+                is_error,
+            } => match (&content[..], kind(index)) {
                 ([Part::Opaque { provider, data }], _)
                     if provider == PROVIDER && is_output_of(call, data) =>
                 {
@@ -127,13 +146,17 @@ pub fn items<'a>(
                 ([Part::Opaque { provider, data }], Some(kind))
                     if provider == PROVIDER && kind.ends_with("_call") && is_object(data) =>
                 {
-                    output(call, Some(kind), data)
+                    answered(call, Some(kind), data, *is_error)
                 }
                 (parts, kind) => {
                     if kind == Some(SEARCH) && !parts.is_empty() {
                         repairs.add(Repair::Opaque, number);
                     }
-                    output(call, kind, &result_content(parts, number, repairs))
+                    let content = match kind {
+                        Some(SHELL) => chunks(parts, number, repairs),
+                        _ => result_content(parts, number, repairs),
+                    };
+                    answered(call, kind, &content, *is_error)
                 }
             },
             _ => {
@@ -177,6 +200,14 @@ fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
             .string("call_id", id)
             .string("status", status)
             .raw("action", action.get()),
+        (Some(SHELL), Ok(action)) => Object::typed("shell_call")
+            .string("call_id", id)
+            .string("status", status)
+            .raw("action", action.get()),
+        (Some(PATCH), Ok(operation)) => Object::typed("apply_patch_call")
+            .string("call_id", id)
+            .string("status", status)
+            .raw("operation", operation.get()),
         (Some(SEARCH), Ok(arguments)) => Object::typed("tool_search_call")
             .string("call_id", id)
             .string("status", status)
@@ -190,9 +221,19 @@ fn call(id: &str, name: &str, arguments: &str, kind: Option<&str>) -> String {
     item.finish()
 }
 
+/// The item that answers a call of `kind` with a text, where it was cut off.
+pub fn cut_off(call: &str, kind: Option<&str>) -> String {
+    let content = match kind {
+        Some(SHELL) => array([chunk(ABORTED)]),
+        _ => quoted(ABORTED),
+    };
+    answered(call, kind, &content, true)
+}
+
 /// The item that answers a call of `kind` with `content`, a JSON text. A search that gave no item of its
 /// own found nothing.
-pub fn output(call: &str, kind: Option<&str>, content: &str) -> String {
+fn answered(call: &str, kind: Option<&str>, content: &str, is_error: bool) -> String {
+    let mut status = None;
     let kind = match kind {
         Some(SEARCH) => {
             return Object::typed("tool_search_output")
@@ -203,11 +244,39 @@ pub fn output(call: &str, kind: Option<&str>, content: &str) -> String {
                 .finish();
         }
         Some("custom") => "custom_tool_call_output".into(),
+        Some(SHELL) => "shell_call_output".into(),
+        Some(PATCH) => {
+            status = Some(if is_error { "failed" } else { "completed" });
+            "apply_patch_call_output".into()
+        }
         Some(kind) if kind.ends_with("_call") => Cow::Owned(format!("{kind}_output")),
         _ => "function_call_output".into(),
     };
-    let item = Object::typed(&kind);
-    item.string("call_id", call).raw("output", content).finish()
+    let item = Object::typed(&kind).string("call_id", call);
+    item.optional("status", status)
+        .raw("output", content)
+        .finish()
+}
+
+/// What commands wrote, as a list: what is a text here is what one of them wrote.
+fn chunks(parts: &[Part], number: usize, repairs: &mut Repairs) -> String {
+    let one = |part: &Part| match part {
+        Part::Text { text } => Some(chunk(text)),
+        Part::Opaque { provider, data } if provider == PROVIDER && is_object(data) => {
+            Some(data.clone())
+        }
+        _ => {
+            repairs.add(Repair::Opaque, number);
+            None
+        }
+    };
+    array(parts.iter().filter_map(one))
+}
+
+fn chunk(text: &str) -> String {
+    let outcome = Object::typed("exit").raw("exit_code", "0").finish();
+    let chunk = Object::new().string("stdout", text).string("stderr", "");
+    chunk.raw("outcome", &outcome).finish()
 }
 
 /// What a tool gave: a string, or a list of pieces.
