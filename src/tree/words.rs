@@ -1,7 +1,7 @@
 //! What parts say to a reader.
 
 use crate::model::hosted::{Hosted, hosted};
-use crate::model::{Media, MediaSource, Part};
+use crate::model::{Media, MediaSource, Part, call};
 
 /// What parts say, one below the other.
 pub fn words(parts: &[Part]) -> String {
@@ -18,8 +18,10 @@ pub fn word(part: &Part) -> String {
         Part::Image(media) => format!("[image{}]", described(media)),
         Part::File(media) => format!("[file{}]", described(media)),
         Part::Opaque { provider, data } => match hosted(data) {
-            Some(Hosted { call, gave }) => {
-                let asked = call.map(|(name, _)| format!("[call {name}]"));
+            Some(Hosted { call: asked, gave }) => {
+                let asked = asked.map(|(name, arguments)| {
+                    format!("[call {}]", call::summary(&name, &arguments))
+                });
                 let texts: Vec<String> = asked.into_iter().chain(gave).collect();
                 texts.join("\n")
             }
