@@ -4,6 +4,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use serde_json::Value;
 use tract::Error;
 use tract::deeds::ApiError;
 pub use tract::deeds::advice::{Exit, STANDARD_INPUT, known_formats, reason, sentence};
@@ -18,6 +19,8 @@ use super::Ui;
 pub enum Failure {
     /// The library says why.
     Tract(Error),
+    /// A deed says why.
+    Deed(Box<ApiError>),
     /// The program says why: exit code, what is wrong, what to do.
     Said(Exit, String, Option<String>),
     /// Everything has been said already.
@@ -48,6 +51,7 @@ impl Failure {
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         match self {
             Self::Said(exit, what, _) => Self::Said(exit, what, Some(hint.into())),
+            Self::Deed(fault) => Self::Deed(Box::new(fault.with_hint(hint))),
             Self::Tract(error) => Self::Said(exit(&error), sentence(&error), Some(hint.into())),
             other => other,
         }
@@ -62,6 +66,9 @@ impl Failure {
     pub fn never_blocks(self) -> Self {
         match self {
             Self::Said(Exit::Usage, what, hint) => Self::Said(Exit::NotAllowed, what, hint),
+            Self::Deed(fault) if fault.exit_code == Exit::Usage as u8 => {
+                Self::Said(Exit::NotAllowed, fault.message, fault.hint)
+            }
             Self::Quiet(Exit::Usage) => Self::Quiet(Exit::NotAllowed),
             Self::Tract(error) if exit(&error) == Exit::Usage => {
                 Self::Said(Exit::NotAllowed, sentence(&error), hint(&error))
@@ -75,6 +82,7 @@ impl Failure {
         match self {
             Self::ClosedPipe => 0,
             Self::Quiet(exit) | Self::Said(exit, ..) => *exit as u8,
+            Self::Deed(fault) => fault.exit_code,
             Self::Output(_) => Exit::NotAllowed as u8,
             // As a shell says it of a program that the signal ended.
             Self::Stopped(signal) => 128_i32.wrapping_add(*signal) as u8,
@@ -87,6 +95,7 @@ impl Failure {
         match self {
             Self::Tract(error) => sentence(error),
             Self::Said(_, what, _) => what.clone(),
+            Self::Deed(fault) => fault.message.clone(),
             Self::Output(error) => reason(error),
             Self::Quiet(_) | Self::Stopped(_) | Self::ClosedPipe => String::new(),
         }
@@ -106,15 +115,26 @@ impl Failure {
     pub fn report_after(self, made: Option<&str>, ui: &mut Ui) -> ExitCode {
         let is_output = matches!(self, Self::Output(_));
         // What the program says itself is said with what it has done in mind.
-        let made = made.filter(|_| !matches!(self, Self::Said(_, _, Some(_))));
+        let has_said = match &self {
+            Self::Said(_, _, hint) => hint.is_some(),
+            Self::Deed(fault) => fault.hint.is_some(),
+            _ => false,
+        };
+        let made = made.filter(|_| !has_said);
         let candidates = match &self {
             Self::Tract(Error::AmbiguousRevision { candidates, .. }) => candidates.clone(),
+            Self::Deed(fault) => {
+                let candidates = fault.facts.get("candidates").and_then(Value::as_array);
+                let candidates = candidates.into_iter().flatten().filter_map(Value::as_str);
+                candidates.map(str::to_owned).collect()
+            }
             _ => Vec::new(),
         };
         let code = ExitCode::from(self.number());
         let (what, hint) = match self {
             Self::ClosedPipe | Self::Quiet(_) | Self::Stopped(_) => return code,
             Self::Said(_, what, hint) => (what, hint),
+            Self::Deed(fault) => (fault.message, fault.hint),
             Self::Output(error) => {
                 let what = format!("standard output: {}", reason(&error));
                 (what, no_room(&error))
@@ -161,8 +181,7 @@ impl From<Error> for Failure {
 
 impl From<ApiError> for Failure {
     fn from(fault: ApiError) -> Self {
-        let exit = Exit::of(fault.exit_code);
-        Self::Said(exit, fault.message, fault.hint)
+        Self::Deed(Box::new(fault))
     }
 }
 

@@ -87,6 +87,7 @@ fn each_command_is_a_line() {
     );
     assert_eq!(run(&["log"]), Some(0));
     assert_eq!(run(&["show", "rhubarb"]), Some(1));
+    assert_eq!(run(&["checkout", "rhubarb"]), Some(1));
     assert_eq!(run(&["commit", "--nonsense", "rhubarb"]), Some(2));
     assert_eq!(run(&["find", "nothing-of-this"]), Some(1));
     let hash = logged.sandbox.ok(&["rev-parse", "HEAD"]);
@@ -101,16 +102,18 @@ fn each_command_is_a_line() {
     "commit" 0
     "log" 0
     "show" 1
+    "checkout" 1
     "commit" 2
     "find" 1
     "undo" 0
     "#);
     assert_eq!(lines[1]["moved"][0]["ref"], "refs/heads/main");
     assert_eq!(lines[1]["moved"][0]["to"], hash.trim());
-    assert_eq!(lines[6]["moved"][0]["to"], Value::Null);
+    assert_eq!(lines[7]["moved"][0]["to"], Value::Null);
     assert!(lines[2].get("moved").is_none());
     assert_eq!(lines[3]["error"], "unknown_revision");
-    assert_eq!(lines[4]["error"], "usage");
+    assert_eq!(lines[4]["error"], "unknown_revision");
+    assert_eq!(lines[5]["error"], "usage");
     assert!(lines[1]["statements"].as_u64() > Some(0));
     assert!(lines[1]["ms"].as_f64() > Some(0.0));
     let text = std::fs::read_to_string(&logged.log).expect("a log");

@@ -862,6 +862,8 @@ fn an_ambiguous_prefix_lists_its_candidates() {
             candidate(two)
         )
     );
+    // So does a command that asks a deed.
+    assert_eq!(sandbox.tract(&["checkout", &one[..4]]), told);
     let longer = (5..64).find(|digits| one[..*digits] != two[..*digits]);
     let digits = longer.expect("they differ");
     assert_eq!(

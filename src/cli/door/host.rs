@@ -203,6 +203,7 @@ impl Worker {
 pub fn fault(failure: Failure) -> ApiError {
     match failure {
         Failure::Tract(error) => error.into(),
+        Failure::Deed(fault) => *fault,
         Failure::Said(exit, what, hint) => {
             let fault = ApiError::new("refused", exit, what);
             match hint {

@@ -102,6 +102,7 @@ pub fn command(span: Measured, failure: Option<&Failure>, app: &mut App) {
         if let Some(failure) = failure.filter(is_error) {
             let (kind, text) = match failure {
                 Failure::Tract(error) => (error_kind(error), sentence(error)),
+                Failure::Deed(fault) => (fault.kind.clone(), fault.message.clone()),
                 Failure::Said(exit, ..) | Failure::Quiet(exit) => (word(*exit), String::new()),
                 Failure::Output(error) => ("output".to_owned(), error.to_string()),
                 Failure::Stopped(_) | Failure::ClosedPipe => ("stopped".to_owned(), String::new()),

@@ -19,6 +19,8 @@ pub fn answer(site: &Site, asked: &Asked, failure: Failure) -> Answer {
     let (status, advice) = match failure {
         Failure::Tract(Error::UnknownRevision { .. }) => (404, None),
         Failure::Tract(error) => (status(exit(&error)), hint(&error)),
+        Failure::Deed(fault) if fault.kind == "unknown_revision" => (404, None),
+        Failure::Deed(fault) => (status(Exit::of(fault.exit_code)), fault.hint),
         Failure::Said(exit, _, hint) => (status(exit), hint),
         _ => (500, None),
     };
@@ -35,6 +37,7 @@ pub fn answer(site: &Site, asked: &Asked, failure: Failure) -> Answer {
 pub fn status_of(failure: &Failure) -> u16 {
     match failure {
         Failure::Tract(error) => status(exit(error)),
+        Failure::Deed(fault) => status(Exit::of(fault.exit_code)),
         Failure::Said(exit, ..) => status(*exit),
         _ => 500,
     }
