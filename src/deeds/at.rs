@@ -6,13 +6,14 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ApiError, Elsewhere, files};
+use super::{ApiError, Elsewhere, Spelled, WrittenTime, files};
 use crate::compile::Provider;
 use crate::hash::CommitHash;
 use crate::ingest::tool_dirs::ToolDirs;
 use crate::model::secret::{People, Secrets};
 use crate::model::{Encoding, Millis};
 use crate::query::TokenBudget;
+use crate::render::calendar::Edge;
 use crate::render::{Calendar, Share, shell_word};
 use crate::repo::{Call, Expect, On, Repo};
 use crate::rewrite::Prune;
@@ -244,6 +245,20 @@ impl<'a> At<'a> {
             zone: self.host.zone(),
             ages: false,
         }
+    }
+
+    /// What a moment means, if one is given; a date alone means this end of its day.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no moment.
+    pub fn moment(
+        &self,
+        written: Option<&Spelled<WrittenTime>>,
+        edge: Edge,
+    ) -> Result<Option<Millis>, ApiError> {
+        let moment = written.map(|written| written.0.read(&self.calendar(), edge));
+        moment.transpose()
     }
 
     /// A call that changes something; `what` is how the log of operations names it.

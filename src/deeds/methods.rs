@@ -26,7 +26,6 @@ methods![
     AuditParams,
     DidParams,
     BlameParams,
-    FileEditsParams,
     AttestParams,
     DiffParams,
     CostParams,
@@ -116,6 +115,7 @@ deeds![
     BranchParams,
     TagParams,
     ConfigParams,
+    LogParams,
 ];
 
 /// The method of a name.

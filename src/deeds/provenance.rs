@@ -7,7 +7,7 @@ use super::cost::{price_list, prices};
 use super::facts::AuthorFacts;
 use super::{ApiError, At, Method};
 use crate::hash::CommitHash;
-use crate::model::{EntryId, Millis, RefName};
+use crate::model::{EntryId, RefName};
 use crate::query::{
     BlameRow, BlameStep, CalledEdit, EditedFile, FileEditOptions, FileEditRow, FileFate, Manifest,
     PromptBefore, Words,
@@ -249,33 +249,6 @@ impl Method for BlameParams {
     }
 }
 
-/// Which edits of files.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FileEditsParams {
-    /// From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-    pub rev: Option<String>,
-    /// Only of this file: its path, or the end of it by whole names.
-    pub path: Option<String>,
-    /// At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
-    pub limit: Option<usize>,
-    /// Only from this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Only up to this time.
-    pub until_ms: Option<i64>,
-}
-
-/// Edits of files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FileEditsAnswer {
-    /// The edits, newest first.
-    pub edits: Vec<FileEditFacts>,
-    /// What they come to, by file.
-    pub files: Vec<EditedFileFacts>,
-    /// Whether there are older ones.
-    pub more: bool,
-}
-
 /// An edit of a file. What others wrote: escape it before it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileEditFacts {
@@ -404,34 +377,6 @@ pub fn file_edits(
         repo.check_file(&crate::repo::On::Head, path)?;
     }
     Ok(found)
-}
-
-/// How many edits are told unless somebody says.
-const EDITS: usize = 20;
-
-impl Method for FileEditsParams {
-    const NAME: &'static str = "file_edits";
-    const ABOUT: &'static str = "Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.";
-    const CHANGES: bool = false;
-    type Answer = FileEditsAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<FileEditsAnswer, ApiError> {
-        let rev = self.rev.as_deref().unwrap_or("HEAD");
-        let (tip, until) = at.repo.resolve_range(&at.on, rev)?;
-        let options = FileEditOptions {
-            path: self.path,
-            until,
-            limit: self.limit.unwrap_or(EDITS),
-            since: self.since_ms.map(Millis),
-            up_to: self.until_ms.map(Millis),
-        };
-        let (rows, more) = file_edits(at.repo, &tip, &options)?;
-        Ok(FileEditsAnswer {
-            edits: rows.iter().map(Into::into).collect(),
-            files: EditedFile::of(&rows).iter().map(Into::into).collect(),
-            more,
-        })
-    }
 }
 
 /// Which run.

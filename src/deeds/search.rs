@@ -146,7 +146,14 @@ impl Method for FindParams {
             still(goes_on(WorkProgress { done, total }))
         };
         let (text, regex) = (self.text.as_deref(), self.regex.as_deref());
-        let found = match (&self.query, pattern(text, regex)?) {
+        let wanted = match (text, regex) {
+            (Some(_), Some(_)) => {
+                return Err(ApiError::params("a text or a regular expression, not both"));
+            }
+            (text, None) => text.map(|text| pattern(text, false)).transpose()?,
+            (None, Some(regex)) => Some(pattern(regex, true)?),
+        };
+        let found = match (&self.query, wanted) {
             (Some(words), None) => {
                 let asked = RankedQuery {
                     offset: self.offset,

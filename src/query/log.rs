@@ -62,6 +62,13 @@ pub struct LogOptions {
     pub numbers: bool,
 }
 
+impl LogOptions {
+    /// Whether there are older commits than so many that were listed, by the one before the oldest.
+    pub fn leaves_out(&self, listed: usize, before: Option<CommitHash>) -> bool {
+        self.limit > 0 && listed == self.limit && before.is_some() && before != self.until
+    }
+}
+
 /// One commit of a log.
 #[derive(Clone, Debug)]
 pub struct LogRow {

@@ -777,6 +777,11 @@ fn what_goes_with_nothing_else_is_refused_by_json() {
         ("prune", r#"{"by_our_count":true}"#),
         ("push", r#"{"delete":true}"#),
         ("pull", r#"{"merge":true,"no_merge":true}"#),
+        ("log", r#"{"regex":true}"#),
+        ("log", r#"{"file":"a.rs","files":true}"#),
+        ("log", r#"{"files":true,"role":"user"}"#),
+        ("log", r#"{"requests":true,"since":"2d"}"#),
+        ("log", r#"{"op":["squash"]}"#),
     ] {
         let told = sandbox
             .command(&["api", method, params])

@@ -3,20 +3,17 @@
 use std::io::Write;
 use std::iter;
 
+use tract::deeds::{At, LogParams, Method};
 use tract::hash::{CommitHash, ContentHash};
-use tract::model::pattern::Pattern;
-use tract::model::{Head, Operation, Role};
-use tract::query::{FileEditOptions, LogOptions, LogRow};
-use tract::render::calendar::Edge;
+use tract::model::{Head, Operation};
+use tract::query::{LogOptions, LogRow};
 use tract::render::chat::Chat;
 use tract::render::{Calendar, Label, Line, part, signed, tokens};
 use tract::repo::Repo;
 
 use crate::cli::conversation::OUTPUT_LINES;
 use crate::cli::listing::Drawn;
-use crate::cli::{
-    App, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, moment, sent,
-};
+use crate::cli::{App, Failure, Listing, Result, Template, Ui, file_edits, graph, listing, sent};
 
 /// List commits, newest first
 ///
@@ -61,66 +58,23 @@ Example:
   tract log --requests -n 0    every request that the client sent
   tract log --format '%h %r %t %s' -n 0")]
 pub struct Args {
-    /// Where to begin; A..B: the commits from A to B; -N: at most N
-    #[arg(value_name = "REV|A..B", num_args = 0..=2, allow_negative_numbers = true)]
-    range: Vec<String>,
+    #[command(flatten)]
+    deed: LogParams,
+    /// What stands behind REV: -N
+    #[arg(hide = true, value_name = "REV", allow_negative_numbers = true)]
+    behind: Option<String>,
     /// One line for each commit (the default)
-    #[arg(long, conflicts_with = "verbose")]
+    #[arg(long, conflicts_with_all = ["verbose", "file", "files", "requests"])]
     oneline: bool,
     /// Two or three lines for each: full hash, parts, settings, note
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with_all = ["file", "files", "requests"])]
     verbose: bool,
     /// As --verbose, with the text of each
-    #[arg(short = 'p', long, conflicts_with = "oneline")]
+    #[arg(short = 'p', long, conflicts_with_all = ["oneline", "file", "files", "requests"])]
     patch: bool,
-    /// At most N; by default 20; 0: all
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
-    /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    op: Vec<String>,
-    /// Only messages of this role
-    #[arg(long, value_name = "ROLE")]
-    role: Option<String>,
-    /// Only what the user typed: no reminders, notices or echoes of commands
-    #[arg(long)]
-    prompts: bool,
-    /// Only calls of this tool, and their results
-    #[arg(long, value_name = "NAME")]
-    tool: Option<String>,
-    /// Only messages with this text in them, whatever its case
-    #[arg(long, value_name = "TEXT")]
-    grep: Option<String>,
-    /// The text of --grep is a regular expression
-    #[arg(short = 'E', long, requires = "grep")]
-    regex: bool,
-    /// Only from then on: a date, or an age such as 3w or '2 days ago'
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-    /// Only up to then
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
-    /// Only commits whose author has this in their name, program or run, whatever its case
-    #[arg(long, value_name = "TEXT")]
-    author: Option<String>,
-    /// Oldest first
-    #[arg(long)]
-    reverse: bool,
     /// One record for each commit, by a template such as '%h %r %t %s'
-    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch"])]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["oneline", "verbose", "patch", "file", "files", "requests"])]
     format: Option<String>,
-    /// Each edit of this file, by its path or the end of it
-    #[arg(long, value_name = "PATH", conflicts_with_all = INSTEAD)]
-    file: Option<String>,
-    /// The files that were edited, and how many lines came and went
-    #[arg(long, conflicts_with = "file", conflicts_with_all = INSTEAD)]
-    files: bool,
-    /// The requests that the client sent, newest first
-    #[arg(long, conflicts_with_all = [
-        "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until",
-        "author", "format", "file", "files",
-    ])]
-    requests: bool,
     /// Along both parents of merges, with lines for where branches parted and met
     #[arg(long, conflicts_with_all = [
         "verbose", "patch", "op", "role", "prompts", "tool", "grep", "since", "until", "author", "reverse",
@@ -132,73 +86,36 @@ pub struct Args {
     zero: bool,
 }
 
-/// What says nothing of edits of files.
-const INSTEAD: [&str; 10] = [
-    "oneline", "verbose", "patch", "op", "role", "prompts", "tool", "grep", "author", "format",
-];
-/// How many are listed.
-const LIMIT: usize = 20;
 /// How many texts are read at once.
 const TEXTS: usize = 64;
 /// What stands before what is said of a commit, line by line.
 const INDENT: &str = "    ";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    listing::known_operations(&args.op)?;
     let template = args.format.as_deref().map(Template::parse).transpose()?;
     let (repo, on) = (app.repo()?, app.on()?);
     let head = repo.head(&on)?;
-    let (range, limit) = range_and_limit(args)?;
-    let (tip, until) = match range {
-        None => (repo.resolve(&on, "HEAD")?, None),
-        Some(range) => repo.resolve_range(&on, range)?,
-    };
-    let pattern = args.grep.as_deref().map(|text| {
-        if args.regex {
-            Pattern::regex(text)
-        } else {
-            Pattern::text(text)
-        }
-    });
-    let calendar = app.calendar();
-    if args.requests {
-        return sent::list(&repo, &tip, limit.unwrap_or(LIMIT), args.reverse, app);
-    }
-    let since = moment::read(&calendar, args.since.as_deref(), Edge::Start)?;
-    let up_to = moment::read(&calendar, args.until.as_deref(), Edge::End)?;
-    if args.file.is_some() || args.files {
-        let usual = if args.files { 0 } else { LIMIT };
-        let options = FileEditOptions {
-            path: args.file.clone(),
-            until,
-            limit: limit.unwrap_or(usual),
-            since,
-            up_to,
-        };
-        return match args.file {
-            Some(_) => file_edits::list(&repo, &tip, &options, args.reverse, app),
-            None => file_edits::sum_up(&repo, &tip, &options, app),
+    let deed = asked(args)?;
+    let mut at = At::new(&repo, on.clone(), app);
+    if !deed.is_of_commits() {
+        let answer = deed.clone().call(&mut at)?;
+        drop(at);
+        return match (&deed.file, deed.files) {
+            (Some(_), _) => file_edits::list(&answer, app),
+            (None, true) => file_edits::sum_up(&answer, app),
+            (None, false) => sent::list(&answer, app),
         };
     }
+    let (tip, options) = deed.commits(&at)?;
+    drop(at);
     let options = LogOptions {
-        limit: limit.unwrap_or(LIMIT),
-        until,
-        operations: args.op.clone(),
-        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
-        prompts: args.prompts,
-        tool: args.tool.clone(),
-        since,
-        up_to,
-        author: args.author.clone(),
-        pattern: pattern.transpose()?,
-        encoding: app.encoding(&repo)?,
         parts: args.verbose || args.patch,
-        numbers: true,
+        ..options
     };
     // What is turned around or drawn with lines is known whole before it is shown.
     let pages: Pages<'_> = if args.graph {
         Box::new(iter::once(repo.log_graph(&tip, &options)))
-    } else if args.reverse {
+    } else if deed.reverse {
         Box::new(iter::once(repo.log(&tip, &options)))
     } else {
         Box::new(repo.log_pages(&tip, &options))
@@ -215,8 +132,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("No such commits");
     }
     // A list that nobody limited is not the whole: a program could not tell either.
-    let more = listed == options.limit && before.is_some_and(|before| Some(before) != until);
-    if more && limit.is_none() {
+    if deed.limit.is_none() && options.leaves_out(listed, before) {
         app.ui.hint("older ones: -n 0 lists all");
     }
     Ok(())
@@ -255,7 +171,7 @@ impl Drawing<'_> {
         for rows in pages {
             let mut rows = rows?;
             before = rows.last().and_then(|oldest| oldest.commit.parent);
-            if args.reverse {
+            if args.deed.reverse {
                 rows.reverse();
             }
             if let Some(template) = &self.template {
@@ -299,32 +215,27 @@ fn graph(head: &Head, rows: &[LogRow], app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// What of the words is a revision or a range, and how many commits are wanted: `-5` is `-n 5`.
-fn range_and_limit(args: &Args) -> Result<(Option<&str>, Option<usize>)> {
-    let (mut ranges, mut limit) = (Vec::new(), args.limit);
-    for word in &args.range {
-        let digits = word.strip_prefix('-').map(str::parse::<usize>);
-        match (digits, limit) {
-            (Some(Ok(most)), None) => limit = Some(most),
-            (Some(Ok(_)), Some(_)) => {
+/// The request, in which `-5` is `-n 5`.
+fn asked(args: &Args) -> Result<LogParams> {
+    let mut deed = args.deed.clone();
+    let words = [deed.rev.take(), args.behind.clone()];
+    for word in words.into_iter().flatten() {
+        let most = word.strip_prefix('-').and_then(|it| it.parse().ok());
+        match (most, deed.limit, deed.rev.take()) {
+            (Some(_), None, rev) => (deed.limit, deed.rev) = (most, rev),
+            (Some(_), Some(_), _) => {
                 let failure = Failure::usage("how many? two limits are given");
                 return Err(failure.with_hint("-5 is short for -n 5"));
             }
-            _ => ranges.push(word.as_str()),
+            (None, _, None) => deed.rev = Some(word),
+            (None, _, Some(a)) => {
+                let what = format!("log starts at one revision, and '{a}' and '{word}' are two");
+                let hint = format!("what leads from one to the other: tract log {a}..{word}");
+                return Err(Failure::usage(what).with_hint(hint));
+            }
         }
     }
-    match ranges.as_slice() {
-        [] => Ok((None, limit)),
-        [range] => Ok((Some(range), limit)),
-        [a, b, ..] => {
-            let failure = Failure::usage(format!(
-                "log starts at one revision, and '{a}' and '{b}' are two"
-            ));
-            Err(failure.with_hint(format!(
-                "what leads from one to the other: tract log {a}..{b}"
-            )))
-        }
-    }
+    Ok(deed)
 }
 
 /// Commits in two or three lines each.

@@ -1,9 +1,13 @@
 //! Where one is, what there was, and what a model would be sent.
 
+mod log;
+
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use log::{ListedRequest, LogAnswer, LogParams};
 
 use super::cost::{CacheState, cache_state};
 use super::facts::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
@@ -11,8 +15,7 @@ use super::{ApiError, At, Method};
 use crate::ingest;
 use crate::model::call;
 use crate::model::pattern::Pattern;
-use crate::model::{HideKind, Message, Millis, Priority, Role};
-use crate::query::LogOptions;
+use crate::model::{HideKind, Message, Priority};
 
 /// Nothing is asked.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -138,100 +141,39 @@ impl Method for StatusParams {
     }
 }
 
-/// Which commits.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LogParams {
-    /// From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-    pub rev: Option<String>,
-    /// At most so many; 20 unless given, 0: all.
-    pub limit: Option<usize>,
-    /// Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
-    pub operations: Vec<String>,
-    /// Only messages of this role.
-    pub role: Option<String>,
-    /// Only what the user typed.
-    pub prompts: bool,
-    /// Only calls of this tool, and their results.
-    pub tool: Option<String>,
-    /// Only messages with this text in them, whatever its case.
-    pub text: Option<String>,
-    /// Only messages in which this regular expression matches.
-    pub regex: Option<String>,
-    /// Only from this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Only up to this time.
-    pub until_ms: Option<i64>,
-    /// Only commits whose author has this in their name, program or run, whatever its case.
-    pub author: Option<String>,
-}
-
-/// Commits, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LogAnswer {
-    /// The commits.
-    pub commits: Vec<LogEntry>,
-    /// Whether there are older ones.
-    pub more: bool,
-}
-
-/// How many commits are listed unless somebody says.
+/// How many are listed unless somebody says.
 const LISTED: usize = 20;
 
-impl Method for LogParams {
-    const NAME: &'static str = "log";
-    const ABOUT: &'static str =
-        "Lists commits, newest first, each with what it did to the context.";
-    const CHANGES: bool = false;
-    type Answer = LogAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<LogAnswer, ApiError> {
-        let rev = self.rev.as_deref();
-        let range = rev.filter(|rev| rev.contains("..") && !rev.starts_with(":/"));
-        let (tip, until) = match range {
-            Some(range) => at.repo.resolve_range(&at.on, range)?,
-            None => (at.resolve(rev)?, None),
-        };
-        let options = LogOptions {
-            limit: self.limit.unwrap_or(LISTED),
-            until,
-            operations: self.operations,
-            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
-            prompts: self.prompts,
-            tool: self.tool,
-            since: self.since_ms.map(Millis),
-            up_to: self.until_ms.map(Millis),
-            author: self.author,
-            pattern: pattern(self.text.as_deref(), self.regex.as_deref())?,
-            encoding: at.encoding()?,
-            parts: false,
-            numbers: true,
-        };
-        let rows = at.repo.log(&tip, &options)?;
-        if rows.is_empty() {
-            at.repo.check_names_of_log(&at.on, &tip, &options)?;
-        }
-        let before = rows.last().and_then(|oldest| oldest.commit.parent);
-        let more = options.limit > 0
-            && rows.len() == options.limit
-            && before.is_some_and(|before| Some(before) != until);
-        Ok(LogAnswer {
-            commits: rows.iter().map(LogEntry::of).collect(),
-            more,
-        })
+/// A text as it is, or a regular expression.
+pub(super) fn pattern(text: &str, is_regex: bool) -> crate::Result<Pattern> {
+    match is_regex {
+        true => Pattern::regex(text),
+        false => Pattern::text(text),
     }
 }
 
-/// A text or a regular expression to look for.
-pub(super) fn pattern(
-    text: Option<&str>,
-    regex: Option<&str>,
-) -> Result<Option<Pattern>, ApiError> {
-    match (text, regex) {
-        (None, None) => Ok(None),
-        (Some(text), None) => Ok(Some(Pattern::text(text)?)),
-        (None, Some(regex)) => Ok(Some(Pattern::regex(regex)?)),
-        (Some(_), Some(_)) => Err(ApiError::params("a text or a regular expression, not both")),
+/// Refuses the first option that is given beside another.
+fn alone(what: &str, others: &[(&str, bool)]) -> Result<(), ApiError> {
+    match others.iter().find(|(_, is_given)| *is_given) {
+        Some((other, _)) => Err(ApiError::params(format!("'{what}' or '{other}', not both"))),
+        None => Ok(()),
+    }
+}
+
+/// The operations that a list can be of, beside kinds of hides and their commands.
+const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", "move"];
+
+/// Refuses a word that no operation or kind of hide goes by.
+fn known_operations(words: &[String]) -> Result<(), ApiError> {
+    let commands = HideKind::ALL.map(HideKind::verb);
+    let kinds = HideKind::ALL.map(HideKind::as_str);
+    let all = [&OPERATIONS[..], &commands, &kinds].concat();
+    match words.iter().find(|word| !all.contains(&word.as_str())) {
+        None => Ok(()),
+        Some(wrong) => {
+            let fault = ApiError::params(format!("unknown operation '{wrong}'"));
+            Err(fault.with_hint([&OPERATIONS[..], &commands].concat().join(", ")))
+        }
     }
 }
 

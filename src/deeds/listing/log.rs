@@ -1,0 +1,288 @@
+//! The commits of a path; what its calls did to files; and which requests its client sent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LISTED, alone, known_operations, pattern};
+use crate::deeds::{
+    ApiError, At, Deed, EditedFileFacts, FileEditFacts, LogEntry, Method, Spelled, WrittenTime,
+    file_edits, problem,
+};
+use crate::hash::CommitHash;
+use crate::model::Role;
+use crate::query::{EditedFile, FileEditOptions, LogOptions, requests_on};
+use crate::render::calendar::Edge;
+
+/// List commits, newest first
+///
+/// Each has what it did to the context. `role`, `tool` and `grep` select messages that a commit brings in: appended,
+/// edited, or put in place of what it hides. A message must match all of them. `file` and `files` list edits of files
+/// instead, and `requests` what the client sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct LogParams {
+    /// Where to begin, instead of HEAD; A..B: the commits from A to B
+    #[cfg_attr(
+        feature = "cli",
+        arg(value_name = "REV|A..B", allow_negative_numbers = true)
+    )]
+    pub rev: Option<String>,
+    /// At most N; by default 20, with `files` all; 0: all
+    #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
+    pub limit: Option<usize>,
+    /// Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
+    pub op: Vec<String>,
+    /// Only messages of this role
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE"))]
+    pub role: Option<String>,
+    /// Only what the user typed: no reminders, notices or echoes of commands
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub prompts: bool,
+    /// Only calls of this tool, and their results
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub tool: Option<String>,
+    /// Only messages with this text in them, whatever its case
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub grep: Option<String>,
+    /// The text of `grep` is a regular expression
+    #[cfg_attr(feature = "cli", arg(short = 'E', long, requires = "grep"))]
+    pub regex: bool,
+    /// Only from then on: a date, or an age such as 3w or '2 days ago'
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub since: Option<Spelled<WrittenTime>>,
+    /// Only up to then
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub until: Option<Spelled<WrittenTime>>,
+    /// Only commits whose author has this in their name, program or run, whatever its case
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub author: Option<String>,
+    /// Oldest first
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub reverse: bool,
+    /// Each edit of this file, by its path or the end of it
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "PATH", conflicts_with_all = ["op", "role", "prompts", "tool", "grep", "author"])
+    )]
+    pub file: Option<String>,
+    /// The files that were edited, and how many lines came and went
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, conflicts_with_all = ["file", "op", "role", "prompts", "tool", "grep", "author"])
+    )]
+    pub files: bool,
+    /// The requests that the client sent, newest first
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, conflicts_with_all = [
+            "file", "files", "op", "role", "prompts", "tool", "grep", "author", "since", "until",
+        ])
+    )]
+    pub requests: bool,
+}
+
+/// Commits, or what was asked for instead, newest first unless `reverse` is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct LogAnswer {
+    /// The commits.
+    pub commits: Vec<LogEntry>,
+    /// With `file` and `files` the edits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<FileEditFacts>,
+    /// With `file` and `files` what these edits come to, by file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<EditedFileFacts>,
+    /// With `requests` what the client sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<ListedRequest>,
+    /// What is wrong with the records of requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// A request that a client recorded. What others wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ListedRequest {
+    /// Its id in the session's file.
+    pub id: String,
+    /// When it was sent, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many messages it has.
+    pub messages: u64,
+    /// How many of them the request before it did not have.
+    pub added: u64,
+    /// What of the client asked, in the client's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
+    /// Whether it was answered, here or on another path.
+    pub is_answered: bool,
+    /// The commit that answered it on this path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+}
+
+impl LogParams {
+    /// Whether it is of commits, and not of what they did to files or what was sent.
+    pub const fn is_of_commits(&self) -> bool {
+        self.file.is_none() && !self.files && !self.requests
+    }
+
+    /// The commit that it starts at, and which commits it lists.
+    ///
+    /// # Errors
+    ///
+    /// Where a name or a time is none.
+    pub fn commits(&self, at: &At<'_>) -> Result<(CommitHash, LogOptions), ApiError> {
+        known_operations(&self.op)?;
+        let (tip, until) = self.range(at)?;
+        let grep = self.grep.as_deref();
+        let pattern = grep.map(|text| pattern(text, self.regex)).transpose()?;
+        let options = LogOptions {
+            limit: self.limit.unwrap_or(LISTED),
+            until,
+            operations: self.op.clone(),
+            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            prompts: self.prompts,
+            tool: self.tool.clone(),
+            since: at.moment(self.since.as_ref(), Edge::Start)?,
+            up_to: at.moment(self.until.as_ref(), Edge::End)?,
+            author: self.author.clone(),
+            pattern,
+            encoding: at.encoding()?,
+            parts: false,
+            numbers: true,
+        };
+        Ok((tip, options))
+    }
+
+    fn range(&self, at: &At<'_>) -> Result<(CommitHash, Option<CommitHash>), ApiError> {
+        let rev = self.rev.as_deref().unwrap_or("HEAD");
+        Ok(at.repo.resolve_range(&at.on, rev)?)
+    }
+
+    fn of_commits(&self, at: &At<'_>) -> Result<LogAnswer, ApiError> {
+        let (tip, options) = self.commits(at)?;
+        let rows = at.repo.log(&tip, &options)?;
+        if rows.is_empty() {
+            at.repo.check_names_of_log(&at.on, &tip, &options)?;
+        }
+        let before = rows.last().and_then(|oldest| oldest.commit.parent);
+        let more = options.leaves_out(rows.len(), before);
+        Ok(LogAnswer {
+            commits: rows.iter().map(LogEntry::of).collect(),
+            more,
+            ..LogAnswer::default()
+        })
+    }
+
+    fn of_files(&self, at: &At<'_>) -> Result<LogAnswer, ApiError> {
+        let (tip, until) = self.range(at)?;
+        let options = FileEditOptions {
+            path: self.file.clone(),
+            until,
+            limit: self.limit.unwrap_or(if self.files { 0 } else { LISTED }),
+            since: at.moment(self.since.as_ref(), Edge::Start)?,
+            up_to: at.moment(self.until.as_ref(), Edge::End)?,
+        };
+        let (rows, more) = file_edits(at.repo, &tip, &options)?;
+        Ok(LogAnswer {
+            edits: rows.iter().map(Into::into).collect(),
+            files: EditedFile::of(&rows).iter().map(Into::into).collect(),
+            more,
+            ..LogAnswer::default()
+        })
+    }
+
+    fn of_requests(&self, at: &At<'_>) -> Result<LogAnswer, ApiError> {
+        let (tip, _) = self.range(at)?;
+        let Some(on) = requests_on(at.repo, &tip)? else {
+            return Ok(LogAnswer::default());
+        };
+        let most = match self.limit.unwrap_or(LISTED) {
+            0 => usize::MAX,
+            limit => limit,
+        };
+        let requests = on.found.requests.iter().rev().take(most);
+        let requests = requests.map(|sent| ListedRequest {
+            id: sent.id.clone(),
+            time_ms: sent.time.map(|time| time.0),
+            model: sent.model.clone(),
+            messages: sent.messages,
+            added: sent.messages.saturating_sub(sent.shared),
+            asked_by: sent.asked_by.clone(),
+            is_answered: sent.reply.is_some(),
+            reply: on.replies.get(&sent.id).map(ToString::to_string),
+        });
+        Ok(LogAnswer {
+            requests: requests.collect(),
+            problems: on.found.problems.iter().map(problem).collect(),
+            more: on.found.requests.len() > most,
+            ..LogAnswer::default()
+        })
+    }
+}
+
+impl Method for LogParams {
+    const NAME: &'static str = "log";
+    const CHANGES: bool = false;
+    type Answer = LogAnswer;
+
+    fn check(&self) -> Result<(), ApiError> {
+        if self.regex && self.grep.is_none() {
+            return Err(ApiError::params("'regex' says how 'grep' is read"));
+        }
+        let of_commits = [
+            ("op", !self.op.is_empty()),
+            ("role", self.role.is_some()),
+            ("prompts", self.prompts),
+            ("tool", self.tool.is_some()),
+            ("grep", self.grep.is_some()),
+            ("author", self.author.is_some()),
+        ];
+        let of_edits = [
+            ("file", self.file.is_some()),
+            ("files", self.files),
+            ("since", self.since.is_some()),
+            ("until", self.until.is_some()),
+        ];
+        if self.file.is_some() {
+            alone("file", &of_commits)?;
+            alone("file", &of_edits[1..2])?;
+        }
+        if self.files {
+            alone("files", &of_commits)?;
+        }
+        if self.requests {
+            alone("requests", &of_commits)?;
+            alone("requests", &of_edits)?;
+        }
+        Ok(())
+    }
+
+    fn act(self, at: &mut At<'_>) -> Result<LogAnswer, ApiError> {
+        let mut answer = match (self.requests, self.is_of_commits()) {
+            (true, _) => self.of_requests(at)?,
+            (_, true) => self.of_commits(at)?,
+            (_, false) => self.of_files(at)?,
+        };
+        if self.reverse {
+            answer.commits.reverse();
+            answer.edits.reverse();
+            answer.requests.reverse();
+        }
+        Ok(answer)
+    }
+}
+
+impl Deed for LogParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const SHORT: &'static [(&'static str, &'static str)] = &[("limit", "-n"), ("regex", "-E")];
+}
