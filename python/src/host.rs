@@ -149,6 +149,10 @@ impl Host for Door {
         TimeZone::system()
     }
 
+    fn directory(&self) -> Result<PathBuf, ApiError> {
+        env::current_dir().map_err(|error| ApiError::refused(error.to_string()))
+    }
+
     fn with_peer(
         &self,
         url: &str,

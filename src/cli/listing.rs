@@ -9,8 +9,6 @@ use tract::query::LogRow;
 use tract::render::{self, Calendar, Label, Line, grouped, plural, setting, signed, table, tokens};
 use tract::sync::Upstream;
 
-use super::{Failure, Result};
-
 /// The fewest columns that names of refs leave to the preview, but for the first name.
 const PREVIEW: usize = 24;
 /// The fewest columns of the first.
@@ -351,24 +349,6 @@ pub fn extras(row: &LogRow) -> String {
         words.push(format!("note: {note}"));
     }
     words.join("  ")
-}
-
-/// The operations that `--op` takes, beside kinds of hides and their commands.
-const OPERATIONS: [&str; 6] = ["append", "edit", "hide", "restore", "annotate", "move"];
-
-/// Refuses a word that no operation or kind of hide goes by.
-pub fn known_operations(words: &[String]) -> Result<()> {
-    let commands = HideKind::ALL.map(HideKind::verb);
-    let kinds = HideKind::ALL.map(HideKind::as_str);
-    let all = [&OPERATIONS[..], &commands, &kinds].concat();
-    let known = |word: &str| all.contains(&word);
-    match words.iter().find(|word| !known(word)) {
-        None => Ok(()),
-        Some(wrong) => {
-            let failure = Failure::usage(format!("unknown operation '{wrong}'"));
-            Err(failure.with_hint([&OPERATIONS[..], &commands].concat().join(", ")))
-        }
-    }
 }
 
 /// How far a branch and the other side's have gone on from each other: `origin/main: 2 ahead, 1 behind`.

@@ -1,6 +1,6 @@
 //! Where, when and for whom a method is called.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -57,6 +57,15 @@ pub trait Host {
 
     /// Where days and times are local: what a date means that is given, and how a new session's file is named.
     fn zone(&self) -> TimeZone;
+
+    /// The directory that somebody is in: where relative paths begin.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, where nobody is in any.
+    fn directory(&self) -> Result<PathBuf, ApiError> {
+        Err(ApiError::refused("this host is in no directory"))
+    }
 
     /// Where a repository is that no remote is named for; none where what was typed is no address.
     ///

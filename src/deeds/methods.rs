@@ -116,6 +116,7 @@ deeds![
     TagParams,
     ConfigParams,
     LogParams,
+    FindParams,
 ];
 
 /// The method of a name.

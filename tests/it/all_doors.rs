@@ -303,8 +303,8 @@ fn long_work_that_nobody_waits_for_ends() {
     let repo = Repo::open(&place.sandbox.work()).expect("opens");
     let program = Program(place.sandbox.home());
     for (name, params) in [
-        ("find", json!({ "query": "rhine" })),
-        ("find", json!({ "text": "Rhine" })),
+        ("find", json!({ "text": "rhine" })),
+        ("find", json!({ "text": "Rhine", "exact": true })),
         ("push", json!({})),
     ] {
         let entry = method(name).expect("a method");

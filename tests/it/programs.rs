@@ -782,6 +782,9 @@ fn what_goes_with_nothing_else_is_refused_by_json() {
         ("log", r#"{"files":true,"role":"user"}"#),
         ("log", r#"{"requests":true,"since":"2d"}"#),
         ("log", r#"{"op":["squash"]}"#),
+        ("find", r#"{"text":"one","exact":true,"regex":true}"#),
+        ("find", r#"{"text":"one","exact":true,"offset":1}"#),
+        ("find", r#"{"text":"one","rev":"HEAD","here":true}"#),
     ] {
         let told = sandbox
             .command(&["api", method, params])

@@ -675,7 +675,7 @@ class Home:
             self.erased.add(mark)
 
     def is_found(self, mark):
-        return bool(self.ask(("find", {"text": mark, "limit": 1}))[0]["found"])
+        return bool(self.ask(("find", {"text": mark, "exact": True, "limit": 1}))[0]["found"])
 
     def resume(self):
         sessions = [one for one in self.world.sessions if isinstance(one, Claude) and one.path.is_file()]
@@ -718,7 +718,7 @@ class Home:
         """The texts that are not found, and erased ones that are."""
         account = self.world.account
         marks = sorted(set(account.texts) - self.erased)
-        for mark, answer in zip(marks, self.ask(*(("find", {"text": mark, "limit": 1}) for mark in marks))):
+        for mark, answer in zip(marks, self.ask(*(("find", {"text": mark, "exact": True, "limit": 1}) for mark in marks))):
             if not answer["found"]:
                 yield f"{mark} of {account.texts[mark]} is found nowhere"
         for mark in sorted(self.erased):

@@ -1,21 +1,16 @@
 //! `tract find`: messages by their text.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use tract::Error;
-use tract::model::pattern::Pattern;
-use tract::model::query::Query;
-use tract::model::{EntryId, HideKind, Operation, RefName, Role};
-use tract::query::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions};
-use tract::render::calendar::Edge;
+use tract::deeds::{At, FindParams};
+use tract::model::{EntryId, HideKind, Operation, RefName};
+use tract::query::{FindProgress, Found, HiddenBy, Neighbour};
 use tract::render::{Calendar, Label, Line, excerpt, plural, row, table};
 use tract::repo::Repo;
 
-use crate::cli::listing::{self, known_operations};
-use crate::cli::{App, Exit, Failure, Result, Ui, moment, progress};
+use crate::cli::{App, Exit, Failure, Result, Ui, listing, progress};
 
 /// Search all messages, hidden ones too
 ///
@@ -46,57 +41,10 @@ Example:
   tract find -F TODO --role user -n 0       in all that users wrote
   tract find -F -- --force                  a text that begins with a dash")]
 pub struct Args {
-    /// The words to find
-    text: String,
-    /// Only in the history of this commit or branch
-    rev: Option<String>,
-    /// Find TEXT as it is, letter by letter
-    #[arg(short = 'F', long, conflicts_with = "regex")]
-    exact: bool,
-    /// TEXT is a regular expression
-    #[arg(short = 'E', long)]
-    regex: bool,
-    /// Show N messages before and after each
-    #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
-    #[arg(hide_default_value = true)]
-    neighbours: usize,
-    /// Only what is hidden
-    #[arg(long)]
-    hidden: bool,
-    /// Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
-    #[arg(long, value_name = "NAME", conflicts_with = "rev")]
-    session: Option<String>,
-    /// Only in sessions that ran in this directory or below it
-    #[arg(long, conflicts_with_all = ["rev", "directory"])]
-    here: bool,
-    /// Only in sessions that ran in DIR or below it: a path, or the name that lists show
-    #[arg(long, value_name = "DIR", conflicts_with = "rev")]
-    directory: Option<PathBuf>,
-    /// Only messages of this role
-    #[arg(long, value_name = "ROLE")]
-    role: Option<String>,
-    /// Only what these brought: append, edit, hide, or a kind of hide as log lists it
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    op: Vec<String>,
-    /// Only calls of this tool, and their results
-    #[arg(long, value_name = "NAME")]
-    tool: Option<String>,
-    /// Only calls that name this file, or the end of its path, and their results
-    #[arg(long, value_name = "FILE")]
-    path: Option<String>,
-    /// Only from then on: a date, or an age such as 3w
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-    /// Only up to then
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
-    /// At most N messages; by default 20; 0: all
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    deed: FindParams,
 }
 
-/// How many messages are listed.
-const LIMIT: usize = 20;
 /// A search that takes no longer shows no progress.
 const QUICK: Duration = Duration::from_millis(300);
 /// How many lines of one message are listed.
@@ -105,11 +53,7 @@ const LINES: usize = 5;
 const INDENT: &str = "    ";
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    known_operations(&args.op)?;
-    let (repo, on) = (app.repo()?, app.on()?);
-    let limit = args.limit.unwrap_or(LIMIT);
-    // One more tells whether there are more.
-    let asked = if limit == 0 { 0 } else { limit + 1 };
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let bar = progress::bar(app, "[{bar:30}] {msg}");
     let mut progress = |progress| {
         if bar.elapsed() > QUICK {
@@ -117,88 +61,21 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         }
         Ok(())
     };
-    let places = places(args, asked, &repo, app)?;
-    let found = if args.exact || args.regex {
-        let pattern = if args.regex {
-            Pattern::regex(&args.text)?
-        } else {
-            Pattern::text(&args.text)?
-        };
-        repo.find_messages(&on, &places.clone().asking(pattern), &mut progress)
-    } else {
-        let query = Query::parse(&args.text).map_err(|error| {
-            let hint = "tract find -F TEXT finds any text as it is";
-            Failure::from(error).with_hint(hint)
-        })?;
-        let asked = RankedQuery {
-            lines: LINES,
-            ..RankedQuery::new(query)
-        };
-        repo.find_ranked(&on, &places.clone().asking(asked), &mut progress)
-    };
+    let finds = deed.search(&At::new(&repo, on.clone(), app), Some(LINES), &mut progress);
     bar.finish_and_clear();
-    let found = found?;
-    if found.is_empty() {
-        repo.check_names(&on, &places)?;
+    let finds = finds?;
+    if finds.found.is_empty() {
         app.ui.status("No message matches");
         return Err(Failure::Quiet(Exit::NotAllowed));
     }
-    let shown = if limit == 0 { found.len() } else { limit };
     let here = repo.head(&on)?.branch().cloned();
-    list(
-        &found[..shown.min(found.len())],
-        here.as_ref(),
-        args,
-        &repo,
-        app,
-    )?;
-    if found.len() > shown {
-        app.ui.hint(if args.exact || args.regex {
-            "there are more, older ones: -n 0 lists all"
-        } else {
-            "there are more, worse ones: -n 0 lists all"
-        });
+    list(&finds.found, here.as_ref(), deed, &repo, app)?;
+    if finds.more {
+        let which = if deed.is_ranked() { "worse" } else { "older" };
+        app.ui
+            .hint(format!("there are more, {which} ones: -n 0 lists all"));
     }
     Ok(())
-}
-
-/// Where to search.
-fn places(args: &Args, limit: usize, repo: &Repo, app: &App) -> Result<SearchOptions<()>> {
-    let on = app.on()?;
-    let calendar = app.calendar();
-    let within = args.rev.as_deref().map(|rev| repo.resolve(&on, rev));
-    let directory = match &args.directory {
-        Some(named) => Some(repo.directory_named(&named.to_string_lossy(), &app.cwd()?)?),
-        None if args.here => {
-            let here = app.cwd()?;
-            let named = repo.directory_named("", &here);
-            Some(named.map_err(|error| {
-                if !matches!(error, Error::UnknownName { .. }) {
-                    return Failure::from(error);
-                }
-                let what = format!("no session here ran in {} or below it", here.display());
-                Failure::refused(what).with_hint("without --here, all sessions are searched")
-            })?)
-        }
-        None => None,
-    };
-    let session = args.session.as_deref();
-    let session = session.map(|name| repo.session_named(&on, name));
-    Ok(SearchOptions {
-        within: within.transpose()?,
-        session: session.transpose()?,
-        directory,
-        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
-        operations: args.op.clone(),
-        tool: args.tool.clone(),
-        path: args.path.clone(),
-        since: moment::read(&calendar, args.since.as_deref(), Edge::Start)?,
-        until: moment::read(&calendar, args.until.as_deref(), Edge::End)?,
-        hidden: args.hidden,
-        limit,
-        neighbours: args.neighbours,
-        ..SearchOptions::of(())
-    })
 }
 
 fn draw(bar: &ProgressBar, progress: FindProgress) {
@@ -218,13 +95,13 @@ fn draw(bar: &ProgressBar, progress: FindProgress) {
 fn list(
     found: &[Found],
     here: Option<&RefName>,
-    args: &Args,
+    deed: &FindParams,
     repo: &Repo,
     app: &mut App,
 ) -> Result<()> {
     let calendar = app.calendar();
     let terminal = app.ui.is_terminal();
-    let groups = groups(found, !args.exact && !args.regex);
+    let groups = groups(found, deed.is_ranked());
     let is_of_many = groups.len() > 1;
     let in_order: Vec<&Found> = groups.iter().flatten().copied().collect();
     let cells: Vec<Vec<Line>> = in_order.iter().map(|one| cells(one, &calendar)).collect();
@@ -242,7 +119,7 @@ fn list(
         }
         for (one, (head, call)) in group.iter().zip(&mut heads) {
             // The place is of very different lengths and not lined up, to leave room for the title.
-            let mut head = head + "  " + place(one, args, terminal) + "  ";
+            let mut head = head + "  " + place(one, deed, terminal) + "  ";
             if let Some(call) = call {
                 head.fit(Line::from(call) + "  ", room);
             }
@@ -361,8 +238,8 @@ fn cells(found: &Found, calendar: &Calendar) -> Vec<Line> {
 }
 
 /// `main:12`, or what hides it.
-fn place(found: &Found, args: &Args, terminal: bool) -> Line {
-    let name = match (&found.branch, &args.rev) {
+fn place(found: &Found, deed: &FindParams, terminal: bool) -> Line {
+    let name = match (&found.branch, &deed.rev) {
         (Some(branch), _) => listing::shown_name(branch, terminal),
         (None, Some(rev)) => rev.clone(),
         (None, None) => String::new(),

@@ -242,6 +242,10 @@ impl Host for App {
         TimeZone::system()
     }
 
+    fn directory(&self) -> Result<PathBuf, ApiError> {
+        self.cwd().map_err(fault)
+    }
+
     fn elsewhere(&self, typed: &str) -> Result<Option<Elsewhere>, ApiError> {
         peer::elsewhere(typed, self).map_err(fault)
     }

@@ -8,10 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tract::deeds::{
     AnnotateParams, ApiError, At, CostParams, DidParams, DroppedParams, FindParams, Method,
-    ReadParams, StatusParams, WrittenTime,
+    ReadParams, Spelled, StatusParams, WrittenTime,
 };
 use tract::ingest::adopt;
-use tract::render::calendar::Edge;
 use tract::repo::On;
 
 use super::arguments::{self, Argument, Kind};
@@ -154,7 +153,7 @@ struct Recall {
     #[serde(default, rename = "where")]
     place: Place,
     #[serde(default)]
-    since: Option<String>,
+    since: Option<Spelled<WrittenTime>>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -182,10 +181,6 @@ const ENOUGH: usize = 4;
 fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<Told, ApiError> {
     let asked: Recall = taken(arguments)?;
     let calendar = memory.worker.calendar();
-    let since = asked
-        .since
-        .map(|text| WrittenTime(text).read(&calendar, Edge::Start));
-    let since = since.transpose()?;
     memory.with(caller, |at, asking| {
         // Where little is here, it may be elsewhere: that is told as well, and saves a second question.
         let places = match asked.place {
@@ -203,10 +198,10 @@ fn recall(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<T
                 continue;
             }
             let params = FindParams {
-                query: Some(asked.query.clone()),
+                text: asked.query.clone(),
                 rev: asking.tip.clone().filter(|_| *place == Place::Here),
                 directory,
-                since_ms: since.map(|time| time.0),
+                since: asked.since.clone(),
                 limit: Some(telling::FOUND),
                 ..FindParams::default()
             };

@@ -1,5 +1,6 @@
 //! Where one is, what there was, and what a model would be sent.
 
+mod find;
 mod log;
 
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage};
 pub use log::{ListedRequest, LogAnswer, LogParams};
 
 use super::cost::{CacheState, cache_state};
@@ -145,7 +147,7 @@ impl Method for StatusParams {
 const LISTED: usize = 20;
 
 /// A text as it is, or a regular expression.
-pub(super) fn pattern(text: &str, is_regex: bool) -> crate::Result<Pattern> {
+fn pattern(text: &str, is_regex: bool) -> crate::Result<Pattern> {
     match is_regex {
         true => Pattern::regex(text),
         false => Pattern::text(text),

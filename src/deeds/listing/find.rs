@@ -1,0 +1,390 @@
+//! Messages found by their text, hidden ones among them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LISTED, alone, known_operations, pattern};
+use crate::deeds::at::still;
+use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTime};
+use crate::error::Error;
+use crate::model::query::Query;
+use crate::model::{EntryId, Operation, Role};
+use crate::query::{FindProgress, Found, HiddenBy, Neighbour, RankedQuery, SearchOptions};
+use crate::render::calendar::Edge;
+use crate::repo::Repo;
+
+/// Search all messages, hidden ones too
+///
+/// Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
+/// may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
+/// has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
+/// then no match is missed, and the newest comes first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct FindParams {
+    /// The words to find
+    pub text: String,
+    /// Only in the history of this commit or branch
+    #[serde(default)]
+    pub rev: Option<String>,
+    /// Find TEXT as it is, letter by letter
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(short = 'F', long, conflicts_with = "regex"))]
+    pub exact: bool,
+    /// TEXT is a regular expression
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(short = 'E', long))]
+    pub regex: bool,
+    /// Show N messages before and after each
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(short = 'C', long, value_name = "N"))]
+    pub context: Option<usize>,
+    /// Only what is hidden
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub hidden: bool,
+    /// Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", conflicts_with = "rev")
+    )]
+    pub session: Option<String>,
+    /// Only in sessions that ran in this directory or below it
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["rev", "directory"]))]
+    pub here: bool,
+    /// Only in sessions that ran in DIR or below it: a path, or the name that lists show
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DIR", conflicts_with = "rev"))]
+    pub directory: Option<String>,
+    /// Only messages of this role
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE"))]
+    pub role: Option<String>,
+    /// Only what these brought: append, edit, hide, or a kind of hide as log lists it
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
+    pub op: Vec<String>,
+    /// Only calls of this tool, and their results
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub tool: Option<String>,
+    /// Only calls that name this file, or the end of its path, and their results
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    pub path: Option<String>,
+    /// Only from then on: a date, or an age such as 3w
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub since: Option<Spelled<WrittenTime>>,
+    /// Only up to then
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub until: Option<Spelled<WrittenTime>>,
+    /// At most N messages; by default 20; 0: all
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
+    pub limit: Option<usize>,
+    /// Pass over the N best answers
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", conflicts_with_all = ["exact", "regex"])
+    )]
+    pub offset: Option<usize>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FindAnswer {
+    /// The messages.
+    pub found: Vec<FoundMessage>,
+    /// Whether there are more: worse answers, or with `exact` and `regex` older ones.
+    pub more: bool,
+}
+
+/// A message that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FoundMessage {
+    /// The commit that brought the text: a revision for `show`, `pick` and `restore`.
+    pub commit: String,
+    /// The message's name.
+    pub id: String,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// Who speaks.
+    pub role: &'static str,
+    /// The branch, tag or session that it was found on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Its number among the visible messages there, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// Why the text is not in the context there: the kind of a hide, part, edit, skip or restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_by: Option<&'static str>,
+    /// The commit that hides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hide: Option<String>,
+    /// What the commit does, where it does not append: edit, or the kind of a hide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<&'static str>,
+    /// The tool calls that the message answers, in a line. What somebody else wrote: escape it before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+    /// Whether it only repeats what tract told an agent; such answers come last.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
+    /// The session that it stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The directory that the session ran in. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The session that it went on from, or was forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub went_on_from: Option<String>,
+    /// The title of the session that it stands in. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The lines that match, in order; of a query, the best ones. What somebody else wrote: escape it before it is shown.
+    pub lines: Vec<String>,
+    /// With `context` the messages before it, oldest first, hidden ones included.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<FoundBeside>,
+    /// With `context` the messages after it, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<FoundBeside>,
+}
+
+/// A message beside one that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FoundBeside {
+    /// Its name.
+    pub id: String,
+    /// Its number among the visible messages, from 1; none if it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// Who speaks.
+    pub role: &'static str,
+    /// One line of it. What somebody else wrote: escape it before it is shown.
+    pub preview: String,
+}
+
+impl From<&Neighbour> for FoundBeside {
+    fn from(one: &Neighbour) -> Self {
+        Self {
+            id: one.entry.to_string(),
+            number: one.number,
+            role: one.role.as_str(),
+            preview: one.preview.clone(),
+        }
+    }
+}
+
+/// What a search found, with all that is known of it.
+pub struct Finds {
+    /// The messages.
+    pub found: Vec<Found>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+impl Finds {
+    fn facts(&self, repo: &Repo) -> crate::Result<FindAnswer> {
+        let entries: Vec<EntryId> = self.found.iter().map(|one| one.entry).collect();
+        let found = self.found.iter().zip(repo.calls_of(&entries)?);
+        let found = found.map(|(one, answers)| FoundMessage {
+            answers,
+            ..one.into()
+        });
+        Ok(FindAnswer {
+            found: found.collect(),
+            more: self.more,
+        })
+    }
+}
+
+impl From<&Found> for FoundMessage {
+    fn from(found: &Found) -> Self {
+        let (hidden_by, hide) = match found.hidden_by {
+            None => (None, None),
+            Some(HiddenBy::Hide { kind, commit }) => (Some(kind.as_str()), Some(commit)),
+            Some(HiddenBy::Part) => (Some("part"), None),
+            Some(HiddenBy::Edit) => (Some("edit"), None),
+            Some(HiddenBy::Skip) => (Some("skip"), None),
+            Some(HiddenBy::Restore) => (Some("restore"), None),
+        };
+        let session = &found.session;
+        let before = session.before.as_ref();
+        Self {
+            commit: found.hash.to_string(),
+            id: found.entry.to_string(),
+            time_ms: found.commit.time.map(|time| time.0),
+            role: found.role.as_str(),
+            branch: found.branch.as_ref().map(ToString::to_string),
+            number: found.number,
+            hidden_by,
+            hide: hide.map(|hide| hide.to_string()),
+            operation: match &found.commit.operation {
+                Operation::Append { .. } => None,
+                other => Some(other.verb()),
+            },
+            answers: None,
+            is_own: found.is_own,
+            session: session.name.as_ref().map(ToString::to_string),
+            directory: session.directory.clone(),
+            went_on_from: before.map(|(name, _)| name.to_string()),
+            title: session.title.clone(),
+            lines: found.lines.iter().map(|line| line.text.clone()).collect(),
+            before: found.before.iter().map(Into::into).collect(),
+            after: found.after.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl FindParams {
+    /// Whether the best answer comes first, and not the newest.
+    pub const fn is_ranked(&self) -> bool {
+        !self.exact && !self.regex
+    }
+
+    /// Searches; of a ranked search each message with so many lines. `told` hears how far it has come, and may end it.
+    ///
+    /// # Errors
+    ///
+    /// Where a name or a time is none, or the text is no query; where `told` ends it.
+    pub fn search(
+        &self,
+        at: &At<'_>,
+        lines: Option<usize>,
+        told: &mut dyn FnMut(FindProgress) -> crate::Result<()>,
+    ) -> Result<Finds, ApiError> {
+        let (places, repo) = (self.places(at)?, at.repo);
+        let limit = self.limit.unwrap_or(LISTED);
+        // One more tells whether there are more.
+        let most = if limit == 0 { 0 } else { limit + 1 };
+        let places = SearchOptions {
+            limit: most,
+            ..places
+        };
+        let mut found = if self.is_ranked() {
+            let query = Query::parse(&self.text).map_err(|error| {
+                ApiError::from(error).with_hint("tract find -F TEXT finds any text as it is")
+            })?;
+            let usual = RankedQuery::new(query);
+            let asked = RankedQuery {
+                offset: self.offset.unwrap_or(0),
+                lines: lines.unwrap_or(usual.lines),
+                ..usual
+            };
+            repo.find_ranked(&at.on, &places.clone().asking(asked), told)?
+        } else {
+            let pattern = pattern(&self.text, self.regex)?;
+            repo.find_messages(&at.on, &places.clone().asking(pattern), told)?
+        };
+        if found.is_empty() {
+            repo.check_names(&at.on, &places)?;
+        }
+        let more = limit > 0 && found.len() > limit;
+        if more {
+            found.truncate(limit);
+        }
+        Ok(Finds { found, more })
+    }
+
+    fn places(&self, at: &At<'_>) -> Result<SearchOptions<()>, ApiError> {
+        known_operations(&self.op)?;
+        let within = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
+        let session = self.session.as_deref();
+        let session = session.map(|name| at.repo.session_named(&at.on, name));
+        let directory = match &self.directory {
+            Some(named) => {
+                let base = at.host.directory().unwrap_or_default();
+                Some(at.repo.directory_named(named, &base)?)
+            }
+            None if self.here => {
+                let here = at.host.directory()?;
+                let named = at.repo.directory_named("", &here);
+                Some(named.map_err(|error| match error {
+                    Error::UnknownName { .. } => {
+                        let what = format!("no session here ran in {} or below it", here.display());
+                        let hint = "without --here, all sessions are searched";
+                        ApiError::refused(what).with_hint(hint)
+                    }
+                    error => error.into(),
+                })?)
+            }
+            None => None,
+        };
+        Ok(SearchOptions {
+            within: within.transpose()?,
+            session: session.transpose()?,
+            directory,
+            role: self.role.as_deref().map(str::parse::<Role>).transpose()?,
+            operations: self.op.clone(),
+            tool: self.tool.clone(),
+            path: self.path.clone(),
+            since: at.moment(self.since.as_ref(), Edge::Start)?,
+            until: at.moment(self.until.as_ref(), Edge::End)?,
+            hidden: self.hidden,
+            neighbours: self.context.unwrap_or(0),
+            ..SearchOptions::of(())
+        })
+    }
+}
+
+impl Method for FindParams {
+    const NAME: &'static str = "find";
+    const CHANGES: bool = false;
+    type Answer = FindAnswer;
+
+    fn check(&self) -> Result<(), ApiError> {
+        let (here, directory) = (self.here, self.directory.is_some());
+        if self.rev.is_some() {
+            let session = self.session.is_some();
+            let places = [
+                ("session", session),
+                ("here", here),
+                ("directory", directory),
+            ];
+            alone("rev", &places)?;
+        }
+        if here {
+            alone("here", &[("directory", directory)])?;
+        }
+        if self.exact {
+            alone("exact", &[("regex", self.regex)])?;
+        }
+        if self.offset.is_some() {
+            alone("offset", &[("exact", self.exact), ("regex", self.regex)])?;
+        }
+        Ok(())
+    }
+
+    fn act(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
+        let mut goes_on = std::mem::replace(&mut at.goes_on, Box::new(|_| true));
+        let mut told = |progress: FindProgress| {
+            let (done, total) = match progress {
+                FindProgress::Indexing { bytes, total_bytes } => (bytes, total_bytes),
+                FindProgress::Reading { messages, total } => (messages as u64, total as u64),
+            };
+            let total = Some(total);
+            still(goes_on(WorkProgress { done, total }))
+        };
+        Ok(self.search(at, None, &mut told)?.facts(at.repo)?)
+    }
+}
+
+impl Deed for FindParams {
+    const PLACES: &'static [&'static str] = &["text", "rev"];
+    const SHORT: &'static [(&'static str, &'static str)] = &[
+        ("exact", "-F"),
+        ("regex", "-E"),
+        ("context", "-C"),
+        ("limit", "-n"),
+    ];
+}
