@@ -117,6 +117,7 @@ deeds![
     ConfigParams,
     LogParams,
     FindParams,
+    ShowParams,
 ];
 
 /// The method of a name.

@@ -785,6 +785,8 @@ fn what_goes_with_nothing_else_is_refused_by_json() {
         ("find", r#"{"text":"one","exact":true,"regex":true}"#),
         ("find", r#"{"text":"one","exact":true,"offset":1}"#),
         ("find", r#"{"text":"one","rev":"HEAD","here":true}"#),
+        ("show", r#"{"which":2}"#),
+        ("show", r#"{"rev":"HEAD~1..","image":"a.png"}"#),
     ] {
         let told = sandbox
             .command(&["api", method, params])

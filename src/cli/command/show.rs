@@ -1,20 +1,15 @@
 //! `tract show`: one commit whole, or one after the other.
 
-mod media;
+use std::path::Path;
 
-use std::path::PathBuf;
-
-use tract::error::Refusal;
-use tract::hash::CommitHash;
-use tract::ingest::{agents, remarked};
-use tract::model::price::is_usual_tier;
+use tract::deeds::{At, CommitPiece, CommitWhole, ShowParams, WrittenMedia};
 use tract::model::{Head, Message, Operation, Part, Total};
-use tract::query::{LogOptions, Shown};
+use tract::query::{Life, Shown};
 use tract::render::chat::Chat;
-use tract::render::{Label, Line, grouped, part, plural, signed, tokens};
-use tract::repo::{On, Repo, TagRow};
+use tract::render::{Label, Line, bytes, grouped, part, plural, signed, tokens};
+use tract::repo::Repo;
 
-use crate::cli::{App, Failure, Result, Ui, listing, outcome, position, prices};
+use crate::cli::{App, Result, Ui, listing, outcome, position, prices};
 
 /// Show one commit in full, or a range
 ///
@@ -32,21 +27,11 @@ Example:
   tract show HEAD~3..HEAD  the newest three, in their order
   tract show :7 --image shot.png")]
 pub struct Args {
-    /// The commit; REV#PART: a part of it
-    #[arg(value_name = "REV|A..B", default_value = "HEAD")]
-    rev: String,
+    #[command(flatten)]
+    deed: ShowParams,
     /// Do not shorten long texts and lists
     #[arg(long)]
     full: bool,
-    /// Write the picture or file in it to FILE, and print nothing
-    #[arg(long, value_name = "FILE")]
-    image: Option<PathBuf>,
-    /// Which picture, if there are several, counted from 1
-    #[arg(long, value_name = "N", requires = "image")]
-    which: Option<usize>,
-    /// Overwrite an existing file
-    #[arg(long, requires = "image")]
-    force: bool,
 }
 
 /// The columns of the names in a header.
@@ -55,105 +40,70 @@ const NAME_COLS: usize = 10;
 const LINES: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    if let Some(commits) = range(&repo, &on, &args.rev)? {
-        if args.image.is_some() {
-            return Err(Failure::usage("a picture is of one commit, not of a range"));
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let head = repo.head(&on)?;
+    let commits = deed.named(&At::new(&repo, on.clone(), app))?;
+    for (place, (hash, part)) in commits.iter().enumerate() {
+        let at = At::new(&repo, on.clone(), app);
+        let whole = CommitWhole::read(&at, hash, *part)?;
+        let written = deed.write(&at, &whole)?;
+        drop(at);
+        if let Some(written) = written {
+            return tell_written(&written, deed, app);
         }
-        for (at, hash) in commits.iter().enumerate() {
-            if at > 0 {
-                app.ui.print("")?;
-            }
-            let shown = repo.show(hash, app.encoding(&repo)?)?;
-            whole(&repo, &on, &shown, None, args.full, app)?;
+        if place > 0 {
+            app.ui.print("")?;
         }
-        if commits.is_empty() {
-            app.ui.status("No such commits");
-        }
-        return Ok(());
+        draw(&repo, &whole, &head, args.full, app)?;
     }
-    let (hash, number) = repo.resolve_part(&on, &args.rev)?;
-    let shown = repo.show(&hash, app.encoding(&repo)?)?;
-    let part = number.map(|number| part_of(&shown, number)).transpose()?;
-    match &args.image {
-        Some(path) => media::save(&shown, part.as_ref(), path, args, app),
-        None => whole(&repo, &on, &shown, part.as_ref(), args.full, app),
+    if commits.is_empty() {
+        app.ui.status("No such commits");
     }
+    Ok(())
 }
 
-/// The commits of a range, oldest first; none where the text is no range.
-fn range(repo: &Repo, on: &On, text: &str) -> Result<Option<Vec<CommitHash>>> {
-    // A text that is looked for may hold dots of its own.
-    if text.starts_with(":/") || !text.contains("..") {
-        return Ok(None);
-    }
-    let (tip, until) = repo.resolve_range(on, text)?;
-    let options = LogOptions {
-        until,
-        ..LogOptions::default()
-    };
-    let rows = repo.commits_of(&tip, &options)?;
-    Ok(Some(rows.into_iter().rev().collect()))
-}
-
-/// What `#N` of a commit is: one of several messages that it put in place, or a part of its one.
-enum Piece {
-    Message(usize),
-    Part(usize),
-}
-
-fn part_of(shown: &Shown, number: u32) -> Result<Piece> {
-    let number = number as usize;
-    let (count, piece) = match (&shown.message, shown.replacements.as_slice()) {
-        (None, [_, _, ..]) => (shown.replacements.len(), Piece::Message(number)),
-        (Some(one), _) | (None, [one]) => (one.parts.len(), Piece::Part(number)),
-        (None, []) => (0, Piece::Part(number)),
-    };
-    match count.checked_sub(1) {
-        None => Err(Failure::refused("it has no parts").with_hint("tract show shows all of it")),
-        Some(last) if number > last => {
-            let refusal = Refusal::NoSuchPart { part: number, last };
-            Err(tract::Error::Refused(refusal).into())
-        }
-        Some(_) => Ok(piece),
-    }
+fn tell_written(written: &WrittenMedia, deed: &ShowParams, app: &mut App) -> Result<()> {
+    let kind = written.media_type.as_deref().unwrap_or("a file");
+    let path = app.path(deed.image.as_deref().unwrap_or(Path::new("")))?;
+    let (size, place) = (bytes(written.bytes as u64), app.short_path(&path));
+    app.ui.status(format!("Wrote {kind}, {size}, to {place}"));
+    Ok(())
 }
 
 /// A commit with its header, or of its message one part.
-fn whole(
-    repo: &Repo,
-    on: &On,
-    shown: &Shown,
-    part: Option<&Piece>,
-    full: bool,
-    app: &mut App,
-) -> Result<()> {
-    let head = repo.head(on)?;
+fn draw(repo: &Repo, whole: &CommitWhole, head: &Head, full: bool, app: &mut App) -> Result<()> {
     let limit = if full { usize::MAX } else { LINES };
+    let shown = &whole.shown;
     let row = &shown.row;
     let verb = Line::from(row.commit.operation.verb()) + " ";
     app.ui.print(verb + Label::Hash.of(row.hash.to_string()))?;
-    for (name, value) in fields(repo, shown, &head, app)? {
+    for (name, value) in fields(repo, whole, head, app)? {
         let name = Label::Dim.of(format!("{name:<NAME_COLS$}"));
         app.ui.print(name + value)?;
     }
-    match part {
-        Some(Piece::Message(at)) => body(&mut app.ui, &shown.replacements[*at], limit),
-        Some(Piece::Part(at)) => {
+    match whole.piece {
+        Some(CommitPiece::Message(at)) => body(&mut app.ui, &shown.replacements[at], limit),
+        Some(CommitPiece::Part(at)) => {
             let message = shown.message.iter().chain(&shown.replacements).next();
-            let parts = message.map_or(&[][..], |message| &message.parts[*at..=*at]);
-            parts_of(&mut app.ui, parts, *at, limit)
+            let parts = message.map_or(&[][..], |message| &message.parts[at..=at]);
+            parts_of(&mut app.ui, parts, at, limit)
         }
         None => {
             content(shown, limit, &mut app.ui)?;
             lists(repo, shown, limit, &mut app.ui)?;
-            life(repo, shown, &head, limit, app)
+            life(&whole.life, limit, &mut app.ui)
         }
     }
 }
 
 /// What the header says, line by line.
-fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'static str, Line)>> {
+fn fields(
+    repo: &Repo,
+    whole: &CommitWhole,
+    head: &Head,
+    app: &App,
+) -> Result<Vec<(&'static str, Line)>> {
+    let shown = &whole.shown;
     let row = &shown.row;
     let operation = &row.commit.operation;
     let mut fields = Vec::new();
@@ -162,8 +112,9 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
     if !names.is_empty() {
         field("refs", Line::join(names, ", "));
     }
-    for (name, note) in tag_notes(repo, shown)? {
-        field("tag", format!("{name}: {note}").into());
+    for tag in &whole.tags {
+        let note = tag.note.as_ref().map_or("", |(note, _)| note);
+        field("tag", format!("{}: {note}", tag.name.short()).into());
     }
     if let Some(parent) = row.commit.parent {
         field("parent", parent.short().into());
@@ -200,10 +151,8 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
         let room = app.ui.width_cols().map(|width| width - NAME_COLS);
         field("answers", Line::from(call).within(room));
     }
-    if let (Some(message), Operation::Append { .. }) = (&shown.message, operation) {
-        for agent in agents(repo, &row.hash, message)? {
-            field("agent", format!("tract view {}", agent.short()).into());
-        }
+    for agent in &whole.agents {
+        field("agent", format!("tract view {}", agent.short()).into());
     }
     if let Operation::Edit { target, .. } = operation {
         field("edits", target.to_string()[..7].into());
@@ -217,9 +166,7 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
     if !extras.is_empty() {
         field("settings", extras.into());
     }
-    if let (Some(_), Operation::Append { .. }) = (&shown.message, operation) {
-        fields.extend(billed(repo, &row.hash, app)?);
-    }
+    fields.extend(billed(repo, whole, app)?);
     let mut field = |name, value: Line| fields.push((name, value));
     if let Some((format, spans)) = &shown.source {
         let records = plural(spans.len() as u64, "record");
@@ -232,14 +179,11 @@ fn fields(repo: &Repo, shown: &Shown, head: &Head, app: &App) -> Result<Vec<(&'s
 }
 
 /// Of a reply that its provider counted: its model, what was counted, what it cost, and how it ended.
-fn billed(repo: &Repo, reply: &CommitHash, app: &App) -> Result<Vec<(&'static str, Line)>> {
+fn billed(repo: &Repo, whole: &CommitWhole, app: &App) -> Result<Vec<(&'static str, Line)>> {
     let mut fields = Vec::new();
-    let said = remarked(repo, reply)?;
     // A list of prices takes its time to be read: most messages were not counted.
-    if let Some(mut reply) = repo.counted_reply(reply)? {
+    if let Some(mut reply) = whole.reply.clone() {
         let (prices, list) = prices::prices(repo, app)?;
-        let tier = said.tier.clone().filter(|tier| !is_usual_tier(tier));
-        reply.tier = tier.or(reply.tier);
         reply.price(&prices);
         if let Some(model) = &reply.model {
             fields.push(("model", Label::Text.quote(model)));
@@ -256,14 +200,15 @@ fn billed(repo: &Repo, reply: &CommitHash, app: &App) -> Result<Vec<(&'static st
         }
         fields.push(("price", price.into()));
     }
+    let said = &whole.said;
     let words = [
-        ("", said.stop),
-        ("tier ", said.tier),
-        ("speed ", said.speed),
+        ("", &said.stop),
+        ("tier ", &said.tier),
+        ("speed ", &said.speed),
     ];
     let words = words
         .into_iter()
-        .filter_map(|(name, word)| Some(Line::from(name) + Label::Text.quote(&word?)));
+        .filter_map(|(name, word)| Some(Line::from(name) + Label::Text.quote(word.as_ref()?)));
     let words: Vec<Line> = words.collect();
     if !words.is_empty() {
         fields.push(("ended", Line::join(words, ", ")));
@@ -335,21 +280,8 @@ fn lists(repo: &Repo, shown: &Shown, limit: usize, ui: &mut Ui) -> Result<()> {
     Ok(())
 }
 
-/// The annotated tags at a commit: name and note.
-fn tag_notes(repo: &Repo, shown: &Shown) -> Result<Vec<(String, String)>> {
-    let mut tags = repo.tags()?;
-    tags.retain(|tag| shown.row.refs.contains(&tag.name));
-    let noted = |tag: TagRow| Some((tag.name.short().to_owned(), tag.note?.0));
-    Ok(tags.into_iter().filter_map(noted).collect())
-}
-
 /// What became of a message since: its newest text, and its priorities over time.
-fn life(repo: &Repo, shown: &Shown, head: &Head, limit: usize, app: &mut App) -> Result<()> {
-    let (Operation::Append { .. }, Some(tip)) = (&shown.row.commit.operation, head.commit()) else {
-        return Ok(());
-    };
-    let life = repo.life(&shown.row.hash, &tip)?;
-    let ui = &mut app.ui;
+fn life(life: &Life, limit: usize, ui: &mut Ui) -> Result<()> {
     if let Some(current) = &life.current {
         let title = match life.edited {
             Some(edit) => format!("Edited since, by {}; it reads now", edit.short()),

@@ -53,6 +53,18 @@ pub struct TagFacts {
     pub time_ms: Option<i64>,
 }
 
+impl From<TagRow> for TagFacts {
+    fn from(row: TagRow) -> Self {
+        let (message, time) = row.note.unzip();
+        Self {
+            name: row.name.short().to_owned(),
+            commit: row.commit.to_string(),
+            message,
+            time_ms: time.map(|time| time.0),
+        }
+    }
+}
+
 impl TagParams {
     /// Does it; the tag, and the commit that it names or named.
     ///
@@ -127,17 +139,8 @@ impl Method for TagsParams {
     type Answer = TagsAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<TagsAnswer, ApiError> {
-        let facts = |row: TagRow| {
-            let (message, time) = row.note.unzip();
-            TagFacts {
-                name: row.name.short().to_owned(),
-                commit: row.commit.to_string(),
-                message,
-                time_ms: time.map(|time| time.0),
-            }
-        };
         Ok(TagsAnswer {
-            tags: at.repo.tags()?.into_iter().map(facts).collect(),
+            tags: at.repo.tags()?.into_iter().map(Into::into).collect(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod find;
 mod log;
+mod show;
 
 use std::path::Path;
 
@@ -10,14 +11,18 @@ use serde::{Deserialize, Serialize};
 
 pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage};
 pub use log::{ListedRequest, LogAnswer, LogParams};
+pub use show::{
+    ChangedSince, CommitPiece, CommitWhole, HiddenPart, PriorityChange, ShowAnswer, ShowParams,
+    SourceRecords, StillCovered, WrittenMedia,
+};
 
 use super::cost::{CacheState, cache_state};
-use super::facts::{ContextMessage, LogEntry, Position, Tokens, TouchedMessage};
+use super::facts::{ContextMessage, Position, Tokens};
 use super::{ApiError, At, Method};
 use crate::ingest;
 use crate::model::call;
 use crate::model::pattern::Pattern;
-use crate::model::{HideKind, Message, Priority};
+use crate::model::{HideKind, Priority};
 
 /// Nothing is asked.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -176,76 +181,6 @@ fn known_operations(words: &[String]) -> Result<(), ApiError> {
             let fault = ApiError::params(format!("unknown operation '{wrong}'"));
             Err(fault.with_hint([&OPERATIONS[..], &commands].concat().join(", ")))
         }
-    }
-}
-
-/// Which commit.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ShowParams {
-    /// The commit; HEAD's unless given. `:7` is the seventh visible message.
-    pub rev: Option<String>,
-}
-
-/// A commit with everything that belongs to it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ShowAnswer {
-    /// The commit.
-    pub commit: LogEntry,
-    /// The message that it appends or gives to an entry, in the form of docs/object-format.md.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
-    pub message: Option<Message>,
-    /// What an edit replaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
-    pub replaced: Option<Message>,
-    /// What a hide put in place: markers, summaries.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<std::collections::BTreeMap<String, serde_json::Value>>")]
-    pub replacements: Vec<Message>,
-    /// The messages that went hidden, oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<TouchedMessage>,
-    /// The messages that came back, oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub returned: Vec<TouchedMessage>,
-    /// What the provider counted for it, where it is a reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted: Option<super::Counted>,
-    /// The model that made it, where it is a reply that was counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// What it cost, in US dollars by the list price of its day; none where the model has no price.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dollars: Option<f64>,
-}
-
-impl Method for ShowParams {
-    const NAME: &'static str = "show";
-    const ABOUT: &'static str = "Gives one commit whole: its message, and what it hid or replaced.";
-    const CHANGES: bool = false;
-    type Answer = ShowAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<ShowAnswer, ApiError> {
-        let hash = at.resolve(self.rev.as_deref())?;
-        let shown = at.repo.show(&hash, at.encoding()?)?;
-        let mut reply = at.repo.counted_reply(&hash)?;
-        if let Some(reply) = &mut reply {
-            reply.price(&super::cost::prices(at.repo)?);
-        }
-        let reply = reply.as_ref();
-        Ok(ShowAnswer {
-            counted: reply.map(|reply| reply.usage.into()),
-            model: reply.and_then(|reply| reply.model.clone()),
-            dollars: reply.and_then(|reply| reply.dollars),
-            commit: LogEntry::of(&shown.row),
-            hidden: TouchedMessage::of(&shown.hidden),
-            returned: TouchedMessage::of(&shown.returned),
-            message: shown.message,
-            replaced: shown.replaced,
-            replacements: shown.replacements,
-        })
     }
 }
 
