@@ -118,6 +118,7 @@ deeds![
     LogParams,
     FindParams,
     ShowParams,
+    ReflogParams,
 ];
 
 /// The method of a name.

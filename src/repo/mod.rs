@@ -76,5 +76,5 @@ pub use repository::Repo;
 pub use revision::Named;
 pub use rewind::Asked;
 pub use runs::RunBranch;
-pub use undo::{OperationEntry, UndoPoint, UndoTo, UndoneTo};
+pub use undo::{OperationEntry, ReflogEntry, UndoPoint, UndoTo, UndoneTo};
 pub use visitor::{SafePlace, Visitor};

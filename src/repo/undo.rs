@@ -29,6 +29,9 @@ pub use point::{UndoPoint, UndoTo, UndoneTo};
 /// How far back an undo counts as recent, in operations.
 const RECENT: usize = 64;
 
+/// A move of a ref, and the operation that made it.
+pub type ReflogEntry = (ReflogRow, OperationRow);
+
 /// An operation with what it moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationEntry {
@@ -98,7 +101,7 @@ impl Repo {
     }
 
     /// The moves of one ref, newest first, each with its operation, at most `limit` (0: all).
-    pub fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<(ReflogRow, OperationRow)>> {
+    pub fn reflog(&self, name: &RefName, limit: usize) -> Result<Vec<ReflogEntry>> {
         let view = self.store.read()?;
         let limit = if limit == 0 { usize::MAX } else { limit };
         let mut rows = Vec::new();

@@ -149,8 +149,8 @@ impl Place {
         let told = told.replace(&root, "/");
         let told: Value = serde_json::from_str(&told).expect("JSON");
         let newest = &told["operations"][0];
-        let is_new = newest["id"].as_u64() > self.newest;
-        self.newest = newest["id"].as_u64();
+        let is_new = newest["operation"].as_u64() > self.newest;
+        self.newest = newest["operation"].as_u64();
         is_new.then(|| newest["what"].clone())
     }
 

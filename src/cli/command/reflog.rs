@@ -1,30 +1,14 @@
 //! `tract reflog`: what was done, newest first, and where refs were.
 
+use tract::deeds::{At, Reflogged};
+use tract::model::RefName;
 use tract::render::{Label, Line, columns, table};
-use tract::repo::{OperationEntry, Repo};
+use tract::repo::{OperationEntry, ReflogEntry, Repo};
 use tract::store::OperationRow;
 
 use crate::cli::{App, Result, position};
 
-/// List past commands, and where each ref was
-///
-/// Without a ref, it lists every command that moved something, newest first, with its number (for tract
-/// undo OP) and what it moved. With a ref, it lists where that ref was, as REF@{N} names it. Where others
-/// were at work too, it says who did what.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract reflog             every command
-  tract reflog main        where main was
-  tract show main@{2}      what it was two moves ago")]
-pub struct Args {
-    /// A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
-    #[arg(value_name = "REF")]
-    reference: Option<String>,
-    /// How many to list; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    limit: usize,
-}
+pub use tract::deeds::ReflogParams as Args;
 
 /// The most columns that a path takes on a terminal.
 const PATH: usize = 20;
@@ -32,22 +16,22 @@ const PATH: usize = 20;
 const WHO: usize = 40;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    match &args.reference {
-        None => operations(args.limit, app),
-        Some(name) => moves(name, args.limit, app),
+    let repo = app.repo()?;
+    let listed = args.listed(&At::new(&repo, app.on()?, app))?;
+    match listed {
+        Reflogged::Operations(entries) => operations(&entries, &repo, app),
+        Reflogged::Moves(name, rows) => moves(args, &name, &rows, &repo, app),
     }
 }
 
-fn operations(limit: usize, app: &mut App) -> Result<()> {
-    let repo = app.repo()?;
-    let entries = repo.operations(limit)?;
+fn operations(entries: &[OperationEntry], repo: &Repo, app: &mut App) -> Result<()> {
     if entries.is_empty() {
         app.ui.status("No command has changed anything here yet");
         return Ok(());
     }
     let (calendar, room) = (app.calendar(), app.ui.width_cols());
     let all: Vec<&OperationRow> = entries.iter().map(|entry| &entry.operation).collect();
-    let whose = whose(&all, &repo);
+    let whose = whose(&all, repo);
     let cells = |entry: &OperationEntry| {
         let (label, undone) = if entry.undone {
             (Label::Dim, " (undone)")
@@ -76,16 +60,20 @@ fn operations(limit: usize, app: &mut App) -> Result<()> {
     Ok(app.ui.print_all(table::list(rows, &[0], room))?)
 }
 
-fn moves(name: &str, limit: usize, app: &mut App) -> Result<()> {
-    let repo = app.repo()?;
-    let full = repo.reference_named(name)?;
-    let rows = repo.reflog(&full, limit)?;
+fn moves(
+    args: &Args,
+    full: &RefName,
+    rows: &[ReflogEntry],
+    repo: &Repo,
+    app: &mut App,
+) -> Result<()> {
     if rows.is_empty() {
+        let name = args.reference.as_deref().unwrap_or_default();
         app.ui.status(format!("{name} has not moved yet"));
     }
     let calendar = app.calendar();
     let all: Vec<&OperationRow> = rows.iter().map(|(_, operation)| operation).collect();
-    let whose = whose(&all, &repo);
+    let whose = whose(&all, repo);
     let cells = rows.iter().enumerate().map(|(back, (row, operation))| {
         let mut cells = vec![
             Label::Branch.of(format!("{}@{{{back}}}", full.short())),

@@ -2,6 +2,7 @@
 
 mod find;
 mod log;
+mod reflog;
 mod show;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage};
 pub use log::{ListedRequest, LogAnswer, LogParams};
+pub use reflog::{ReflogAnswer, ReflogMove, ReflogParams, Reflogged};
 pub use show::{
     ChangedSince, CommitPiece, CommitWhole, HiddenPart, PriorityChange, ShowAnswer, ShowParams,
     SourceRecords, StillCovered, WrittenMedia,

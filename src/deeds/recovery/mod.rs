@@ -8,7 +8,7 @@ mod revert;
 mod undo;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use checkout::{CheckedOut, CheckoutParams};
 pub use pick::PickParams;
@@ -18,7 +18,6 @@ pub use revert::RevertParams;
 pub use undo::{RedoParams, UndoParams, Undone};
 
 use super::facts::{AuthorFacts, held};
-use super::{ApiError, At, Method};
 use crate::repo::OperationEntry;
 
 /// A command as the log of operations has it.
@@ -57,7 +56,7 @@ pub struct MovedRef {
 }
 
 impl OperationAnswer {
-    fn of(entry: &OperationEntry) -> Self {
+    pub(super) fn of(entry: &OperationEntry) -> Self {
         let moved = entry.moved();
         Self {
             operation: entry.operation.id,
@@ -85,34 +84,5 @@ impl OperationAnswer {
             also: also.collect(),
             ..Self::of(&entries[0])
         }
-    }
-}
-
-/// How many.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ReflogParams {
-    /// At most so many; 20 unless given, 0: all.
-    pub limit: Option<usize>,
-}
-
-/// Commands, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ReflogAnswer {
-    /// They.
-    pub operations: Vec<OperationAnswer>,
-}
-
-impl Method for ReflogParams {
-    const NAME: &'static str = "reflog";
-    const ABOUT: &'static str =
-        "Lists the commands that were given, newest first, and what each moved.";
-    const CHANGES: bool = false;
-    type Answer = ReflogAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<ReflogAnswer, ApiError> {
-        let found = at.repo.operations(self.limit.unwrap_or(20))?;
-        let operations = found.iter().map(OperationAnswer::of).collect();
-        Ok(ReflogAnswer { operations })
     }
 }
