@@ -119,6 +119,7 @@ deeds![
     FindParams,
     ShowParams,
     ReflogParams,
+    StatusParams,
 ];
 
 /// The method of a name.

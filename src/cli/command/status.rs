@@ -16,25 +16,7 @@ use crate::cli::bisecting::by_hand;
 use crate::cli::watching::lock;
 use crate::cli::{App, Listing, Result, Ui, cache, guarded, listing, outcome, unreadable};
 
-/// Show where you are and how full the context is
-///
-/// Prints HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
-/// are the provider's count where its replies tell it, and tract's own count otherwise.
-///
-/// With -v it also prints how the two counts compare, what the session has cost and the next message will,
-/// what fills the context (tools, thinking, pictures, what the client attached), the ten largest messages,
-/// and what a prune would give back.
-#[derive(Debug, Default, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract status
-  tract status -v                  how tokens are counted, what they cost, what fills the context
-  tract --on experiment status     as if HEAD were that branch")]
-pub struct Args {
-    /// How tokens are counted, what they cost, what fills the context, and the largest messages
-    #[arg(short, long)]
-    verbose: bool,
-}
+pub use tract::deeds::StatusParams as Args;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How long after a check of everything another one is due.

@@ -306,7 +306,7 @@ fn context(memory: &mut Memory, caller: Caller<'_>, arguments: Value) -> Result<
     memory.with(caller, |at, asking| {
         let mut on = asking.on(at);
         std::mem::swap(&mut at.on, &mut on);
-        let status = StatusParams {}.call(at)?;
+        let status = StatusParams::default().call(at)?;
         let params = CostParams {
             rev: asking.tip.clone(),
             ..CostParams::default()

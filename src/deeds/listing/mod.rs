@@ -4,6 +4,7 @@ mod find;
 mod log;
 mod reflog;
 mod show;
+mod status;
 
 use std::path::Path;
 
@@ -17,138 +18,17 @@ pub use show::{
     ChangedSince, CommitPiece, CommitWhole, HiddenPart, PriorityChange, ShowAnswer, ShowParams,
     SourceRecords, StillCovered, WrittenMedia,
 };
+pub use status::{
+    Filling, LargestMessage, SessionFacts, StatusAnswer, StatusParams, UnreadFacts, UpstreamFacts,
+    prunes,
+};
 
-use super::cost::{CacheState, cache_state};
-use super::facts::{ContextMessage, Position, Tokens};
+use super::facts::ContextMessage;
 use super::{ApiError, At, Method};
 use crate::ingest;
 use crate::model::call;
 use crate::model::pattern::Pattern;
 use crate::model::{HideKind, Priority};
-
-/// Nothing is asked.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StatusParams {}
-
-/// Where one is, and how full the context is.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct StatusAnswer {
-    /// Where HEAD, or the branch that is meant, stands.
-    pub position: Position,
-    /// Visible messages.
-    pub messages: u64,
-    /// Hidden messages.
-    pub hidden: u64,
-    /// The active hides of each kind that has any.
-    pub hides: Vec<(&'static str, u32)>,
-    /// The context's tokens, by tract's own count.
-    pub tokens: Tokens,
-    /// The least and the most that it may have by the provider's count, where replies tell that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider_tokens: Option<(u64, u64)>,
-    /// The budget (`budget.max`), in tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<u64>,
-    /// The tokens of each role that speaks; what a client says in the user's name is `injected`.
-    pub by_role: Vec<(&'static str, u64)>,
-    /// The largest message.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub largest: Option<LargestMessage>,
-    /// The session that this history came from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<SessionFacts>,
-    /// How many messages of that session came in after the branch left it.
-    pub session_new: u64,
-    /// Whether the provider's cache still has the context, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheState>,
-    /// What is merged there and has conflicts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub merging: Option<String>,
-}
-
-/// The largest message of a context.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LargestMessage {
-    /// Its number among the visible ones, from 1.
-    pub number: usize,
-    /// Who speaks.
-    pub role: &'static str,
-    /// Its tokens.
-    pub tokens: Tokens,
-    /// One line of it. What somebody else wrote: escape it before it is shown.
-    pub preview: String,
-    /// The tool calls that it answers, in a line; likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<String>,
-}
-
-/// What is known of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SessionFacts {
-    /// Its ref.
-    pub name: String,
-    /// Its title. What somebody else wrote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// The working directory that it ran in; likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub directory: Option<String>,
-    /// What its file lacks of what the model was sent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub absent: Vec<String>,
-}
-
-impl Method for StatusParams {
-    const NAME: &'static str = "status";
-    const ABOUT: &'static str = "Says where HEAD is and how full the context is.";
-    const CHANGES: bool = false;
-    type Answer = StatusAnswer;
-
-    fn act(self, at: &mut At<'_>) -> Result<StatusAnswer, ApiError> {
-        let status = at.repo.status(&at.on, at.encoding()?)?;
-        let counted = status.provider.count().is_some();
-        let cache = match status.head.commit() {
-            Some(tip) => cache_state(at, &tip)?,
-            None => None,
-        };
-        let hides = HideKind::ALL.into_iter().zip(status.summary.hides);
-        let hides = hides.filter(|(_, count)| *count > 0);
-        let by_role = status
-            .by_role
-            .iter()
-            .map(|(role, count)| (role.as_str(), *count));
-        let injected = status.summary.injected;
-        let injected = (injected > 0).then_some(("injected", injected));
-        Ok(StatusAnswer {
-            position: (&status.head).into(),
-            messages: status.summary.total.messages,
-            hidden: status.summary.hidden,
-            hides: hides.map(|(kind, count)| (kind.as_str(), count)).collect(),
-            tokens: status.total.into(),
-            provider_tokens: counted.then(|| status.provider.range(status.total)),
-            budget: status.budget,
-            by_role: by_role.chain(injected).collect(),
-            largest: status.largest.map(|it| LargestMessage {
-                number: it.number,
-                role: it.role.as_str(),
-                tokens: it.tokens.into(),
-                preview: it.preview,
-                answers: it.call,
-            }),
-            session: status.session.map(|(name, session)| SessionFacts {
-                name: name.to_string(),
-                title: session.title,
-                directory: session.cwd,
-                absent: session.absent,
-            }),
-            session_new: status.session_new,
-            cache,
-            merging: at.repo.merge_under_way(&at.on)?.map(|it| it.name),
-        })
-    }
-}
 
 /// How many are listed unless somebody says.
 const LISTED: usize = 20;

@@ -1,14 +1,13 @@
 //! What fills the context: kinds of things, the largest messages, and what a prune would give back.
 
-use tract::deeds::usual_prune;
+use tract::deeds::{At, prunes};
 use tract::model::TokenCount;
 use tract::query::{Large, Stuff};
 use tract::render::{Label, Line, grouped, plural, row, table, tokens};
 use tract::repo::{On, Repo};
-use tract::rewrite::Surgery;
-use tract::rewrite::{Limits, Plan, Prune};
+use tract::rewrite::{Limits, Surgery};
 
-use crate::cli::{App, Result, outcome};
+use crate::cli::{App, Result};
 
 /// Says it below the status; `can_prune`: whether a prune would be carried out.
 pub fn tell(app: &mut App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) -> Result<()> {
@@ -80,18 +79,7 @@ fn percent(count: TokenCount, total: TokenCount) -> String {
 
 /// What `tract prune` would give back, or, where that is nothing, what it would at most.
 fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) -> Result<Vec<Line>> {
-    let all = Prune {
-        limits: Limits {
-            protect: 0,
-            min: 0,
-            ..Limits::default()
-        },
-        whole: true,
-        ..usual_prune(repo)?
-    };
-    let plans: [&dyn Plan; 2] = [&usual_prune(repo)?, &all];
-    let options = outcome::options(app, repo, false)?;
-    let would = repo.compare(app.call(on, "…"), &options, &plans)?;
+    let (usual, all) = prunes(&At::new(repo, on.clone(), app))?;
     let gain = |would: &Surgery| {
         let gain = TokenCount {
             tokens: would.delta().unsigned_abs(),
@@ -100,9 +88,6 @@ fn prune(app: &App, repo: &Repo, on: &On, total: TokenCount, can_prune: bool) ->
         let share = percent(gain, total);
         format!("{} ({share})", plural(gain.tokens, "token"))
     };
-    let mut would = would.into_iter();
-    let mut next = || would.next().expect("one for each plan");
-    let (usual, all) = (next()?, next()?);
     let lines = match (usual.is_nothing(), all.is_nothing()) {
         (false, _) if can_prune => vec![format!("{}: tract prune", gain(&usual))],
         (false, _) => vec![gain(&usual)],
