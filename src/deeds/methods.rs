@@ -120,6 +120,7 @@ deeds![
     ShowParams,
     ReflogParams,
     StatusParams,
+    DiffParams,
 ];
 
 /// The method of a name.

@@ -787,6 +787,9 @@ fn what_goes_with_nothing_else_is_refused_by_json() {
         ("find", r#"{"text":"one","rev":"HEAD","here":true}"#),
         ("show", r#"{"which":2}"#),
         ("show", r#"{"rev":"HEAD~1..","image":"a.png"}"#),
+        ("diff", r#"{"after":"HEAD"}"#),
+        ("diff", r#"{"sent":true}"#),
+        ("diff", r#"{"before":"HEAD","sent":true,"role":"user"}"#),
     ] {
         let told = sandbox
             .command(&["api", method, params])

@@ -1,11 +1,8 @@
 //! `tract diff`: what changed between two contexts.
 
-use tract::compile::Provider;
+use tract::deeds::{At, DiffParams};
 use tract::diff::DiffOptions;
-use tract::hash::CommitHash;
-use tract::model::{Operation, Role};
 use tract::render::diff::{self, Form, Frame, Kept, Show};
-use tract::repo::{On, Repo};
 
 use crate::cli::{App, Exit, Failure, Result, sent_difference};
 
@@ -35,96 +32,70 @@ Example:
   tract diff --sent :-3 :-1    why the newest reply's request missed the cache
   tract diff main try --exit-code && echo \"a model would be sent the same\"")]
 pub struct Args {
-    /// The first context, or A..B
-    #[arg(value_name = "A|A..B")]
-    before: Option<String>,
-    /// The second context; HEAD unless given
-    #[arg(value_name = "B")]
-    after: Option<String>,
+    #[command(flatten)]
+    deed: DiffParams,
     /// Print a bar for each message
-    #[arg(long, conflicts_with = "oneline")]
+    #[arg(long, conflicts_with_all = ["oneline", "sent"])]
     stat: bool,
     /// Print only a line for each message
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sent")]
     oneline: bool,
-    /// Only messages of this role
-    #[arg(long, value_name = "ROLE")]
-    role: Option<String>,
-    /// Only messages that call this tool, or answer such a call
-    #[arg(long, value_name = "NAME")]
-    tool: Option<String>,
     /// Unchanged lines around changed ones
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    #[arg(conflicts_with = "sent")]
     context_lines: usize,
-    /// Compare the ids of tool calls as well
-    #[arg(long)]
-    exact_ids: bool,
-    /// The provider whose cache the last lines are about: openai, responses, anthropic or text
-    #[arg(long, value_name = "F")]
-    format: Option<Provider>,
-    /// Compare the requests of two replies as they were sent
-    #[arg(long, requires = "before", conflicts_with_all = ["stat", "oneline", "role", "tool", "context_lines", "exact_ids", "format", "full"])]
-    sent: bool,
     /// Do not fold or cut anything
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sent")]
     full: bool,
     /// Exit with 1 if anything differs
     #[arg(long)]
     exit_code: bool,
 }
 
-/// What is compared.
-struct Compared {
-    before: Option<CommitHash>,
-    after: CommitHash,
-    names: (String, String),
-    /// Whether it is an edit, with what was before it.
-    edits: bool,
+pub fn run(args: &Args, app: &mut App) -> Result<()> {
+    let differs = tell(args, app)?;
+    if args.exit_code && differs {
+        Err(Failure::Quiet(Exit::NotAllowed))
+    } else {
+        Ok(())
+    }
 }
 
-pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    let compared = compared(args, &repo, &on)?;
-    if let (true, Some(before)) = (args.sent, &compared.before) {
-        let differs =
-            sent_difference::tell(&repo, [before, &compared.after], &compared.names, app)?;
-        return if args.exit_code && differs {
-            Err(Failure::Quiet(Exit::NotAllowed))
-        } else {
-            Ok(())
-        };
+/// Prints what differs; whether anything does.
+fn tell(args: &Args, app: &mut App) -> Result<bool> {
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let at = At::new(&repo, on.clone(), app);
+    let compared = deed.compared(&at)?;
+    if deed.sent {
+        let changes = compared.sent(&at)?;
+        drop(at);
+        sent_difference::tell(&repo, &changes, &compared.names.0, app)?;
+        return Ok(changes.differs);
     }
-    let provider = app.provider(&repo, args.format)?;
+    let provider = at.provider(deed.format.as_deref())?;
     let show = Show {
         form: match (args.stat, args.oneline) {
             (true, _) => Form::Stat,
             (_, true) => Form::Lines,
             _ => Form::Whole,
         },
-        role: args.role.as_deref().map(str::parse::<Role>).transpose()?,
-        tool: args.tool.clone(),
         full: args.full,
+        ..deed.show()?
     };
+    let is_filtered = show.role.is_some() || show.tool.is_some();
     let options = DiffOptions {
         context_lines: args.context_lines,
-        exact_ids: args.exact_ids,
+        exact_ids: deed.exact_ids,
         // Each is looked at where a filter, or the whole list, asks for it.
-        ends_only: show.form != Form::Lines
-            && !show.full
-            && show.role.is_none()
-            && show.tool.is_none(),
+        ends_only: show.form != Form::Lines && !show.full && !is_filtered,
     };
-    let (before, after) = (compared.before.as_ref(), Some(&compared.after));
-    let encoding = app.encoding(&repo)?;
-    let found = match before {
-        Some(before) => repo.diff_of_rest(before, &compared.after, &options, encoding)?,
-        None => repo.diff(None, after, &options, encoding)?,
-    };
+    let (found, encoding) = (compared.diff(&at, &options)?, at.encoding()?);
+    drop(at);
     let selected = diff::selected(&found, &show);
     if selected.is_empty() {
         repo.check_tools(&on, &show.tool)?;
     }
-    let remark = if compared.edits {
+    let remark = if compared.is_edit {
         let entry = repo.edited_entry(&compared.after)?;
         Some(if repo.shows(&compared.after, &entry)? {
             ", an edit".to_owned()
@@ -150,53 +121,5 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     lines
         .into_iter()
         .try_for_each(|line| app.ui.print_wrapped(line))?;
-    let filtered = show.role.is_some() || show.tool.is_some();
-    let differs = !selected.is_empty() || !filtered && !found.is_empty();
-    if args.exit_code && differs {
-        Err(Failure::Quiet(Exit::NotAllowed))
-    } else {
-        Ok(())
-    }
-}
-
-/// The two commits that the arguments mean.
-fn compared(args: &Args, repo: &Repo, on: &On) -> Result<Compared> {
-    let pair = |before: &str, after: &str| -> Result<Compared> {
-        let name = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
-        let names = (name(before), name(after));
-        Ok(Compared {
-            before: Some(repo.resolve(on, &names.0)?),
-            after: repo.resolve(on, &names.1)?,
-            names,
-            edits: false,
-        })
-    };
-    match (args.before.as_deref(), args.after.as_deref()) {
-        (Some(before), Some(after)) => pair(before, after),
-        // A text that is looked for may hold dots of its own.
-        (Some(range), None) => match range.split_once("..").filter(|_| !range.starts_with(":/")) {
-            Some((before, after)) => pair(before, after),
-            None => {
-                let commit = repo.resolve(on, range)?;
-                match repo.commit_at(&commit)?.operation {
-                    Operation::Edit { .. } => before_and_after(repo, commit, range),
-                    _ => pair(range, "HEAD"),
-                }
-            }
-        },
-        (None, _) => before_and_after(repo, repo.resolve(on, "HEAD")?, "HEAD"),
-    }
-}
-
-/// A commit with the one before it, or with nothing.
-fn before_and_after(repo: &Repo, after: CommitHash, name: &str) -> Result<Compared> {
-    let commit = repo.commit_at(&after)?;
-    let nothing = || "the empty context".to_owned();
-    let before = commit.parent.map_or_else(nothing, |parent| parent.short());
-    Ok(Compared {
-        before: commit.parent,
-        after,
-        names: (before, name.to_owned()),
-        edits: matches!(commit.operation, Operation::Edit { .. }),
-    })
+    Ok(!selected.is_empty() || !is_filtered && !found.is_empty())
 }

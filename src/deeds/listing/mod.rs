@@ -1,5 +1,6 @@
 //! Where one is, what there was, and what a model would be sent.
 
+mod diff;
 mod find;
 mod log;
 mod reflog;
@@ -11,6 +12,10 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use diff::{
+    ChangedSetting, ComparedCommits, DiffAnswer, DiffParams, FirstByte, MessageChange, SentChanges,
+    SystemChange,
+};
 pub use find::{FindAnswer, FindParams, Finds, FoundBeside, FoundMessage};
 pub use log::{ListedRequest, LogAnswer, LogParams};
 pub use reflog::{ReflogAnswer, ReflogMove, ReflogParams, Reflogged};
