@@ -56,34 +56,43 @@ class Methods:
         """
         return self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
 
-    def status(self) -> types.StatusAnswer:
-        """Says where HEAD is and how full the context is.
+    def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
+        """Show where you are and how full the context is.
+
+        - `verbose`: How tokens are counted, what they cost, what fills the context, and the largest messages
         """
-        return self._ask("status", {})
+        return self._ask("status", {"verbose": verbose})
 
-    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, author: Optional[str] = None) -> types.LogAnswer:
-        """Lists commits, newest first, each with what it did to the context.
+    def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+        """List commits, newest first.
 
-        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-        - `limit`: At most so many; 20 unless given, 0: all.
-        - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
-        - `role`: Only messages of this role.
-        - `prompts`: Only what the user typed.
-        - `tool`: Only calls of this tool, and their results.
-        - `text`: Only messages with this text in them, whatever its case.
-        - `regex`: Only messages in which this regular expression matches.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        - `author`: Only commits whose author has this in their name, program or run, whatever its case.
+        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
+        - `limit`: At most N; by default 20, with `files` all; 0: all
+        - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
+        - `role`: Only messages of this role
+        - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
+        - `tool`: Only calls of this tool, and their results
+        - `grep`: Only messages with this text in them, whatever its case
+        - `regex`: The text of `grep` is a regular expression
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
+        - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `reverse`: Oldest first
+        - `file`: Each edit of this file, by its path or the end of it
+        - `files`: The files that were edited, and how many lines came and went
+        - `requests`: The requests that the client sent, newest first
         """
-        return self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms, "author": author})
+        return self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
-    def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
-        """Gives one commit whole: its message, and what it hid or replaced.
+    def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
+        """Show one commit in full, or a range.
 
-        - `rev`: The commit; HEAD's unless given. `:7` is the seventh visible message.
+        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B
+        - `image`: Write the picture or file in it to FILE, and print nothing
+        - `which`: Which picture, if there are several, counted from 1
+        - `force`: Overwrite an existing file
         """
-        return self._ask("show", {"rev": rev})
+        return self._ask("show", {"rev": rev, "image": image, "which": which, "force": force})
 
     def context(self, rev: Optional[str] = None, *, from_: Optional[int] = None, limit: Optional[int] = None) -> types.ContextAnswer:
         """Gives the messages that a model would be sent, in order.
@@ -94,26 +103,28 @@ class Methods:
         """
         return self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    def find(self, query: Optional[str] = None, *, text: Optional[str] = None, regex: Optional[str] = None, rev: Optional[str] = None, session: Optional[str] = None, directory: Optional[str] = None, path: Optional[str] = None, hidden: Optional[bool] = None, offset: Optional[int] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
-        """Finds messages over all history, hidden ones included: by words, the best first; or by a text or regular expression, the newest first.
+    def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+        """Search all messages, hidden ones too.
 
-        - `query`: Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
-                what has `-word` in it is left out.
-        - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
-        - `regex`: A regular expression, in place of the text.
-        - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
-        - `session`: Only in this session and its sub-agents, and on branches that came from them: any name that lists show.
-        - `directory`: Only where the session ran in this directory or below it.
-        - `path`: Only calls that name this file, or the end of its path, and their results.
-        - `hidden`: Only what is hidden.
-        - `offset`: How many of the best answers to a query to pass over.
-        - `role`: Only messages of this role.
-        - `tool`: Only calls of this tool and their results.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        - `limit`: At most so many messages; 20 unless given, 0: all.
+        - `text`: The words to find
+        - `rev`: Only in the history of this commit or branch
+        - `exact`: Find TEXT as it is, letter by letter
+        - `regex`: TEXT is a regular expression
+        - `context`: Show N messages before and after each
+        - `hidden`: Only what is hidden
+        - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
+        - `here`: Only in sessions that ran in this directory or below it
+        - `directory`: Only in sessions that ran in DIR or below it: a path, or the name that lists show
+        - `role`: Only messages of this role
+        - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
+        - `tool`: Only calls of this tool, and their results
+        - `path`: Only calls that name this file, or the end of its path, and their results
+        - `since`: Only from then on: a date, or an age such as 3w
+        - `until`: Only up to then
+        - `limit`: At most N messages; by default 20; 0: all
+        - `offset`: Pass over the N best answers
         """
-        return self._ask("find", {"query": query, "text": text, "regex": regex, "rev": rev, "session": session, "directory": directory, "path": path, "hidden": hidden, "offset": offset, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+        return self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
     def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -160,17 +171,6 @@ class Methods:
         """
         return self._ask("blame", {"rev": rev, "message": message})
 
-    def file_edits(self, rev: Optional[str] = None, *, path: Optional[str] = None, limit: Optional[int] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.FileEditsAnswer:
-        """Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.
-
-        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-        - `path`: Only of this file: its path, or the end of it by whole names.
-        - `limit`: At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        """
-        return self._ask("file_edits", {"rev": rev, "path": path, "limit": limit, "since_ms": since_ms, "until_ms": until_ms})
-
     def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
         """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
 
@@ -178,15 +178,18 @@ class Methods:
         """
         return self._ask("attest", {"rev": rev})
 
-    def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
-        """Compares what a model would be sent at two commits.
+    def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, role: Optional[str] = None, tool: Optional[str] = None, exact_ids: Optional[bool] = None, format: Optional[str] = None, sent: Optional[bool] = None) -> types.DiffAnswer:
+        """Compare what a model would be sent at two commits.
 
-        - `before`: The first context; the one before `after`, unless given.
-        - `after`: The second context; HEAD's unless given.
-        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text.
-        - `exact_ids`: Compare the ids of tool calls as well.
+        - `before`: The first context, or A..B
+        - `after`: The second context; HEAD unless given
+        - `role`: Only messages of this role
+        - `tool`: Only messages that call this tool, or answer such a call
+        - `exact_ids`: Compare the ids of tool calls as well
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text
+        - `sent`: Compare the requests of two replies as they were sent
         """
-        return self._ask("diff", {"before": before, "after": after, "format": format, "exact_ids": exact_ids})
+        return self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
     def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
         """Says what replies cost at list prices, by session, model, directory, client, tool or message.
@@ -482,12 +485,13 @@ class Methods:
         """
         return self._ask("tags", {})
 
-    def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
-        """Lists the commands that were given, newest first, and what each moved.
+    def reflog(self, ref: Optional[str] = None, *, limit: Optional[int] = None) -> types.ReflogAnswer:
+        """List past commands, and where each ref was.
 
-        - `limit`: At most so many; 20 unless given, 0: all.
+        - `ref`: A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
+        - `limit`: List at most N; by default 20; 0: all
         """
-        return self._ask("reflog", {"limit": limit})
+        return self._ask("reflog", {"ref": ref, "limit": limit})
 
     def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, force_with_lease: Optional[bool] = None, delete: Optional[bool] = None, set_upstream: Optional[bool] = None, dry_run: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.CarriedAnswer:
         """Send commits to another repository.
@@ -670,34 +674,43 @@ class AsyncMethods:
         """
         return await self._ask("resume", {"rev": rev, "in": in_, "directory": directory, "secrets": secrets})
 
-    async def status(self) -> types.StatusAnswer:
-        """Says where HEAD is and how full the context is.
+    async def status(self, verbose: Optional[bool] = None) -> types.StatusAnswer:
+        """Show where you are and how full the context is.
+
+        - `verbose`: How tokens are counted, what they cost, what fills the context, and the largest messages
         """
-        return await self._ask("status", {})
+        return await self._ask("status", {"verbose": verbose})
 
-    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, operations: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, text: Optional[str] = None, regex: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, author: Optional[str] = None) -> types.LogAnswer:
-        """Lists commits, newest first, each with what it did to the context.
+    async def log(self, rev: Optional[str] = None, *, limit: Optional[int] = None, op: Optional[List[str]] = None, role: Optional[str] = None, prompts: Optional[bool] = None, tool: Optional[str] = None, grep: Optional[str] = None, regex: Optional[bool] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, author: Optional[str] = None, reverse: Optional[bool] = None, file: Optional[str] = None, files: Optional[bool] = None, requests: Optional[bool] = None) -> types.LogAnswer:
+        """List commits, newest first.
 
-        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-        - `limit`: At most so many; 20 unless given, 0: all.
-        - `operations`: Only these operations: append, edit, hide, restore, annotate, or a kind of hide.
-        - `role`: Only messages of this role.
-        - `prompts`: Only what the user typed.
-        - `tool`: Only calls of this tool, and their results.
-        - `text`: Only messages with this text in them, whatever its case.
-        - `regex`: Only messages in which this regular expression matches.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        - `author`: Only commits whose author has this in their name, program or run, whatever its case.
+        - `rev`: Where to begin, instead of HEAD; A..B: the commits from A to B
+        - `limit`: At most N; by default 20, with `files` all; 0: all
+        - `op`: Only these: append, edit, hide, restore, annotate, or a kind of hide as listed
+        - `role`: Only messages of this role
+        - `prompts`: Only what the user typed: no reminders, notices or echoes of commands
+        - `tool`: Only calls of this tool, and their results
+        - `grep`: Only messages with this text in them, whatever its case
+        - `regex`: The text of `grep` is a regular expression
+        - `since`: Only from then on: a date, or an age such as 3w or '2 days ago'
+        - `until`: Only up to then
+        - `author`: Only commits whose author has this in their name, program or run, whatever its case
+        - `reverse`: Oldest first
+        - `file`: Each edit of this file, by its path or the end of it
+        - `files`: The files that were edited, and how many lines came and went
+        - `requests`: The requests that the client sent, newest first
         """
-        return await self._ask("log", {"rev": rev, "limit": limit, "operations": operations, "role": role, "prompts": prompts, "tool": tool, "text": text, "regex": regex, "since_ms": since_ms, "until_ms": until_ms, "author": author})
+        return await self._ask("log", {"rev": rev, "limit": limit, "op": op, "role": role, "prompts": prompts, "tool": tool, "grep": grep, "regex": regex, "since": since, "until": until, "author": author, "reverse": reverse, "file": file, "files": files, "requests": requests})
 
-    async def show(self, rev: Optional[str] = None) -> types.ShowAnswer:
-        """Gives one commit whole: its message, and what it hid or replaced.
+    async def show(self, rev: Optional[str] = None, *, image: Optional[str] = None, which: Optional[int] = None, force: Optional[bool] = None) -> types.ShowAnswer:
+        """Show one commit in full, or a range.
 
-        - `rev`: The commit; HEAD's unless given. `:7` is the seventh visible message.
+        - `rev`: The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B
+        - `image`: Write the picture or file in it to FILE, and print nothing
+        - `which`: Which picture, if there are several, counted from 1
+        - `force`: Overwrite an existing file
         """
-        return await self._ask("show", {"rev": rev})
+        return await self._ask("show", {"rev": rev, "image": image, "which": which, "force": force})
 
     async def context(self, rev: Optional[str] = None, *, from_: Optional[int] = None, limit: Optional[int] = None) -> types.ContextAnswer:
         """Gives the messages that a model would be sent, in order.
@@ -708,26 +721,28 @@ class AsyncMethods:
         """
         return await self._ask("context", {"rev": rev, "from": from_, "limit": limit})
 
-    async def find(self, query: Optional[str] = None, *, text: Optional[str] = None, regex: Optional[str] = None, rev: Optional[str] = None, session: Optional[str] = None, directory: Optional[str] = None, path: Optional[str] = None, hidden: Optional[bool] = None, offset: Optional[int] = None, role: Optional[str] = None, tool: Optional[str] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None, limit: Optional[int] = None) -> types.FindAnswer:
-        """Finds messages over all history, hidden ones included: by words, the best first; or by a text or regular expression, the newest first.
+    async def find(self, text: str, *, rev: Optional[str] = None, exact: Optional[bool] = None, regex: Optional[bool] = None, context: Optional[int] = None, hidden: Optional[bool] = None, session: Optional[str] = None, here: Optional[bool] = None, directory: Optional[str] = None, role: Optional[str] = None, op: Optional[List[str]] = None, tool: Optional[str] = None, path: Optional[str] = None, since: Optional[Union[str, float]] = None, until: Optional[Union[str, float]] = None, limit: Optional[int] = None, offset: Optional[int] = None) -> types.FindAnswer:
+        """Search all messages, hidden ones too.
 
-        - `query`: Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
-                what has `-word` in it is left out.
-        - `text`: A text as it is, whatever its case; the newest message comes first, and none that has it is missed.
-        - `regex`: A regular expression, in place of the text.
-        - `rev`: Only in the history of this commit; in that of every branch, tag and session unless given.
-        - `session`: Only in this session and its sub-agents, and on branches that came from them: any name that lists show.
-        - `directory`: Only where the session ran in this directory or below it.
-        - `path`: Only calls that name this file, or the end of its path, and their results.
-        - `hidden`: Only what is hidden.
-        - `offset`: How many of the best answers to a query to pass over.
-        - `role`: Only messages of this role.
-        - `tool`: Only calls of this tool and their results.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        - `limit`: At most so many messages; 20 unless given, 0: all.
+        - `text`: The words to find
+        - `rev`: Only in the history of this commit or branch
+        - `exact`: Find TEXT as it is, letter by letter
+        - `regex`: TEXT is a regular expression
+        - `context`: Show N messages before and after each
+        - `hidden`: Only what is hidden
+        - `session`: Only in this session and its sub-agents: its id or the beginning of it, or a branch of it
+        - `here`: Only in sessions that ran in this directory or below it
+        - `directory`: Only in sessions that ran in DIR or below it: a path, or the name that lists show
+        - `role`: Only messages of this role
+        - `op`: Only what these brought: append, edit, hide, or a kind of hide as log lists it
+        - `tool`: Only calls of this tool, and their results
+        - `path`: Only calls that name this file, or the end of its path, and their results
+        - `since`: Only from then on: a date, or an age such as 3w
+        - `until`: Only up to then
+        - `limit`: At most N messages; by default 20; 0: all
+        - `offset`: Pass over the N best answers
         """
-        return await self._ask("find", {"query": query, "text": text, "regex": regex, "rev": rev, "session": session, "directory": directory, "path": path, "hidden": hidden, "offset": offset, "role": role, "tool": tool, "since_ms": since_ms, "until_ms": until_ms, "limit": limit})
+        return await self._ask("find", {"text": text, "rev": rev, "exact": exact, "regex": regex, "context": context, "hidden": hidden, "session": session, "here": here, "directory": directory, "role": role, "op": op, "tool": tool, "path": path, "since": since, "until": until, "limit": limit, "offset": offset})
 
     async def read(self, rev: str, last: Optional[str] = None, *, around: Optional[int] = None) -> types.ReadAnswer:
         """Gives messages word for word with what stands around them, hidden ones among them.
@@ -774,17 +789,6 @@ class AsyncMethods:
         """
         return await self._ask("blame", {"rev": rev, "message": message})
 
-    async def file_edits(self, rev: Optional[str] = None, *, path: Optional[str] = None, limit: Optional[int] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.FileEditsAnswer:
-        """Lists the edits of files, newest first, each with the prompt that it was made for and the reason that was given.
-
-        - `rev`: From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it.
-        - `path`: Only of this file: its path, or the end of it by whole names.
-        - `limit`: At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given.
-        - `since_ms`: Only from this time on, in milliseconds since 1970.
-        - `until_ms`: Only up to this time.
-        """
-        return await self._ask("file_edits", {"rev": rev, "path": path, "limit": limit, "since_ms": since_ms, "until_ms": until_ms})
-
     async def attest(self, rev: Optional[str] = None) -> types.AttestAnswer:
         """Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.
 
@@ -792,15 +796,18 @@ class AsyncMethods:
         """
         return await self._ask("attest", {"rev": rev})
 
-    async def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, format: Optional[str] = None, exact_ids: Optional[bool] = None) -> types.DiffAnswer:
-        """Compares what a model would be sent at two commits.
+    async def diff(self, before: Optional[str] = None, after: Optional[str] = None, *, role: Optional[str] = None, tool: Optional[str] = None, exact_ids: Optional[bool] = None, format: Optional[str] = None, sent: Optional[bool] = None) -> types.DiffAnswer:
+        """Compare what a model would be sent at two commits.
 
-        - `before`: The first context; the one before `after`, unless given.
-        - `after`: The second context; HEAD's unless given.
-        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text.
-        - `exact_ids`: Compare the ids of tool calls as well.
+        - `before`: The first context, or A..B
+        - `after`: The second context; HEAD unless given
+        - `role`: Only messages of this role
+        - `tool`: Only messages that call this tool, or answer such a call
+        - `exact_ids`: Compare the ids of tool calls as well
+        - `format`: The provider whose cache is asked about: openai, responses, anthropic or text
+        - `sent`: Compare the requests of two replies as they were sent
         """
-        return await self._ask("diff", {"before": before, "after": after, "format": format, "exact_ids": exact_ids})
+        return await self._ask("diff", {"before": before, "after": after, "role": role, "tool": tool, "exact_ids": exact_ids, "format": format, "sent": sent})
 
     async def cost(self, rev: Optional[str] = None, *, by: Optional[types.CostBy] = None, since_ms: Optional[int] = None, until_ms: Optional[int] = None) -> types.CostAnswer:
         """Says what replies cost at list prices, by session, model, directory, client, tool or message.
@@ -1096,12 +1103,13 @@ class AsyncMethods:
         """
         return await self._ask("tags", {})
 
-    async def reflog(self, limit: Optional[int] = None) -> types.ReflogAnswer:
-        """Lists the commands that were given, newest first, and what each moved.
+    async def reflog(self, ref: Optional[str] = None, *, limit: Optional[int] = None) -> types.ReflogAnswer:
+        """List past commands, and where each ref was.
 
-        - `limit`: At most so many; 20 unless given, 0: all.
+        - `ref`: A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD
+        - `limit`: List at most N; by default 20; 0: all
         """
-        return await self._ask("reflog", {"limit": limit})
+        return await self._ask("reflog", {"ref": ref, "limit": limit})
 
     async def push(self, remote: Optional[str] = None, *, refs: Optional[List[str]] = None, all: Optional[bool] = None, sources: Optional[bool] = None, force_with_lease: Optional[bool] = None, delete: Optional[bool] = None, set_upstream: Optional[bool] = None, dry_run: Optional[bool] = None, allow_secrets: Optional[bool] = None) -> types.CarriedAnswer:
         """Send commits to another repository.

@@ -41,78 +41,127 @@ ResumeParams = TypedDict("ResumeParams", {"rev": "Optional[str]", "in": "Optiona
 """Of which context, and for which tool."""
 
 
-class StatusParams(TypedDict):
-    """Nothing is asked."""
-    pass
+class StatusParams(TypedDict, total=False):
+    """Show where you are and how full the context is
+    
+    HEAD, the messages that a model would be sent, their tokens, and the newest commits. Tokens
+    are the provider's count where its replies tell it, and tract's own count otherwise.
+    
+    With verbose also how the two counts compare, what the session has cost and the next message will,
+    what fills the context (tools, thinking, pictures, what the client attached), the ten largest messages,
+    and what a prune would give back."""
+    verbose: bool
+    """How tokens are counted, what they cost, what fills the context, and the largest messages"""
 
 
 class LogParams(TypedDict, total=False):
-    """Which commits."""
+    """List commits, newest first
+    
+    Each has what it did to the context. `role`, `tool` and `grep` select messages that a commit brings in: appended,
+    edited, or put in place of what it hides. A message must match all of them. `file` and `files` list edits of files
+    instead, and `requests` what the client sent."""
     rev: Optional[str]
-    """From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it."""
+    """Where to begin, instead of HEAD; A..B: the commits from A to B"""
     limit: Optional[int]
-    """At most so many; 20 unless given, 0: all."""
-    operations: List[str]
-    """Only these operations: append, edit, hide, restore, annotate, or a kind of hide."""
+    """At most N; by default 20, with `files` all; 0: all"""
+    op: List[str]
+    """Only these: append, edit, hide, restore, annotate, or a kind of hide as listed"""
     role: Optional[str]
-    """Only messages of this role."""
+    """Only messages of this role"""
     prompts: bool
-    """Only what the user typed."""
+    """Only what the user typed: no reminders, notices or echoes of commands"""
     tool: Optional[str]
-    """Only calls of this tool, and their results."""
-    text: Optional[str]
-    """Only messages with this text in them, whatever its case."""
-    regex: Optional[str]
-    """Only messages in which this regular expression matches."""
-    since_ms: Optional[int]
-    """Only from this time on, in milliseconds since 1970."""
-    until_ms: Optional[int]
-    """Only up to this time."""
+    """Only calls of this tool, and their results"""
+    grep: Optional[str]
+    """Only messages with this text in them, whatever its case"""
+    regex: bool
+    """The text of `grep` is a regular expression"""
+    since: Optional[Union[str, float]]
+    """Only from then on: a date, or an age such as 3w or '2 days ago'"""
+    until: Optional[Union[str, float]]
+    """Only up to then"""
     author: Optional[str]
-    """Only commits whose author has this in their name, program or run, whatever its case."""
+    """Only commits whose author has this in their name, program or run, whatever its case"""
+    reverse: bool
+    """Oldest first"""
+    file: Optional[str]
+    """Each edit of this file, by its path or the end of it"""
+    files: bool
+    """The files that were edited, and how many lines came and went"""
+    requests: bool
+    """The requests that the client sent, newest first"""
 
 
 class ShowParams(TypedDict, total=False):
-    """Which commit."""
+    """Show one commit in full, or a range
+    
+    Of a hide it gives what stands in place of the hidden messages, and what it hid; of an edit, the text before it; of
+    a reply that its provider counted, its model, what was counted, and what it cost by the list price of its day.
+    REV#2 is one part of the message, counted from 0. A..B are the commits that lead from A to B, oldest first."""
     rev: Optional[str]
-    """The commit; HEAD's unless given. `:7` is the seventh visible message."""
+    """The commit, instead of HEAD; REV#PART: a part of it; A..B: the commits from A to B"""
+    image: Optional[str]
+    """Write the picture or file in it to FILE, and print nothing"""
+    which: Optional[int]
+    """Which picture, if there are several, counted from 1"""
+    force: bool
+    """Overwrite an existing file"""
 
 
 ContextParams = TypedDict("ContextParams", {"rev": "Optional[str]", "from": "Optional[int]", "limit": "Optional[int]"}, total=False)
 """Which context, and which of its messages."""
 
 
-class FindParams(TypedDict, total=False):
-    """What to find: one of `query`, `text`, `regex`."""
-    query: Optional[str]
-    """Words in any order and form; the best answer comes first. `"words in quotes"` stand like that, `word*` begins so,
-    what has `-word` in it is left out."""
-    text: Optional[str]
-    """A text as it is, whatever its case; the newest message comes first, and none that has it is missed."""
-    regex: Optional[str]
-    """A regular expression, in place of the text."""
+class _FindParams(TypedDict):
+    """Search all messages, hidden ones too
+    
+    Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
+    may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
+    has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
+    then no match is missed, and the newest comes first."""
+    text: str
+    """The words to find"""
+
+
+class FindParams(_FindParams, total=False):
+    """Search all messages, hidden ones too
+    
+    Finds messages by their words, the best answer first, over the history of all branches, tags and sessions. The words
+    may stand in any order and form. "WORDS IN QUOTES" must stand like that, WORD* is any word that begins so, and what
+    has -WORD in it is left out. With `exact` the text is searched for as it is, with `regex` as a regular expression:
+    then no match is missed, and the newest comes first."""
     rev: Optional[str]
-    """Only in the history of this commit; in that of every branch, tag and session unless given."""
-    session: Optional[str]
-    """Only in this session and its sub-agents, and on branches that came from them: any name that lists show."""
-    directory: Optional[str]
-    """Only where the session ran in this directory or below it."""
-    path: Optional[str]
-    """Only calls that name this file, or the end of its path, and their results."""
+    """Only in the history of this commit or branch"""
+    exact: bool
+    """Find TEXT as it is, letter by letter"""
+    regex: bool
+    """TEXT is a regular expression"""
+    context: Optional[int]
+    """Show N messages before and after each"""
     hidden: bool
-    """Only what is hidden."""
-    offset: int
-    """How many of the best answers to a query to pass over."""
+    """Only what is hidden"""
+    session: Optional[str]
+    """Only in this session and its sub-agents: its id or the beginning of it, or a branch of it"""
+    here: bool
+    """Only in sessions that ran in this directory or below it"""
+    directory: Optional[str]
+    """Only in sessions that ran in DIR or below it: a path, or the name that lists show"""
     role: Optional[str]
-    """Only messages of this role."""
+    """Only messages of this role"""
+    op: List[str]
+    """Only what these brought: append, edit, hide, or a kind of hide as log lists it"""
     tool: Optional[str]
-    """Only calls of this tool and their results."""
-    since_ms: Optional[int]
-    """Only from this time on, in milliseconds since 1970."""
-    until_ms: Optional[int]
-    """Only up to this time."""
+    """Only calls of this tool, and their results"""
+    path: Optional[str]
+    """Only calls that name this file, or the end of its path, and their results"""
+    since: Optional[Union[str, float]]
+    """Only from then on: a date, or an age such as 3w"""
+    until: Optional[Union[str, float]]
+    """Only up to then"""
     limit: Optional[int]
-    """At most so many messages; 20 unless given, 0: all."""
+    """At most N messages; by default 20; 0: all"""
+    offset: Optional[int]
+    """Pass over the N best answers"""
 
 
 class _ReadParams(TypedDict):
@@ -169,20 +218,6 @@ class BlameParams(TypedDict, total=False):
     """Only this message, hidden or not; of a summary its lines are told as well."""
 
 
-class FileEditsParams(TypedDict, total=False):
-    """Which edits of files."""
-    rev: Optional[str]
-    """From this commit back; HEAD unless given. `A..B` leaves out A and all that led to it."""
-    path: Optional[str]
-    """Only of this file: its path, or the end of it by whole names."""
-    limit: Optional[int]
-    """At most so many edits; 20 unless given, 0: all. The files are those of the edits that are given."""
-    since_ms: Optional[int]
-    """Only from this time on, in milliseconds since 1970."""
-    until_ms: Optional[int]
-    """Only up to this time."""
-
-
 class AttestParams(TypedDict, total=False):
     """Which run."""
     rev: Optional[str]
@@ -190,15 +225,26 @@ class AttestParams(TypedDict, total=False):
 
 
 class DiffParams(TypedDict, total=False):
-    """Which contexts."""
+    """Compare what a model would be sent at two commits
+    
+    Without arguments, it compares HEAD with the commit before it; with one, that commit with HEAD. If that one commit
+    is an edit, it compares the message before and after it. Two messages are paired if they are the same entry (edited,
+    say), or have the same content, or else are the most alike. With `sent` it compares the requests that two replies
+    answered, as the client recorded them."""
     before: Optional[str]
-    """The first context; the one before `after`, unless given."""
+    """The first context, or A..B"""
     after: Optional[str]
-    """The second context; HEAD's unless given."""
-    format: Optional[str]
-    """The provider whose cache is asked about: openai, responses, anthropic or text."""
+    """The second context; HEAD unless given"""
+    role: Optional[str]
+    """Only messages of this role"""
+    tool: Optional[str]
+    """Only messages that call this tool, or answer such a call"""
     exact_ids: bool
-    """Compare the ids of tool calls as well."""
+    """Compare the ids of tool calls as well"""
+    format: Optional[str]
+    """The provider whose cache is asked about: openai, responses, anthropic or text"""
+    sent: bool
+    """Compare the requests of two replies as they were sent"""
 
 
 class CostParams(TypedDict, total=False):
@@ -753,9 +799,15 @@ class TagsParams(TypedDict):
 
 
 class ReflogParams(TypedDict, total=False):
-    """How many."""
+    """List past commands, and where each ref was
+    
+    Without a ref, it lists every command that moved something, newest first, with its number (for undo)
+    and what it moved. With a ref, it lists where that ref was, as REF@{N} names it. Where others
+    were at work too, it says who did what."""
+    ref: Optional[str]
+    """A branch, tag or session, HEAD, ORIG_HEAD or PREV_HEAD"""
     limit: Optional[int]
-    """At most so many; 20 unless given, 0: all."""
+    """List at most N; by default 20; 0: all"""
 
 
 class PushParams(TypedDict, total=False):
@@ -1109,6 +1161,8 @@ class _StatusAnswer(TypedDict):
     """The tokens of each role that speaks; what a client says in the user's name is `injected`."""
     session_new: int
     """How many messages of that session came in after the branch left it."""
+    recent: List[LogEntry]
+    """The newest commits, newest first, without the refs that point at them."""
 
 
 class StatusAnswer(_StatusAnswer, total=False):
@@ -1125,6 +1179,20 @@ class StatusAnswer(_StatusAnswer, total=False):
     """Whether the provider's cache still has the context, where that is known."""
     merging: Optional[str]
     """What is merged there and has conflicts."""
+    upstream: Optional[UpstreamFacts]
+    """The branch of a remote that this one follows."""
+    unread: List[UnreadFacts]
+    """The files that could not be read and are still there."""
+    checked_ms: Optional[int]
+    """When all was checked for damage last, in milliseconds since 1970; none: never."""
+    fills: List[Filling]
+    """With `verbose` what fills the context, the largest first. Together they are the context's tokens."""
+    largest_messages: List[LargestMessage]
+    """With `verbose` the largest messages, the largest first."""
+    prune_tokens: Optional[int]
+    """With `verbose` the tokens that a prune would give back."""
+    prune_most_tokens: Optional[int]
+    """With `verbose` the tokens that a prune of all that it may take would give back."""
 
 
 class Position(TypedDict, total=False):
@@ -1211,14 +1279,6 @@ class Counted(TypedDict):
     """What of the replies was reasoning."""
 
 
-class LogAnswer(TypedDict):
-    """Commits, newest first."""
-    commits: List[LogEntry]
-    """The commits."""
-    more: bool
-    """Whether there are older ones."""
-
-
 class _LogEntry(TypedDict):
     """A commit, as a log lists it."""
     hash: str
@@ -1273,6 +1333,148 @@ class AuthorFacts(TypedDict, total=False):
     """An id of what it was about."""
 
 
+class UpstreamFacts(TypedDict):
+    """The branch of a remote that a branch follows, where it was last seen."""
+    name: str
+    """What it is called here."""
+    ahead: int
+    """How many commits only the branch here has."""
+    behind: int
+    """How many only the other has."""
+
+
+class UnreadFacts(TypedDict):
+    """A file that could not be read."""
+    path: str
+    """Its full path."""
+    why: str
+    """What is wrong. It may hold what somebody else wrote."""
+    since_ms: int
+    """Since when that is known, in milliseconds since 1970."""
+
+
+class _Filling(TypedDict):
+    """A kind of thing that fills a context."""
+    kind: str
+    """What it is: text, thinking, tool, media, attached, or unasked: results without a call."""
+    tokens: Tokens
+    """Its tokens."""
+    parts: int
+    """In how many parts of messages it is."""
+
+
+class Filling(_Filling, total=False):
+    """A kind of thing that fills a context."""
+    tool: Optional[str]
+    """The tool. What somebody else wrote."""
+
+
+class _LogAnswer(TypedDict):
+    """Commits, or what was asked for instead, newest first unless `reverse` is given."""
+    commits: List[LogEntry]
+    """The commits."""
+    more: bool
+    """Whether there are older ones."""
+
+
+class LogAnswer(_LogAnswer, total=False):
+    """Commits, or what was asked for instead, newest first unless `reverse` is given."""
+    edits: List[FileEditFacts]
+    """With `file` and `files` the edits."""
+    files: List[EditedFileFacts]
+    """With `file` and `files` what these edits come to, by file."""
+    requests: List[ListedRequest]
+    """With `requests` what the client sent."""
+    problems: List[str]
+    """What is wrong with the records of requests."""
+
+
+class _FileEditFacts(TypedDict):
+    """An edit of a file. What others wrote: escape it before it is shown."""
+    id: str
+    """The message that calls."""
+    tool: str
+    """The tool."""
+    path: str
+    """The file, as the call spells it."""
+    kind: str
+    """In what way: changed, written, deleted, moved."""
+    lines_added: int
+    """How many lines came."""
+    lines_removed: int
+    """How many lines went."""
+    outcome: str
+    """What came of it: done, failed, unanswered."""
+
+
+class FileEditFacts(_FileEditFacts, total=False):
+    """An edit of a file. What others wrote: escape it before it is shown."""
+    number: Optional[int]
+    """Its number among the visible messages, from 1; none if it is hidden."""
+    time_ms: Optional[int]
+    """When, in milliseconds since 1970."""
+    moved_to: Optional[str]
+    """What it is called since, where it was moved."""
+    prompt: Optional[SaidBefore]
+    """What the user had typed last."""
+    reason: Optional[SaidBefore]
+    """What the assistant said last before it, since that prompt."""
+
+
+class SaidBefore(TypedDict):
+    """What somebody said before."""
+    id: str
+    """The message."""
+    text: str
+    """What it says. What somebody else wrote: escape it before it is shown."""
+
+
+class _EditedFileFacts(TypedDict):
+    """What was done to a file."""
+    path: str
+    """The file, as the calls spell it. What others wrote."""
+    edits: int
+    """How many edits there were that did not fail."""
+    failed: int
+    """How many failed."""
+    lines_added: int
+    """How many lines came in those that did not fail."""
+    lines_removed: int
+    """How many lines went."""
+    last: str
+    """The newest edit."""
+
+
+class EditedFileFacts(_EditedFileFacts, total=False):
+    """What was done to a file."""
+    last_ms: Optional[int]
+    """When that was, in milliseconds since 1970."""
+
+
+class _ListedRequest(TypedDict):
+    """A request that a client recorded. What others wrote: escape it before it is shown."""
+    id: str
+    """Its id in the session's file."""
+    messages: int
+    """How many messages it has."""
+    added: int
+    """How many of them the request before it did not have."""
+    is_answered: bool
+    """Whether it was answered, here or on another path."""
+
+
+class ListedRequest(_ListedRequest, total=False):
+    """A request that a client recorded. What others wrote: escape it before it is shown."""
+    time_ms: Optional[int]
+    """When it was sent, in milliseconds since 1970."""
+    model: Optional[str]
+    """The model."""
+    asked_by: Optional[str]
+    """What of the client asked, in the client's words."""
+    reply: Optional[str]
+    """The commit that answered it on this path."""
+
+
 class _ShowAnswer(TypedDict):
     """A commit with everything that belongs to it."""
     commit: LogEntry
@@ -1287,16 +1489,46 @@ class ShowAnswer(_ShowAnswer, total=False):
     """What an edit replaced."""
     replacements: List[Dict[str, Any]]
     """What a hide put in place: markers, summaries."""
+    part: Optional[int]
+    """The number of the part that was asked for, from 0: the message, or the replacement, holds that one alone."""
+    edits: Optional[str]
+    """The message that an edit is of."""
     hidden: List[TouchedMessage]
     """The messages that went hidden, oldest first."""
+    stayed: List[TouchedMessage]
+    """The messages that stayed between these, oldest first."""
+    parts: List[HiddenPart]
+    """The parts of messages that a hide took out."""
     returned: List[TouchedMessage]
     """The messages that came back, oldest first."""
+    still_hidden: List[StillCovered]
+    """What a restore was to bring back and another hide still covers."""
+    annotated: List[TouchedMessage]
+    """The messages that an annotation names."""
+    tags: List[TagFacts]
+    """The tags at the commit that keep a note."""
+    agents: List[str]
+    """The branches or sessions of the sub-agents that the message calls."""
+    source: Optional[SourceRecords]
+    """The records behind it."""
     counted: Optional[Counted]
     """What the provider counted for it, where it is a reply."""
     model: Optional[str]
     """The model that made it, where it is a reply that was counted."""
     dollars: Optional[float]
     """What it cost, in US dollars by the list price of its day; none where the model has no price."""
+    stop: Optional[str]
+    """Why the reply ended, in the vendor's word. What somebody else wrote."""
+    tier: Optional[str]
+    """The tier of service, likewise."""
+    speed: Optional[str]
+    """The speed, likewise."""
+    since: Optional[ChangedSince]
+    """What became of the message since, where HEAD is."""
+    written: Optional[WrittenMedia]
+    """With `image` what was written."""
+    next: List[ShowAnswer]
+    """The commits behind it, where a range was asked for."""
 
 
 class TouchedMessage(TypedDict):
@@ -1311,6 +1543,90 @@ class TouchedMessage(TypedDict):
     """One line of it. What somebody else wrote: escape it before it is shown."""
     tokens: Tokens
     """Its tokens."""
+
+
+class _HiddenPart(TypedDict):
+    """A part of a message that a hide took out."""
+    part: int
+    """Which part it is, from 0."""
+
+
+class HiddenPart(_HiddenPart, total=False):
+    """A part of a message that a hide took out."""
+    number: Optional[int]
+    """The message's number before, from 1; none if it was hidden."""
+    stub: Optional[str]
+    """One line of what stands in its place. What somebody else wrote: escape it before it is shown."""
+
+
+class StillCovered(TypedDict):
+    """A message that another hide covers."""
+    id: str
+    """Its name."""
+    hide: str
+    """The commit that hides it."""
+    kind: str
+    """The kind of that hide."""
+
+
+class _TagFacts(TypedDict):
+    """A tag."""
+    name: str
+    """Its name."""
+    commit: str
+    """The commit that it names."""
+
+
+class TagFacts(_TagFacts, total=False):
+    """A tag."""
+    message: Optional[str]
+    """The note that it keeps."""
+    time_ms: Optional[int]
+    """When one with a note was made, in milliseconds since 1970."""
+
+
+class SourceRecords(TypedDict):
+    """Records of a session's file."""
+    format: str
+    """The format."""
+    records: int
+    """How many there are."""
+
+
+class ChangedSince(TypedDict, total=False):
+    """What became of a message."""
+    edited: Optional[str]
+    """The newest edit of it."""
+    message: Optional[Dict[str, Any]]
+    """The message as it reads now, where it is another one."""
+    priorities: List[PriorityChange]
+    """Each change of its priority, oldest first."""
+
+
+class _PriorityChange(TypedDict):
+    """A change of a message's priority."""
+    commit: str
+    """The commit."""
+    priority: str
+    """The priority."""
+
+
+class PriorityChange(_PriorityChange, total=False):
+    """A change of a message's priority."""
+    reason: Optional[str]
+    """The reason that was given."""
+
+
+class _WrittenMedia(TypedDict):
+    """A picture or file that was written."""
+    bytes: int
+    """How many bytes it has."""
+
+
+class WrittenMedia(_WrittenMedia, total=False):
+    """A picture or file that was written."""
+    media_type: Optional[str]
+    """Its media type, where that is known."""
 
 
 class _ContextAnswer(TypedDict):
@@ -1357,6 +1673,8 @@ class FindAnswer(TypedDict):
     """What was found."""
     found: List[FoundMessage]
     """The messages."""
+    more: bool
+    """Whether there are more: worse answers, or with `exact` and `regex` older ones."""
 
 
 class _FoundMessage(TypedDict):
@@ -1381,10 +1699,42 @@ class FoundMessage(_FoundMessage, total=False):
     """Its number among the visible messages there, from 1; none if it is hidden."""
     hidden_by: Optional[str]
     """Why the text is not in the context there: the kind of a hide, part, edit, skip or restore."""
+    hide: Optional[str]
+    """The commit that hides it."""
+    operation: Optional[str]
+    """What the commit does, where it does not append: edit, or the kind of a hide."""
+    answers: Optional[str]
+    """The tool calls that the message answers, in a line. What somebody else wrote: escape it before it is shown."""
     is_own: bool
     """Whether it only repeats what tract told an agent; such answers come last."""
+    session: Optional[str]
+    """The session that it stands in."""
+    directory: Optional[str]
+    """The directory that the session ran in. What somebody else wrote."""
+    went_on_from: Optional[str]
+    """The session that it went on from, or was forked from."""
     title: Optional[str]
     """The title of the session that it stands in. What somebody else wrote."""
+    before: List[FoundBeside]
+    """With `context` the messages before it, oldest first, hidden ones included."""
+    after: List[FoundBeside]
+    """With `context` the messages after it, likewise."""
+
+
+class _FoundBeside(TypedDict):
+    """A message beside one that was found."""
+    id: str
+    """Its name."""
+    role: str
+    """Who speaks."""
+    preview: str
+    """One line of it. What somebody else wrote: escape it before it is shown."""
+
+
+class FoundBeside(_FoundBeside, total=False):
+    """A message beside one that was found."""
+    number: Optional[int]
+    """Its number among the visible messages, from 1; none if it is hidden."""
 
 
 class ReadAnswer(TypedDict):
@@ -1559,84 +1909,12 @@ class BlamedMessage(_BlamedMessage, total=False):
     """How it came here, the newest step first."""
 
 
-class SaidBefore(TypedDict):
-    """What somebody said before."""
-    id: str
-    """The message."""
-    text: str
-    """What it says. What somebody else wrote: escape it before it is shown."""
-
-
 ProvenanceStep = Dict[str, Any]
 """What was done with a message on its way."""
 
 
 BlamedLine = TypedDict("BlamedLine", {"text": "str", "from": "Optional[SaidBefore]", "share": "Optional[float]"}, total=False)
 """A line of a summary."""
-
-
-class FileEditsAnswer(TypedDict):
-    """Edits of files."""
-    edits: List[FileEditFacts]
-    """The edits, newest first."""
-    files: List[EditedFileFacts]
-    """What they come to, by file."""
-    more: bool
-    """Whether there are older ones."""
-
-
-class _FileEditFacts(TypedDict):
-    """An edit of a file. What others wrote: escape it before it is shown."""
-    id: str
-    """The message that calls."""
-    tool: str
-    """The tool."""
-    path: str
-    """The file, as the call spells it."""
-    kind: str
-    """In what way: changed, written, deleted, moved."""
-    lines_added: int
-    """How many lines came."""
-    lines_removed: int
-    """How many lines went."""
-    outcome: str
-    """What came of it: done, failed, unanswered."""
-
-
-class FileEditFacts(_FileEditFacts, total=False):
-    """An edit of a file. What others wrote: escape it before it is shown."""
-    number: Optional[int]
-    """Its number among the visible messages, from 1; none if it is hidden."""
-    time_ms: Optional[int]
-    """When, in milliseconds since 1970."""
-    moved_to: Optional[str]
-    """What it is called since, where it was moved."""
-    prompt: Optional[SaidBefore]
-    """What the user had typed last."""
-    reason: Optional[SaidBefore]
-    """What the assistant said last before it, since that prompt."""
-
-
-class _EditedFileFacts(TypedDict):
-    """What was done to a file."""
-    path: str
-    """The file, as the calls spell it. What others wrote."""
-    edits: int
-    """How many edits there were that did not fail."""
-    failed: int
-    """How many failed."""
-    lines_added: int
-    """How many lines came in those that did not fail."""
-    lines_removed: int
-    """How many lines went."""
-    last: str
-    """The newest edit."""
-
-
-class EditedFileFacts(_EditedFileFacts, total=False):
-    """What was done to a file."""
-    last_ms: Optional[int]
-    """When that was, in milliseconds since 1970."""
 
 
 class AttestAnswer(TypedDict):
@@ -1663,8 +1941,12 @@ class DiffAnswer(_DiffAnswer, total=False):
     """What differs."""
     before: Optional[str]
     """The first commit; none: the empty context before any."""
+    is_edit: bool
+    """Whether the second commit is an edit, and the first the one before it."""
     settings: List[ChangedSetting]
     """The request settings that differ and that no message's commit set."""
+    sent: Optional[SentChanges]
+    """With `sent` how the requests differ; nothing else is compared then."""
 
 
 class _MessageChange(TypedDict):
@@ -1697,6 +1979,74 @@ class ChangedSetting(TypedDict):
     """Its value in the first context; null where it is not set."""
     after: Any
     """Its value in the second; likewise."""
+
+
+class _SentChanges(TypedDict):
+    """How two requests differ, as they were sent. What others wrote: escape it before it is shown."""
+    differs: bool
+    """Whether anything differs."""
+    same_tools: int
+    """How many tools are the same."""
+    same_messages: int
+    """How many messages at the beginning are the same."""
+    messages: List[int]
+    """How many messages each has."""
+
+
+class SentChanges(_SentChanges, total=False):
+    """How two requests differ, as they were sent. What others wrote: escape it before it is shown."""
+    models: Optional[List[str]]
+    """The models of both, where these are two."""
+    system: List[SystemChange]
+    """The blocks of the system prompt that differ."""
+    removed_tools: List[str]
+    """The tools that only the first has."""
+    added_tools: List[str]
+    """The tools that only the second has."""
+    changed_tools: List[str]
+    """The tools that have another definition."""
+    moved_tools: bool
+    """Whether the tools of both stand in another order."""
+    parameters: List[str]
+    """The parameters and headers that differ."""
+    path: Optional[str]
+    """The first difference in the first message that differs, as a path."""
+    removed_breakpoints: List[str]
+    """The breakpoints that only the first has."""
+    added_breakpoints: List[str]
+    """The breakpoints that only the second has."""
+    first_byte: Optional[FirstByte]
+    """The first byte that differs."""
+    missed_tokens: Optional[int]
+    """How many tokens the first left in the provider's cache that the second did not read; none where nobody knows."""
+    missed_dollars: Optional[float]
+    """What that cost, in US dollars by list prices; none where the model has no price."""
+
+
+class _SystemChange(TypedDict):
+    """A block of a system prompt that differs."""
+    block: int
+    """The number of the block, from 0."""
+    line: int
+    """The number of the first line that differs, from 1."""
+
+
+class SystemChange(_SystemChange, total=False):
+    """A block of a system prompt that differs."""
+    before: Optional[str]
+    """That line in the first request."""
+    after: Optional[str]
+    """That line in the second."""
+
+
+class FirstByte(TypedDict):
+    """The first byte that differs between two requests."""
+    at: int
+    """Its place in both."""
+    bytes: List[int]
+    """How many bytes each has."""
+    path: str
+    """What it belongs to, as a path."""
 
 
 class CostAnswer(TypedDict):
@@ -2052,32 +2402,44 @@ class BranchFacts(_BranchFacts, total=False):
     """The time of its newest commit that has one, in milliseconds since 1970."""
 
 
-class _TagFacts(TypedDict):
-    """A tag."""
-    name: str
-    """Its name."""
-    commit: str
-    """The commit that it names."""
-
-
-class TagFacts(_TagFacts, total=False):
-    """A tag."""
-    message: Optional[str]
-    """The note that it keeps."""
-    time_ms: Optional[int]
-    """When one with a note was made, in milliseconds since 1970."""
-
-
 class TagsAnswer(TypedDict):
     """Tags, by their names."""
     tags: List[TagFacts]
     """They."""
 
 
-class ReflogAnswer(TypedDict):
-    """Commands, newest first."""
+class _ReflogAnswer(TypedDict):
+    """Commands, or with a ref where it was, newest first."""
     operations: List[OperationAnswer]
-    """They."""
+    """The commands."""
+
+
+class ReflogAnswer(_ReflogAnswer, total=False):
+    """Commands, or with a ref where it was, newest first."""
+    moves: List[ReflogMove]
+    """The moves of the ref."""
+
+
+class _ReflogMove(TypedDict):
+    """A move of a ref."""
+    name: str
+    """The revision that names where it went, such as `main@{2}`."""
+    old: Optional[str]
+    """Where it was before: a commit, a branch's name, or null where it was not there."""
+    new: Optional[str]
+    """Where it went; likewise."""
+    operation: int
+    """The number of the command."""
+    time_ms: int
+    """When, in milliseconds since 1970."""
+    what: str
+    """What the command was; texts of messages are left out."""
+
+
+class ReflogMove(_ReflogMove, total=False):
+    """A move of a ref."""
+    by: Optional[AuthorFacts]
+    """Who did it, where that was said."""
 
 
 class _CarriedAnswer(TypedDict):
