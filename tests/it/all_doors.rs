@@ -230,12 +230,13 @@ fn every_method_says_the_same_at_every_door() {
         let asked = by_library.filled(&params);
         let answer = (entry.call)(&asked, &mut At::new(&repo, On::Head, &program));
         let answer = answer.unwrap_or_else(|fault| panic!("{at}: {fault:?}"));
+        let says_no = answer.exit.is_some();
         let answer = json!(answer.json).to_string();
         let answer = by_library.told(&answer, &step.chance);
 
         let asked = by_api.filled(&params);
-        // An answer that says no has another exit code.
-        let (told, _) = by_api.said(&["api", name, &asked]);
+        let (told, is_done) = by_api.said(&["api", name, &asked]);
+        assert_eq!(is_done, !says_no, "{at}: {told}");
         let told = by_api.told(&told, &step.chance);
         assert_eq!(told, answer, "{at}");
 
@@ -361,7 +362,7 @@ fn an_answer_that_says_no_has_the_exit_code_of_the_command() {
     };
     type Prepare<'a> = &'a dyn Fn(&Place);
     let nothing: Prepare<'_> = &|_| {};
-    let cases: [(&str, Value, &[&str], Prepare<'_>, i32); 6] = [
+    let cases: [(&str, Value, &[&str], Prepare<'_>, i32); 7] = [
         ("push", json!({}), &["push"], nothing, 1),
         (
             "pull",
@@ -395,6 +396,13 @@ fn an_answer_that_says_no_has_the_exit_code_of_the_command() {
                 "And the Danube, from its two springs on?",
             ],
             &over_budget,
+            1,
+        ),
+        (
+            "find",
+            json!({"text": "Vistula"}),
+            &["find", "Vistula"],
+            nothing,
             1,
         ),
         ("fsck", json!({}), &["fsck"], &damage, 3),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LISTED, alone, known_operations, pattern};
+use crate::deeds::advice::Exit;
 use crate::deeds::at::still;
 use crate::deeds::{ApiError, At, Deed, Method, Spelled, WorkProgress, WrittenTime};
 use crate::error::Error;
@@ -363,6 +364,10 @@ impl Method for FindParams {
             alone("offset", &[("exact", self.exact), ("regex", self.regex)])?;
         }
         Ok(())
+    }
+
+    fn exit(answer: &FindAnswer) -> Option<Exit> {
+        answer.found.is_empty().then_some(Exit::NotAllowed)
     }
 
     fn act(self, at: &mut At<'_>) -> Result<FindAnswer, ApiError> {
