@@ -2148,8 +2148,8 @@ class _CommitAnswer(TypedDict):
 class CommitAnswer(_CommitAnswer, total=False):
     """What was committed."""
     budget: Optional[str]
-    """What the budget made of it: fits, over, truncated, waits; none where no budget is set. What names a command
-    (`compact:CMD`) is for the command line to run: here it is `over`."""
+    """What the budget made of it: fits, over, truncated, pruned, waits; none where no budget is set. An action that
+    names a command (`compact:CMD`) is for the command line to run: here the next one is taken."""
 
 
 class _MadeCommit(TypedDict):
