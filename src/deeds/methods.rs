@@ -116,6 +116,7 @@ deeds![
     BranchParams,
     TagParams,
     ConfigParams,
+    CompileParams,
 ];
 
 /// The method of a name.
