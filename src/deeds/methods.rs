@@ -117,6 +117,7 @@ deeds![
     TagParams,
     ConfigParams,
     CompileParams,
+    BlameParams,
 ];
 
 /// The method of a name.
