@@ -118,6 +118,7 @@ deeds![
     ConfigParams,
     CompileParams,
     BlameParams,
+    AuditParams,
 ];
 
 /// The method of a name.
