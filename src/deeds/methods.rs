@@ -119,6 +119,7 @@ deeds![
     CompileParams,
     BlameParams,
     AuditParams,
+    AttestParams,
 ];
 
 /// The method of a name.

@@ -456,15 +456,21 @@ impl Method for FileEditsParams {
     }
 }
 
-/// Which run.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Say what a run was, to be signed
+///
+/// Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
+/// their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
+/// follows from the commits alone, so whoever has them makes the same text again. docs/attest.md says how to verify a
+/// signed one without tract.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AttestParams {
-    /// A branch, session or commit; HEAD unless given.
+    /// The branch, session or commit; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
 }
 
-#[cfg_attr(feature = "cli", derive(clap::Args))]
 /// What a run was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AttestAnswer {
@@ -474,7 +480,6 @@ pub struct AttestAnswer {
 
 impl Method for AttestParams {
     const NAME: &'static str = "attest";
-    const ABOUT: &'static str = "Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.";
     const CHANGES: bool = false;
     type Answer = AttestAnswer;
 
@@ -488,6 +493,11 @@ impl Method for AttestParams {
         let manifest = manifest(at.repo, name, &tip)?.text()?;
         Ok(AttestAnswer { manifest })
     }
+}
+
+impl Deed for AttestParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev"];
 }
 
 /// The manifest of the path to a commit, by the prices that are meant.
