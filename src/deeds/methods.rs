@@ -120,6 +120,7 @@ deeds![
     BlameParams,
     AuditParams,
     AttestParams,
+    CostParams,
 ];
 
 /// The method of a name.

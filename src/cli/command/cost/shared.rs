@@ -5,19 +5,16 @@ use tract::query::{Bearer, BillShare, MessageShare, Shares};
 use tract::render::{Label, Line, row};
 use tract::repo::Repo;
 
-use super::{Row, others_of, shown};
+use super::{Row, others_of};
 use crate::cli::Result;
 use crate::cli::billed::REST;
 use crate::cli::prices::cost_of;
 
-/// How many messages are shown where nobody says how many.
-const MESSAGES: usize = 20;
-
 /// The most expensive messages, as they are listed.
-pub fn by_message(repo: &Repo, shares: &Shares, limit: Option<usize>) -> Result<Vec<Row>> {
+pub fn by_message(repo: &Repo, shares: &Shares, limit: usize) -> Result<Vec<Row>> {
     let mut messages = shares.messages.clone();
     messages.sort_by(|a, b| by_cost(&a.share, &b.share));
-    let others = messages.split_off(shown(limit, MESSAGES).min(messages.len()));
+    let others = messages.split_off(limit.min(messages.len()));
     let told = repo.shared_messages(&messages)?;
     let rows = messages.iter().zip(told).map(|(one, (said, call))| {
         let head = Label::Hash.of(name(one)) + "  " + Label::role(said.role).of(said.role.as_str());
@@ -43,12 +40,12 @@ pub fn by_tool(
     repo: &Repo,
     shares: &Shares,
     encoding: Encoding,
-    limit: Option<usize>,
+    limit: usize,
 ) -> Result<Vec<Row>> {
     let found = repo.shares_by_tool(shares, encoding)?;
     let mut found: Vec<(Bearer, (u64, BillShare))> = found.into_iter().collect();
     found.sort_by(|(_, (_, a)), (_, (_, b))| by_cost(a, b));
-    let others = found.split_off(shown(limit, usize::MAX).min(found.len()));
+    let others = found.split_off(limit.min(found.len()));
     let mut rows: Vec<Row> = found
         .iter()
         .map(|(bearer, (messages, share))| match bearer {
