@@ -121,6 +121,8 @@ deeds![
     AuditParams,
     AttestParams,
     CostParams,
+    ExportParams,
+    ResumeParams,
 ];
 
 /// The method of a name.

@@ -49,6 +49,7 @@ mod recovery;
 mod reduction;
 mod requests;
 mod search;
+mod secrets;
 mod spelled;
 mod transfer;
 mod upkeep;
