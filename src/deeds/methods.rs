@@ -123,6 +123,7 @@ deeds![
     CostParams,
     ExportParams,
     ResumeParams,
+    DoctorParams,
 ];
 
 /// The method of a name.
