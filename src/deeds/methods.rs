@@ -72,6 +72,8 @@ methods![
     PurgeParams,
     FsckParams,
     DoctorParams,
+    DuParams,
+    BackupParams,
     ConfigParams,
 ];
 
@@ -124,6 +126,8 @@ deeds![
     ExportParams,
     ResumeParams,
     DoctorParams,
+    DuParams,
+    BackupParams,
 ];
 
 /// The method of a name.
