@@ -419,12 +419,10 @@ impl CostParams {
         Ok(found)
     }
 
-    /// The rows, the dearest first or days in their order, and the replies that they are of.
-    fn rows(
-        &self,
-        at: &At<'_>,
-        prices: &Prices,
-    ) -> Result<(Vec<CostRow>, Vec<BilledReply>), ApiError> {
+    /// The rows, the dearest first or days in their order; what stands behind them whatever the limit; and the replies that
+    /// they are of.
+    fn rows(&self, at: &At<'_>, prices: &Prices) -> Result<CostRows, ApiError> {
+        let mut behind = None;
         let (tip, is_wanted) = (self.tip(at)?, self.wanted(at)?);
         let by = self.by();
         let (mut rows, replies) = if matches!(by, CostBy::Message | CostBy::Tool) {
@@ -437,8 +435,8 @@ impl CostParams {
                     .collect()
             } else {
                 let own = shares.messages.iter();
-                let own = own.map(|one| CostRow::shared(one.entry.to_string(), &one.share));
-                own.chain([CostRow::shared(REST.to_owned(), &shares.rest)])
+                behind = Some(CostRow::shared(REST.to_owned(), &shares.rest));
+                own.map(|one| CostRow::shared(one.entry.to_string(), &one.share))
                     .collect()
             };
             (rows, shares.replies)
@@ -453,9 +451,12 @@ impl CostParams {
         if by != CostBy::Day {
             rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
         }
-        Ok((rows, replies))
+        Ok((rows, behind, replies))
     }
 }
+
+/// Rows, what stands behind them, and the replies that they are of.
+type CostRows = (Vec<CostRow>, Option<CostRow>, Vec<BilledReply>);
 
 impl Method for CostParams {
     const NAME: &'static str = "cost";
@@ -483,8 +484,9 @@ impl Method for CostParams {
                 misses: found.iter().map(Into::into).collect(),
             });
         }
-        let (mut rows, replies) = self.rows(at, &prices)?;
+        let (mut rows, behind, replies) = self.rows(at, &prices)?;
         let others = rows.split_off(self.listed().min(rows.len()));
+        rows.extend(behind);
         Ok(CostAnswer {
             list,
             total: total(&Bill::of(&replies)),
@@ -509,7 +511,11 @@ fn word(reply: &BilledReply, by: CostBy, calendar: &Calendar) -> String {
         let mut parts = id.split('/');
         let root = parts.next().unwrap_or(id);
         let name = format!("{}{tool}/{root}", RefName::SESSIONS);
-        Some(parts.take_while(|part| is_agent(part)).fold(name, |name, part| name + "/" + part))
+        Some(
+            parts
+                .take_while(|part| is_agent(part))
+                .fold(name, |name, part| name + "/" + part),
+        )
     };
     let word = match by {
         CostBy::Session | CostBy::Message | CostBy::Tool => below(|_| false),

@@ -111,6 +111,12 @@ fn a_request_is_held_to_the_hash_of_its_client() {
     4 requests proved
     note: 1 request without a hash of all that was sent
     ");
+    let asked = |rev: &str| -> serde_json::Value {
+        let params = serde_json::json!({ "for": rev, "verify": true }).to_string();
+        serde_json::from_str(&sandbox.ok(&["api", "compile", &params])).expect("JSON")
+    };
+    assert_eq!(asked(":4")["verified"]["is_proved"], true);
+    assert_eq!(asked(":-1")["verified"]["is_damaged"], false);
     sandbox.ok(&["commit", "-r", "assistant", "-m", "Mine."]);
     assert_snapshot!(sandbox.tract(&["compile", "--for", ":-1", "--verify"]), @"
     exit code: 1
