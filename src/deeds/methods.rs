@@ -128,6 +128,7 @@ deeds![
     DoctorParams,
     DuParams,
     BackupParams,
+    ImportParams,
 ];
 
 /// The method of a name.

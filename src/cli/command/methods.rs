@@ -48,7 +48,7 @@ const WITHOUT: &[(&str, &str)] = &[
 ];
 
 /// What only draws, or says where what is drawn goes.
-const DRAWING: [&str; 9] = [
+const DRAWING: [&str; 10] = [
     "color",
     "force",
     "graph",
@@ -58,6 +58,7 @@ const DRAWING: [&str; 9] = [
     "oneline",
     "output",
     "reverse",
+    "verbose",
 ];
 
 /// The options that no method has, for a reason.
@@ -75,7 +76,7 @@ const TYPED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "branch",
-        &["gone", "here", "limit", "remotes", "tool", "verbose"],
+        &["gone", "here", "limit", "remotes", "tool"],
         "branches lists them",
     ),
     ("commit", &["file", "stdin"], READS),
@@ -87,6 +88,12 @@ const TYPED: &[(&str, &[&str], &str)] = &[
         "what runs for somebody leaves their own settings alone",
     ),
     ("du", &["all"], "the method tells all"),
+    (
+        "import",
+        &["all", "last", "limit", "list"],
+        "sessions lists them, and whoever asks names them",
+    ),
+    ("import", &["hook"], "for a client's hook"),
     ("merge", &["exec", "exec_format", "timeout"], RUNS),
     (
         "push",
@@ -141,7 +148,6 @@ const LEFT: &[(&str, &[&str])] = &[
             "--requests",
             "--since",
             "--until",
-            "--verbose",
             "--zero",
             "operations",
             "rev",
@@ -150,25 +156,8 @@ const LEFT: &[(&str, &[&str])] = &[
             "until_ms",
         ],
     ),
-    (
-        "import",
-        &[
-            "--all",
-            "--hook",
-            "--last",
-            "--limit",
-            "--list",
-            "--paths",
-            "--strict",
-            "--verbose",
-            "new_only",
-            "path",
-            "session",
-        ],
-    ),
     ("reflog", &["--reference"]),
     ("show", &["--full", "--image", "--which"]),
-    ("status", &["--verbose"]),
 ];
 
 /// What only the command has, and what only the method has, of one name.
