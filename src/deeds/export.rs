@@ -7,19 +7,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::files::write_new;
+use super::page::{GuardedPage, PageKind};
 use super::secrets::SecretChoice;
 use super::{ApiError, At, Deed, Method, guard};
 use crate::error::Error;
 use crate::formats::registry::FORMATS;
 use crate::formats::{Format, Resume};
 use crate::hash::CommitHash;
-use crate::ingest::{self, ExportOptions, NewSession, session_format, session_meant};
+use crate::ingest::{self, ExportOptions, NewSession, Scope, session_format, session_meant};
 use crate::model::secret::{Leaving, Secrets};
 
 /// Write a session file, or a page to read
 ///
 /// Messages that were imported and have not changed come back JSON-equal, with their ids and links.
 /// Changed and new messages are written as valid records. Hidden messages are left out.
+///
+/// The format html is one self-contained page for a browser: the whole conversation, with hidden
+/// messages folded under their marker. The format markdown is the same as text.
 ///
 /// Where secrets are found, nothing is written unless `redact` or `allow_secrets` is given. `anonymous` is for what is
 /// shared with others: one person has one other name in all that is written, whatever the spelling. First names alone, and
@@ -31,9 +35,7 @@ pub struct ExportParams {
     /// The commit whose context is written; HEAD unless given
     #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// One of the formats that import reads; by default the session's own. On the command line also html or markdown:
-    /// one self-contained page for a browser, or a text, with the whole conversation, hidden messages folded under their
-    /// marker
+    /// One of the formats that import reads, html or markdown; by default the session's own
     #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
     pub format: Option<String>,
     /// Write [redacted:KIND] in place of secrets
@@ -59,7 +61,7 @@ pub struct ExportAnswer {
     pub content: String,
     /// How many messages are as they came in.
     pub untouched: u64,
-    /// How many were written anew.
+    /// How many were written anew, or stand on a page.
     pub written: u64,
     /// What the format could not hold, or what was left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +100,11 @@ impl ExportParams {
         self.secrets().leaving(secrets)
     }
 
+    /// The form of a page, where that is asked for and not a session's file.
+    pub fn page(&self) -> Option<PageKind> {
+        self.format.as_deref().and_then(PageKind::named)
+    }
+
     /// How the session's file is written.
     ///
     /// # Errors
@@ -130,8 +137,19 @@ impl Method for ExportParams {
 
     fn act(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
         let commit = self.commit(at)?;
-        let options = self.options(at, &commit)?;
         let secrets = self.finder(at, &commit)?;
+        if let Some(form) = self.page() {
+            let (of, leaving) = ((at.repo, &commit), self.leaving(&secrets));
+            let page = GuardedPage::of(of, Scope::All, form, leaving, &at.calendar())?;
+            return Ok(ExportAnswer {
+                format: form.as_str(),
+                content: String::from_utf8_lossy(&page.bytes).into_owned(),
+                untouched: 0,
+                written: page.messages as u64,
+                remarks: Vec::new(),
+            });
+        }
+        let options = self.options(at, &commit)?;
         let mut make = |out: &mut dyn Write| ingest::export(at.repo, &commit, &options, out);
         let (of, leaving) = ((at.repo, &commit), self.leaving(&secrets));
         let mut bytes = Vec::new();

@@ -22,6 +22,7 @@
 //! Deliberately absent: any door's own protocol, and layout: an answer is facts.
 
 pub mod advice;
+pub mod as_read;
 mod at;
 mod audit;
 mod bisect;
@@ -44,6 +45,7 @@ mod memory;
 mod method;
 mod methods;
 mod mismatch;
+pub mod page;
 mod provenance;
 mod recovery;
 mod reduction;

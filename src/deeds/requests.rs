@@ -262,7 +262,10 @@ pub struct CompileParams {
     pub rev: Option<String>,
     /// The request that this reply answered
     #[serde(rename = "for")]
-    #[cfg_attr(feature = "cli", arg(long = "for", value_name = "REV", conflicts_with = "rev"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long = "for", value_name = "REV", conflicts_with = "rev")
+    )]
     pub reply: Option<String>,
     /// openai, responses, anthropic or text
     #[schemars(with = "Option<String>")]

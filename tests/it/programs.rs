@@ -363,6 +363,39 @@ fn an_import_takes_files_and_folders_and_can_be_strict() {
     );
 }
 
+#[test]
+fn a_program_gets_the_page_that_people_get() {
+    let sandbox =
+        Sandbox::with_messages(&[("user", "How deep is the Rhine?"), ("assistant", "Deep.")]);
+    for format in ["html", "markdown"] {
+        let page = ask(&sandbox, "export", json!({ "format": format }));
+        assert_eq!(page["content"], sandbox.ok(&["export", "--format", format]));
+        assert_eq!(
+            (&page["format"], &page["written"]),
+            (&json!(format), &json!(2))
+        );
+    }
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        &format!("My key is {}", crate::secrets::github(1)),
+    ]);
+    let told = sandbox.tract(&["api", "export", r#"{"format": "html"}"#]);
+    assert!(told.contains("leaks"), "{told}");
+    let page = ask(
+        &sandbox,
+        "export",
+        json!({ "format": "html", "redact": true }),
+    );
+    assert!(
+        page["content"]
+            .as_str()
+            .is_some_and(|it| it.contains("[redacted:"))
+    );
+}
+
 /// What a program is told is what people are shown.
 #[test]
 fn both_doors_say_the_same() {

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tract::Error;
+use tract::deeds::page::GuardedPage;
 use tract::deeds::{At, ExportParams, guard};
 use tract::ingest::{Scope, export};
 use tract::render::{grouped, plural};
 
-use crate::cli::page::{self, Guarded};
 use crate::cli::{App, Result, leaks, private};
 
 #[derive(Debug, clap::Args)]
@@ -36,9 +36,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let commit = deed.commit(&at)?;
     let secrets = deed.finder(&at, &commit)?;
     let leaving = deed.leaving(&secrets);
-    if let Some(kind) = deed.format.as_deref().and_then(page::Kind::named) {
+    if let Some(form) = deed.page() {
         drop(at);
-        let page = Guarded::of((&repo, &commit), Scope::All, kind, leaving, app)?;
+        let page = GuardedPage::of((&repo, &commit), Scope::All, form, leaving, &app.calendar())?;
         return to_read(&page, args, app);
     }
     let options = deed.options(&at, &commit)?;
@@ -73,7 +73,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 }
 
 /// Writes a page.
-fn to_read(page: &Guarded, args: &Args, app: &mut App) -> Result<()> {
+fn to_read(page: &GuardedPage, args: &Args, app: &mut App) -> Result<()> {
     match &args.output {
         None => app.ui.out().write_all(&page.bytes)?,
         Some(path) => {

@@ -66,7 +66,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     });
     let line = format!("{change}{}", lines.collect::<Vec<_>>().join(" && "));
     if args.run {
-        let failed = commands.iter().find_map(|words| ran(words, cwd.as_ref()).err());
+        let failed = commands
+            .iter()
+            .find_map(|words| ran(words, cwd.as_ref()).err());
         let Some(what) = failed else { return Ok(()) };
         let hint = format!("the session was written; it goes on with: {line}");
         return Err(Failure::refused(what).with_hint(hint));

@@ -276,8 +276,13 @@ impl Host for App {
         note: &mut dyn FnMut(&Path) -> Result<Option<BackupNote>, ApiError>,
         make: &mut dyn FnMut(&Path) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
-        private::place(path, force, |draft| Ok(note(draft)?), |draft| Ok(make(draft)?))
-            .map_err(fault)
+        private::place(
+            path,
+            force,
+            |draft| Ok(note(draft)?),
+            |draft| Ok(make(draft)?),
+        )
+        .map_err(fault)
     }
 
     fn with_peer(

@@ -83,7 +83,8 @@ impl BackupParams {
             answer = Some(BackupAnswer::from(&found));
             Ok(())
         };
-        at.host.place_file(&path, self.force, &mut note, &mut make)?;
+        at.host
+            .place_file(&path, self.force, &mut note, &mut make)?;
         answer.ok_or_else(|| ApiError::refused("no backup was made"))
     }
 }
