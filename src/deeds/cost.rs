@@ -1,5 +1,6 @@
 //! What replies cost, and how a provider's cache stands.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use crate::hash::CommitHash;
 use crate::ingest::{CachedReply, MissCause, Misses, misses};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
-use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse, bills};
+use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, bills};
 use crate::render::Calendar;
 use crate::render::calendar::Edge;
 use crate::repo::Repo;
@@ -303,6 +304,18 @@ pub struct CostRow {
     pub name: String,
     /// How many replies; of a message, in how many requests it was sent.
     pub replies: u64,
+    /// Of a tool's results and other messages: how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
+    /// Of a message: who speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
+    /// One line of it. What somebody else wrote: escape it before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// The call that it answers. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// How many of them have no price. They are not in the sum.
     pub unpriced: u64,
     /// In US dollars.
@@ -319,13 +332,19 @@ impl CostRow {
             unpriced: bill.unpriced,
             dollars: bill.dollars,
             counted: bill.usage.into(),
+            ..Self::default()
         }
     }
 
-    /// What some rows come to.
-    fn sum(name: &str, rows: &[Self]) -> Self {
+    /// What all of these replies come to.
+    pub fn total<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Self {
+        Self::of("total".to_owned(), &Bill::of(replies))
+    }
+
+    /// What rows come to that are not told, where there are any, and how many they are.
+    fn others(rows: &[Self]) -> Option<(Self, usize)> {
         let mut sum = Self {
-            name: name.to_owned(),
+            name: "others".to_owned(),
             ..Self::default()
         };
         for row in rows {
@@ -334,7 +353,7 @@ impl CostRow {
             sum.dollars += row.dollars;
             sum.counted.plus(&row.counted);
         }
-        sum
+        (!rows.is_empty()).then_some((sum, rows.len()))
     }
 
     fn shared(name: String, share: &BillShare) -> Self {
@@ -344,17 +363,38 @@ impl CostRow {
             unpriced: share.unpriced(),
             dollars: share.dollars(),
             counted: share.usage().into(),
+            ..Self::default()
         }
     }
 
-    fn of_share(bearer: Bearer, share: &BillShare) -> Self {
-        let name = match bearer {
-            Bearer::Tool(name) => name,
-            Bearer::Messages => OTHERS.to_owned(),
-            Bearer::Rest => REST.to_owned(),
+    fn of_bearer(bearer: Bearer, (messages, share): (u64, BillShare)) -> Self {
+        let (name, messages) = match bearer {
+            Bearer::Tool(name) => (name, Some(messages)),
+            Bearer::Messages => (OTHERS.to_owned(), Some(messages)),
+            Bearer::Rest => (REST.to_owned(), None),
         };
-        Self::shared(name, share)
+        let row = Self::shared(name, &share);
+        Self { messages, ..row }
     }
+
+    /// The most expensive first; where nobody knows a price, the one of most tokens.
+    fn by_cost(&self, other: &Self) -> Ordering {
+        let dearer = other.dollars.total_cmp(&self.dollars);
+        let tokens = |row: &Self| row.counted.input_tokens;
+        dearer.then_with(|| tokens(other).cmp(&tokens(self)))
+    }
+}
+
+/// What replies cost, row by row.
+pub struct CostList {
+    /// The rows, the dearest first; days in their order.
+    pub rows: Vec<CostRow>,
+    /// What was no message in what messages are told of: it stands behind them, whatever the limit.
+    pub rest: Option<CostRow>,
+    /// What the rows come to that the limit leaves out, and how many they are.
+    pub others: Option<(CostRow, usize)>,
+    /// The replies that they are of.
+    pub replies: Vec<BilledReply>,
 }
 
 /// How many messages are told where nobody says how many.
@@ -362,11 +402,7 @@ const MESSAGES: usize = 20;
 
 impl CostParams {
     /// The commit on whose path replies count, where one is named.
-    ///
-    /// # Errors
-    ///
-    /// As [`At::resolve`].
-    pub fn tip(&self, at: &At<'_>) -> Result<Option<CommitHash>, ApiError> {
+    fn tip(&self, at: &At<'_>) -> Result<Option<CommitHash>, ApiError> {
         self.rev
             .as_deref()
             .map(|rev| at.resolve(Some(rev)))
@@ -379,7 +415,7 @@ impl CostParams {
     }
 
     /// How many rows are told; the rest are one.
-    pub fn listed(&self) -> usize {
+    fn listed(&self) -> usize {
         match (self.limit, self.by()) {
             (Some(0), _) => usize::MAX,
             (Some(limit), _) => limit,
@@ -389,11 +425,7 @@ impl CostParams {
     }
 
     /// Which replies count, by their time.
-    ///
-    /// # Errors
-    ///
-    /// Where what is said of the time is none.
-    pub fn wanted(&self, at: &At<'_>) -> Result<impl Fn(&BilledReply) -> bool + use<>, ApiError> {
+    fn wanted(&self, at: &At<'_>) -> Result<impl Fn(&BilledReply) -> bool + use<>, ApiError> {
         let calendar = at.calendar();
         let read = |time: &Option<Spelled<WrittenTime>>, edge| {
             let time = time.as_ref().map(|time| time.0.read(&calendar, edge));
@@ -411,7 +443,7 @@ impl CostParams {
     ///
     /// # Errors
     ///
-    /// As [`CostParams::tip`] and [`CostParams::wanted`]; the store's.
+    /// Where `rev`, `since` or `until` are none; the store's.
     pub fn missed(&self, at: &At<'_>, prices: &Prices) -> Result<Misses, ApiError> {
         let mut found = misses(at.repo, self.tip(at)?.as_ref(), prices)?;
         let is_wanted = self.wanted(at)?;
@@ -419,44 +451,75 @@ impl CostParams {
         Ok(found)
     }
 
-    /// The rows, the dearest first or days in their order; what stands behind them whatever the limit; and the replies that
-    /// they are of.
-    fn rows(&self, at: &At<'_>, prices: &Prices) -> Result<CostRows, ApiError> {
-        let mut behind = None;
-        let (tip, is_wanted) = (self.tip(at)?, self.wanted(at)?);
-        let by = self.by();
-        let (mut rows, replies) = if matches!(by, CostBy::Message | CostBy::Tool) {
+    /// What they cost, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Where `rev`, `since` or `until` are none; the store's.
+    pub fn table(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
+        let (tip, is_wanted, by) = (self.tip(at)?, self.wanted(at)?, self.by());
+        if by == CostBy::Message {
+            return self.messages(at, tip.as_ref(), prices, &is_wanted);
+        }
+        let (mut rows, replies) = if by == CostBy::Tool {
             let encoding = at.encoding()?;
             let shares = at.repo.shares(tip.as_ref(), prices, encoding, &is_wanted)?;
-            let rows: Vec<CostRow> = if by == CostBy::Tool {
-                let tools = at.repo.shares_by_tool(&shares, encoding)?.into_iter();
-                tools
-                    .map(|(bearer, (_, share))| CostRow::of_share(bearer, &share))
-                    .collect()
-            } else {
-                let own = shares.messages.iter();
-                behind = Some(CostRow::shared(REST.to_owned(), &shares.rest));
-                own.map(|one| CostRow::shared(one.entry.to_string(), &one.share))
-                    .collect()
-            };
-            (rows, shares.replies)
+            let rows = at.repo.shares_by_tool(&shares, encoding)?.into_iter();
+            let rows = rows.map(|(bearer, found)| CostRow::of_bearer(bearer, found));
+            (rows.collect::<Vec<_>>(), shares.replies)
         } else {
             let mut replies = at.repo.billed(tip.as_ref(), prices)?;
             replies.retain(is_wanted);
             let calendar = at.calendar();
             let rows = bills(&replies, |reply| word(reply, by, &calendar)).into_iter();
             let rows = rows.map(|(name, bill)| CostRow::of(name, &bill));
-            (rows.collect::<Vec<_>>(), replies)
+            (rows.collect(), replies)
         };
         if by != CostBy::Day {
-            rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
+            rows.sort_by(CostRow::by_cost);
         }
-        Ok((rows, behind, replies))
+        let left = rows.split_off(self.listed().min(rows.len()));
+        Ok(CostList {
+            others: CostRow::others(&left),
+            rest: None,
+            rows,
+            replies,
+        })
+    }
+
+    fn messages(
+        &self,
+        at: &At<'_>,
+        tip: Option<&CommitHash>,
+        prices: &Prices,
+        is_wanted: &dyn Fn(&BilledReply) -> bool,
+    ) -> Result<CostList, ApiError> {
+        let mut shares = at.repo.shares(tip, prices, at.encoding()?, is_wanted)?;
+        let all = std::mem::take(&mut shares.messages).into_iter();
+        let row = |one: &MessageShare| CostRow::shared(one.entry.to_string(), &one.share);
+        let mut all: Vec<(CostRow, MessageShare)> = all.map(|one| (row(&one), one)).collect();
+        all.sort_by(|(a, _), (b, _)| a.by_cost(b));
+        let left = all.split_off(self.listed().min(all.len()));
+        let left: Vec<CostRow> = left.into_iter().map(|(row, _)| row).collect();
+        let (rows, listed): (Vec<CostRow>, Vec<MessageShare>) = all.into_iter().unzip();
+        let told = at.repo.shared_messages(&listed)?;
+        let rows = rows.into_iter().zip(told);
+        let rows = rows.map(|(row, (said, call))| CostRow {
+            role: Some(said.role.as_str()),
+            preview: Some(said.preview),
+            call,
+            ..row
+        });
+        let rest = (shares.rest != BillShare::default())
+            .then(|| CostRow::shared(REST.to_owned(), &shares.rest));
+        Ok(CostList {
+            others: CostRow::others(&left),
+            rows: rows.collect(),
+            rest,
+            replies: shares.replies,
+        })
     }
 }
-
-/// Rows, what stands behind them, and the replies that they are of.
-type CostRows = (Vec<CostRow>, Option<CostRow>, Vec<BilledReply>);
 
 impl Method for CostParams {
     const NAME: &'static str = "cost";
@@ -473,25 +536,22 @@ impl Method for CostParams {
 
     fn act(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
         let (prices, list) = (prices(at.repo)?, price_list(at.repo)?);
-        let total = |bill: &Bill| CostRow::of("total".to_owned(), bill);
         if self.misses {
             let found = self.missed(at, &prices)?.replies;
             return Ok(CostAnswer {
                 list,
-                total: total(&Bill::of(found.iter().map(|row| &row.reply))),
+                total: CostRow::total(found.iter().map(|row| &row.reply)),
                 rows: Vec::new(),
                 others: None,
                 misses: found.iter().map(Into::into).collect(),
             });
         }
-        let (mut rows, behind, replies) = self.rows(at, &prices)?;
-        let others = rows.split_off(self.listed().min(rows.len()));
-        rows.extend(behind);
+        let found = self.table(at, &prices)?;
         Ok(CostAnswer {
             list,
-            total: total(&Bill::of(&replies)),
-            others: (!others.is_empty()).then(|| CostRow::sum("others", &others)),
-            rows,
+            total: CostRow::total(&found.replies),
+            rows: found.rows.into_iter().chain(found.rest).collect(),
+            others: found.others.map(|(row, _)| row),
             misses: Vec::new(),
         })
     }

@@ -1,17 +1,15 @@
 //! `tract cost`: what replies cost.
 
 mod misses;
-mod shared;
 
-use std::cmp::Ordering;
+use tract::deeds::{At, CostBy, CostRow, Counted};
+use tract::model::Role;
+use tract::query::bills;
+use tract::render::{Label, Line, grouped, plural, rounded, row, table};
 
-use tract::deeds::{At, CostBy};
-use tract::model::Usage;
-use tract::query::{Bill, BilledReply, bills};
-use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
-
+use crate::cli::billed::{self, NOBODY, OTHERS, REST};
 use crate::cli::prices::{cost_of, prices, untiered};
-use crate::cli::{App, Result, billed};
+use crate::cli::{App, Result};
 
 pub use tract::deeds::CostParams as Args;
 
@@ -24,31 +22,28 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         drop(at);
         return misses::tell(&found, &prices, &list, app);
     }
-    let (tip, is_wanted, by) = (args.tip(&at)?, args.wanted(&at)?, args.by());
+    let (by, found) = (args.by(), args.table(&at, &prices)?);
     drop(at);
-    let (rows, mut replies) = match by {
-        CostBy::Tool | CostBy::Message => {
-            let encoding = app.encoding(&repo)?;
-            let shares = repo.shares(tip.as_ref(), &prices, encoding, &is_wanted)?;
-            let rows = match by {
-                CostBy::Tool => shared::by_tool(&repo, &shares, encoding, args.listed())?,
-                _ => shared::by_message(&repo, &shares, args.listed())?,
-            };
-            (rows, shares.replies)
-        }
-        by => {
-            let mut replies = repo.billed(tip.as_ref(), &prices)?;
-            replies.retain(is_wanted);
-            let rows = by_word(&replies, by, args.listed(), &app.calendar());
-            (rows, replies)
-        }
-    };
+    let mut replies = found.replies;
     if replies.is_empty() {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
-    let total = Bill::of(&replies);
-    let total = Row::of(Label::Strong.of("total"), &total);
+    let total = CostRow::total(&replies);
+    let rows = found.rows.iter().map(|row| Row::of(head(row, by), row, by));
+    let others = found.others.iter().map(|(row, count)| Row {
+        count: match by {
+            CostBy::Tool | CostBy::Message => None,
+            _ => Some(row.replies),
+        },
+        ..Row::of(others_of(*count), row, by)
+    });
+    let rest = found.rest.iter().map(|row| Row::of(REST.into(), row, by));
+    let total = Row {
+        count: Some(total.replies),
+        ..Row::of(Label::Strong.of("total"), &total, by)
+    };
+    let rows = rows.chain(others).chain(rest).chain([total]);
     let (mut cells, mut ends) = (Vec::new(), Vec::new());
     if app.ui.is_terminal() {
         let what = match by {
@@ -60,7 +55,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         cells.push(heading.map(|word| Label::Dim.of(word)).to_vec());
         ends.push(Line::new());
     }
-    for row in rows.into_iter().chain([total]) {
+    for row in rows {
         cells.push(row.cells());
         ends.push(row.more);
     }
@@ -91,33 +86,25 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     Ok(())
 }
 
-/// The rows of replies by a word that each has.
-fn by_word(replies: &[BilledReply], by: CostBy, limit: usize, calendar: &Calendar) -> Vec<Row> {
-    let word = |reply: &BilledReply| match by {
-        CostBy::Agent => billed::agent(reply),
-        CostBy::Day => billed::day(reply, calendar),
-        CostBy::Model => billed::model(reply),
-        CostBy::Directory => billed::directory(reply),
-        CostBy::Client => billed::client(reply),
-        CostBy::Session | CostBy::Tool | CostBy::Message => billed::session(reply),
-    };
-    let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
-    if by != CostBy::Day {
-        rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
+/// What a row is called.
+fn head(row: &CostRow, by: CostBy) -> Line {
+    let name = row.name.as_str();
+    if let Some(role) = row.role.and_then(|role| role.parse::<Role>().ok()) {
+        let hash = match name.split_once('#') {
+            Some((commit, index)) => format!("{commit:.7}#{index}"),
+            None => format!("{name:.7}"),
+        };
+        return Label::Hash.of(hash) + "  " + Label::role(role).of(role.as_str());
     }
-    let others = rows.split_off(rows.len().min(limit));
-    let mut rows: Vec<Row> = rows
-        .iter()
-        .map(|(word, bill)| Row::of(Label::Text.quote(word), bill))
-        .collect();
-    if !others.is_empty() {
-        let mut sum = Bill::default();
-        for (_, bill) in &others {
-            sum.plus(bill);
-        }
-        rows.push(Row::of(others_of(others.len()), &sum));
+    match by {
+        CostBy::Session | CostBy::Agent => Label::Text.quote(&billed::shown_session(name)),
+        CostBy::Tool if name.is_empty() => "(results without a call)".into(),
+        CostBy::Tool if [REST, OTHERS].contains(&name) => name.into(),
+        CostBy::Tool => Label::Tool.quote(name),
+        CostBy::Day if name.is_empty() => "(no time)".into(),
+        _ if name.is_empty() => NOBODY.into(),
+        _ => Label::Text.quote(name),
     }
-    rows
 }
 
 /// What stands for rows that are not shown.
@@ -130,7 +117,7 @@ struct Row {
     head: Line,
     /// How many replies, messages or requests; none: nobody asks.
     count: Option<u64>,
-    usage: Usage,
+    usage: Counted,
     /// What it cost, as it is shown.
     cost: String,
     /// What stands behind that.
@@ -138,13 +125,17 @@ struct Row {
 }
 
 impl Row {
-    fn of(head: Line, bill: &Bill) -> Self {
+    fn of(head: Line, row: &CostRow, by: CostBy) -> Self {
+        let said = row.preview.as_deref();
         Self {
             head,
-            count: Some(bill.replies),
-            usage: bill.usage,
-            cost: cost_of(bill.dollars, bill.unpriced, bill.replies),
-            more: Line::new(),
+            count: match by {
+                CostBy::Tool => row.messages,
+                _ => Some(row.replies),
+            },
+            usage: row.counted,
+            cost: cost_of(row.dollars, row.unpriced, row.replies),
+            more: said.map_or_else(Line::new, |said| row::said(row.call.as_deref(), said, None)),
         }
     }
 
