@@ -100,8 +100,8 @@ impl Method for BackupParams {
         let done = self.carry_out(at, &mut |step| {
             goes_on(match step {
                 BackupStep::Copying(done, all) => WorkProgress {
-                    done: done as u64,
-                    total: Some(all as u64),
+                    done,
+                    total: Some(all),
                 },
                 BackupStep::Checking(done) => WorkProgress { done, total: None },
             });
