@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::advice::Exit;
 use super::{ApiError, At, Deed, Method, WorkProgress};
 use crate::error::Error;
 use crate::formats::Format;
@@ -303,6 +304,10 @@ impl Method for ImportParams {
             _ => return Ok(()),
         };
         Err(ApiError::params(what))
+    }
+
+    fn exit(answer: &ImportAnswer) -> Option<Exit> {
+        (answer.problem_count > 0).then_some(Exit::Damaged)
     }
 
     fn act(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {

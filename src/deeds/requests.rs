@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::advice::Exit;
 use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::context::Context;
@@ -411,6 +412,14 @@ impl Method for CompileParams {
             _ => return Ok(()),
         };
         Err(ApiError::params(what))
+    }
+
+    fn exit(answer: &CompileAnswer) -> Option<Exit> {
+        let verified = answer.verified.as_ref().filter(|it| !it.is_proved)?;
+        Some(match verified.is_damaged {
+            true => Exit::Damaged,
+            false => Exit::NotAllowed,
+        })
     }
 
     fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
