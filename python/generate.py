@@ -30,7 +30,6 @@ POSITIONAL = {
     "bundle": ["file", "what"],
     "diff": ["before", "after"],
     "read": ["rev", "last"],
-    "import": ["path"],
 }
 # Their answer is made pleasant by hand, in `_repo.py`: what they give there, and in `_aio.py`.
 BY_HAND = {"compile"}

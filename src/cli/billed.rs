@@ -13,6 +13,10 @@ use super::listing;
 const DAYS: usize = 1_100;
 /// What has no name.
 pub const NOBODY: &str = "(none)";
+/// What is of no session.
+const NO_SESSION: &str = "(no session)";
+/// What is no result of a tool, among tools.
+pub const OTHERS: &str = "(other messages)";
 /// What is no message, among messages and tools.
 pub const REST: &str = "(system prompt and tools)";
 
@@ -22,9 +26,14 @@ pub fn session(reply: &BilledReply) -> String {
     named(reply, true, |_| false)
 }
 
-/// The sub-agent, or else the session, that a reply is of.
-pub fn agent(reply: &BilledReply) -> String {
-    named(reply, true, is_agent)
+/// A session by its ref, with the sub-agent below it, if there is one.
+pub fn shown_session(name: &str) -> String {
+    let mut parts = name.match_indices('/').map(|(at, _)| at);
+    let (root, below) = name.split_at(parts.nth(3).unwrap_or(name.len()));
+    match root.parse() {
+        Ok(root) => listing::shown_name(&root, true) + below,
+        Err(_) => NO_SESSION.to_owned(),
+    }
 }
 
 /// The same with the session's whole id.
@@ -44,7 +53,7 @@ fn is_agent(below: &str) -> bool {
 /// The session of a reply, and what stands below it as long as that is `wanted`.
 fn named(reply: &BilledReply, short: bool, wanted: impl Fn(&str) -> bool) -> String {
     let Some((tool, id)) = reply.session.as_ref().and_then(RefName::as_session) else {
-        return "(no session)".to_owned();
+        return NO_SESSION.to_owned();
     };
     let mut below = id.split('/');
     let root = below.next().unwrap_or(id);

@@ -4,16 +4,18 @@ use std::io::Write;
 use std::path::Path;
 
 use tract::Error;
+use tract::deeds::page::{GuardedPage, PageKind, numbered, title_of};
 use tract::ingest::{Conversation, PartSize, Scope, Start, tree_of_file};
 use tract::model::secret::Leaving;
 use tract::render::chat::{Chat, ChatMessage, Pen};
+use tract::render::html::PageFrame;
+use tract::render::page::ConversationPage;
 use tract::render::{Label, plural};
 use tract::repo::Repo;
 use tract::tree::{NodeId, Tree, json};
 
 use super::in_memory::{self, Found};
-use super::page::{self, numbered};
-use super::{App, Failure, Result};
+use super::{App, Failure, Result, leaks};
 
 /// How many messages a window shows, where nobody says.
 pub const WINDOW: usize = 50;
@@ -38,11 +40,11 @@ pub enum Form {
 
 impl Form {
     /// The page that it is, if it is one.
-    fn page(self) -> Option<page::Kind> {
+    fn page(self) -> Option<PageKind> {
         match self {
             Self::Plain | Self::Tree => None,
-            Self::Html => Some(page::Kind::Html),
-            Self::Markdown => Some(page::Kind::Markdown),
+            Self::Html => Some(PageKind::Html),
+            Self::Markdown => Some(PageKind::Markdown),
         }
     }
 }
@@ -89,7 +91,11 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<()> {
     if let Some(kind) = form.page() {
         let secrets = app.secrets()?;
         let leaving = Leaving::Refused(&secrets);
-        return page::to_output((&repo, &tip), scope, kind, leaving, app).map_err(export_it);
+        let page = GuardedPage::of((&repo, &tip), scope, kind, leaving, &app.calendar());
+        let page = page.map_err(|error| export_it(error.into()))?;
+        app.ui.out().write_all(&page.bytes)?;
+        leaks::tell(&page.redacted, app);
+        return Ok(());
     }
     let conversation = Conversation::open(&repo, &tip, scope)?;
     let conversation = conversation.going_on(repo.is_under_way(&tip, app.now())?);
@@ -97,6 +103,13 @@ pub fn show(what: &str, which: Which, form: Form, app: &mut App) -> Result<()> {
         return tree(&conversation.replay(&repo)?.tree, app);
     }
     whole(&conversation, &repo, app)
+}
+
+/// The page of a file's tree, as data.
+fn of_tree(tree: &Tree, kind: PageKind, app: &mut App) -> Result<()> {
+    let title = title_of(tree);
+    let page = ConversationPage::bare(&title);
+    Ok(kind.write(&PageFrame::ALONE, &page, tree, app.ui.out())?)
 }
 
 /// What makes a page without secrets is another command.
@@ -155,7 +168,7 @@ fn of_file(what: &str, path: &Path, form: Form, app: &mut App) -> Result<()> {
         error => error.into(),
     })?;
     match (form, form.page()) {
-        (_, Some(kind)) => page::of_tree(&found, kind, app),
+        (_, Some(kind)) => of_tree(&found, kind, app),
         (Form::Tree, _) => tree(&found, app),
         _ => chat(&found, &|_| None, &mut Pen::default(), app),
     }

@@ -5,7 +5,6 @@
 
 mod answer;
 mod app;
-mod as_read;
 mod billed;
 mod bisecting;
 mod blamed;
@@ -41,7 +40,6 @@ mod merging;
 mod moment;
 mod named;
 mod outcome;
-mod page;
 mod pager;
 mod pause;
 mod peer;

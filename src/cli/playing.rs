@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use tract::deeds::page::numbered;
 use tract::ingest::{Conversation, Player, Start};
 use tract::model::Millis;
 
 use super::conversation::{self, Form, Which};
 use super::live::Live;
-use super::page::numbered;
 use super::pause::{Over, Pause};
 use super::{App, Failure, Result};
 

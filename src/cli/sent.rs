@@ -1,9 +1,8 @@
 //! The requests that clients recorded, for people: listed, and held to their hashes.
 
-use tract::deeds::{ListedRequest, LogAnswer, UNSAID, problem};
-use tract::formats::shared::sent::{Lack, Proof, short};
+use tract::deeds::{ListedRequest, LogAnswer, VerifiedRequest};
+use tract::formats::shared::sent::short;
 use tract::model::Millis;
-use tract::query::AnsweredRequest;
 use tract::render::{Label, Line, amount, table};
 
 use super::failure::Exit;
@@ -42,26 +41,17 @@ pub fn list(answer: &LogAnswer, app: &mut App) -> Result<()> {
 }
 
 /// Says whether a request is what was sent.
-pub fn verify(recorded: Option<AnsweredRequest>, app: &mut App) -> Result<()> {
-    let Some(AnsweredRequest { request, problems }) = recorded else {
-        let failure = Failure::refused("no request is recorded for this reply");
-        return Err(failure.with_hint("tract compile --for REV makes it of the messages"));
-    };
-    let digest = request.digest.as_deref().map_or("", short);
-    let (why, exit) = match request.proof.unwrap_or(Err(Lack::Record)) {
-        Ok(Proof::Equal) => {
-            let proved = format!("proved: equal to the client's hash {digest}");
-            return Ok(app.ui.print(proved)?);
-        }
-        Ok(Proof::Other) => {
-            let other = format!("the client's hash is {digest}, and its records make another");
-            (other, Exit::Damaged)
-        }
-        Ok(Proof::Unsaid) => (UNSAID.to_owned(), Exit::NotAllowed),
-        Err(lack) => (lack.to_string(), Exit::Damaged),
+pub fn verify(verified: &VerifiedRequest, app: &mut App) -> Result<()> {
+    let Some(why) = &verified.why else {
+        let digest = verified.digest.as_deref().map_or("", short);
+        let proved = format!("proved: equal to the client's hash {digest}");
+        return Ok(app.ui.print(proved)?);
     };
     app.ui
         .print(Label::Text.quote(&format!("not proved: {why}")))?;
-    problems.iter().for_each(|it| app.ui.notice(problem(it)));
-    Err(Failure::Quiet(exit))
+    verified.problems.iter().for_each(|it| app.ui.notice(it));
+    Err(Failure::Quiet(match verified.is_damaged {
+        true => Exit::Damaged,
+        false => Exit::NotAllowed,
+    }))
 }

@@ -21,8 +21,6 @@ pub struct WrittenSession {
     pub place: PathBuf,
     /// Its id.
     pub id: String,
-    /// What was left out or put otherwise.
-    pub remarks: Vec<String>,
 }
 
 /// Writes one that will run in the directory `cwd`, and remembers whose context it has. `what` is the command, for the
@@ -56,12 +54,11 @@ pub fn write(
             "HOME is not set, so {format}'s directory is not known"
         ))
     })?;
-    let (bytes, remarks) = resume(repo, commit, &session)?;
+    let (bytes, _) = resume(repo, commit, &session)?;
     write_new(&place, &bytes)?;
     Ok(WrittenSession {
         place,
         id: session.id,
-        remarks,
     })
 }
 

@@ -15,7 +15,7 @@ use crate::model::{Encoding, Millis};
 use crate::query::TokenBudget;
 use crate::render::calendar::Edge;
 use crate::render::{Calendar, Share, shell_word};
-use crate::repo::{Call, Expect, On, Repo};
+use crate::repo::{BackupNote, Call, Expect, On, Repo};
 use crate::rewrite::Prune;
 use crate::rewrite::SurgeryOptions;
 use crate::sync::Peer;
@@ -67,6 +67,15 @@ pub trait Host {
         Err(ApiError::refused("this host is in no directory"))
     }
 
+    /// Whether secrets may go on in a session of a tool on this machine, where a request does not say.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn resumes_secrets(&self) -> Result<bool, ApiError> {
+        Ok(false)
+    }
+
     /// Where a repository is that no remote is named for; none where what was typed is no address.
     ///
     /// # Errors
@@ -98,6 +107,31 @@ pub trait Host {
     /// In the door's words.
     fn write_file(&self, path: &Path, force: bool, bytes: &[u8]) -> Result<(), ApiError> {
         files::write(path, force, bytes)
+    }
+
+    /// Where a file is that was named.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words.
+    fn path(&self, named: &Path) -> Result<PathBuf, ApiError> {
+        Ok(named.to_owned())
+    }
+
+    /// Lets `make` fill a file under another name, which gets its own when it is whole, over one that is there only with
+    /// `force`. `note` hears that name before, and what it gives lasts until then.
+    ///
+    /// # Errors
+    ///
+    /// In the door's words, and what the two fail with.
+    fn place_file(
+        &self,
+        path: &Path,
+        force: bool,
+        note: &mut dyn FnMut(&Path) -> Result<Option<BackupNote>, ApiError>,
+        make: &mut dyn FnMut(&Path) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        files::place(path, force, note, make)
     }
 
     /// Reaches another repository at an address, and works with it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Deed, Method};
 use crate::hash::CommitHash;
 use crate::model::Operation;
 use crate::query::LogOptions;
@@ -13,15 +13,25 @@ use crate::render::edit::changed_files;
 /// How many findings are given unless somebody says.
 const FINDINGS: usize = 20;
 
-/// Which compaction.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// What a compaction took away, and what of it is still said
+///
+/// Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
+/// are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
+/// other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
+/// listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
+/// restore HASH brings it back. No model is asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AuditParams {
-    /// The compaction, truncation or clear; the newest on the path to HEAD unless given.
+    /// The compaction, truncation or clear; the newest on this branch unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "COMPACTION"))]
     pub rev: Option<String>,
-    /// Whose newest compaction, truncation or clear, and where things are to be said still; HEAD's path unless given.
+    /// Whose newest compaction, truncation or clear, and where things are to be said still; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
     pub within: Option<String>,
-    /// At most so many findings; 20 unless given, 0: all.
+    /// At most N findings; 20 unless given, 0: all
+    #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
     pub limit: Option<usize>,
 }
 
@@ -74,10 +84,18 @@ pub struct AuditFinding {
     pub id: String,
 }
 
+impl AuditParams {
+    /// How many findings are listed.
+    pub fn listed(&self) -> usize {
+        match self.limit {
+            Some(0) => usize::MAX,
+            limit => limit.unwrap_or(FINDINGS),
+        }
+    }
+}
+
 impl Method for AuditParams {
     const NAME: &'static str = "audit";
-    const ABOUT: &'static str =
-        "Says what a compaction took away that nothing visible says, each with its message.";
     const CHANGES: bool = false;
     type Answer = AuditAnswer;
 
@@ -92,10 +110,6 @@ impl Method for AuditParams {
         };
         let tip = at.resolve(self.within.as_deref())?;
         let audit = at.repo.audit(&hide, &tip, changed_files)?;
-        let limit = match self.limit {
-            Some(0) => usize::MAX,
-            limit => limit.unwrap_or(FINDINGS),
-        };
         let classes = FactClass::ALL.map(|class| tally(&audit, class));
         Ok(AuditAnswer {
             commit: Some(hide.to_string()),
@@ -103,9 +117,14 @@ impl Method for AuditParams {
             time_ms: commit.time.map(|time| time.0),
             messages: audit.hidden,
             classes: classes.into_iter().filter(|class| class.held > 0).collect(),
-            findings: audit.lost().take(limit).map(finding).collect(),
+            findings: audit.lost().take(self.listed()).map(finding).collect(),
         })
     }
+}
+
+impl Deed for AuditParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev", "within"];
 }
 
 fn tally(audit: &Audit, class: FactClass) -> AuditClass {

@@ -20,8 +20,8 @@ pub struct BisectParams {
     pub good: Option<String>,
     /// Look for the first commit after `good`, or after the first of all, that goes wrong.
     pub time: bool,
-    /// Whether request settings may be why.
-    pub settings: bool,
+    /// Add model, limits and tools, from the settings; each may be why.
+    pub request: bool,
     /// The verdicts on the contexts that were given to try, in that order: good, bad or skip.
     pub verdicts: Vec<String>,
     /// How often each end is tried, where it goes wrong by chance. Once unless given.
@@ -149,7 +149,7 @@ impl Method for BisectParams {
         let ground = if self.time {
             at.repo.bisect_path(&bad, good.as_ref())?
         } else {
-            at.repo.bisect_ground(&bad, good.as_ref(), self.settings)?
+            at.repo.bisect_ground(&bad, good.as_ref(), self.request)?
         };
         let how = SearchHow {
             runs: self.runs.unwrap_or(1),

@@ -1,17 +1,20 @@
 //! What replies cost, and how a provider's cache stands.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Counted, Method};
+use super::{ApiError, At, Counted, Deed, Method, Spelled, WrittenTime};
 use crate::error::Error;
 use crate::hash::CommitHash;
+use crate::ingest::{CachedReply, MissCause, Misses, misses};
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
-use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse};
+use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse, MessageShare, bills};
+use crate::render::Calendar;
+use crate::render::calendar::Edge;
 use crate::repo::Repo;
 
 /// What the list of these prices is called.
@@ -88,21 +91,26 @@ impl Method for CacheParams {
 }
 
 /// What a row stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum CostBy {
-    /// A session, with its sub-agents.
+    /// A session, with its sub-agents
     #[default]
     Session,
-    /// A model.
+    /// A session without its sub-agents, or a sub-agent
+    Agent,
+    /// A day
+    Day,
+    /// A model
     Model,
-    /// A working directory.
+    /// A working directory
     Directory,
-    /// A program whose sessions these are, such as claude-code.
+    /// A program whose sessions these are, such as claude-code
     Client,
-    /// A tool: what its results have cost in the requests that sent them.
+    /// A tool that was called: what its results have cost
     Tool,
-    /// A message: what the requests that sent it were billed for it.
+    /// A message
     Message,
 }
 
@@ -111,18 +119,62 @@ const REST: &str = "(system prompt and tools)";
 /// What is no result of a tool, among tools.
 const OTHERS: &str = "(other messages)";
 
-/// Which replies, and by what they are summed up.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Show what the replies of models cost
+///
+/// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
+/// branches and tags lead to, or what is on the path to `rev`. A sub-agent counts with the session that
+/// started it, unless rows are `by` agent. With a subscription, the figures are API-equivalent: what the same work
+/// costs by the API. Requests for summaries and titles stand in no session file and are not counted.
+///
+/// What is told of each row: replies, input, the part of it that came from a cache, output, US dollars. prices.file in
+/// the configuration names a newer list, as genai-prices publishes it.
+///
+/// By message, it is what each message has cost so far: the input of each request is shared over the
+/// messages that were sent in it, by their tokens; what was read from the cache is the front of them. A
+/// reply bears its output. The count says in how many requests a message had a part. By tool, the same is summed
+/// up for the results of each tool. System prompt and tools are a row of their own: as they were
+/// sent, where the client recorded that, else the least that a request had beyond its messages.
+///
+/// With `misses`, it is of each reply: time, input, what of it was read from the cache, what was written to
+/// the cache, what was missed, what that cost, and why. Missed is what the request before had left in the cache
+/// and this one did not read. The provider's own word for the reason comes first; then the first difference to
+/// the request before, where the client recorded both; then another model, a change of the context, or the age
+/// of the cache: 5 minutes, or an hour where that was paid for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract cost                      all sessions, the most expensive first
+  tract cost --by day --since 7d  what each of the last days cost
+  tract cost --by model main      what is on the path to main, by model
+  tract cost --by agent -n 10     the ten most expensive, sub-agents apart from their sessions
+  tract cost --by message main    the 20 most expensive messages
+  tract cost --by tool main       what the results of each tool have cost
+  tract cost --misses main        what each request missed in the cache, and why
+  tract cost --until 2026-10-31   up to the end of that day")
+)]
 pub struct CostParams {
-    /// Only replies on the path to this commit; all, unless given.
+    /// Only what is on the path to this commit
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// What a row stands for; a session unless given.
-    pub by: CostBy,
-    /// Only replies from this time on, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Only replies up to this time.
-    pub until_ms: Option<i64>,
+    /// What a row stands for; a session unless given
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHAT"))]
+    pub by: Option<CostBy>,
+    /// A row for each reply: what its request read from the cache, wrote to it and missed, and why
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["by", "limit"]))]
+    pub misses: bool,
+    /// At most N rows, and one for the rest; 0: all. By default 20 messages, or all of anything else
+    #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N"))]
+    pub limit: Option<usize>,
+    /// Only from then on: a date, or an age such as 3w or '2 days ago'
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub since: Option<Spelled<WrittenTime>>,
+    /// Only up to then
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHEN"))]
+    pub until: Option<Spelled<WrittenTime>>,
 }
 
 /// What replies cost at list prices.
@@ -132,8 +184,117 @@ pub struct CostAnswer {
     pub list: String,
     /// All of them.
     pub total: CostRow,
-    /// The rows, the dearest first.
+    /// The rows, the dearest first; days in their order.
     pub rows: Vec<CostRow>,
+    /// What the rows come to that `limit` leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<CostRow>,
+    /// With `misses`, in place of rows: what caches had of each request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<CacheMiss>,
+}
+
+/// What a cache had of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CacheMiss {
+    /// The reply.
+    pub commit: String,
+    /// Its session's ref.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// When it was given, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<i64>,
+    /// What was counted for it.
+    pub counted: Counted,
+    /// What of the input the request before had left in the cache, and was not read from there.
+    pub missed_tokens: u64,
+    /// What that cost beyond reading it, in US dollars; none where the model has no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed_dollars: Option<f64>,
+    /// Why; none where nothing was missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<CacheMissCause>,
+}
+
+/// Why a cache did not have what it was given before. What others wrote: escape it before it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CacheMissCause {
+    /// The provider says it.
+    Said {
+        /// Its word for the reason.
+        reason: String,
+        /// How many tokens it did not have, as the provider counts them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        /// The first difference to the request before, where both are recorded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        differs: Option<String>,
+    },
+    /// The request differs from the one before.
+    Sent {
+        /// The first difference.
+        differs: String,
+    },
+    /// Another model answered.
+    Model {
+        /// The one before.
+        before: String,
+        /// This one.
+        after: String,
+    },
+    /// The context was changed.
+    Changed {
+        /// By this commit, the first behind the reply before.
+        commit: String,
+        /// What it does.
+        operation: &'static str,
+    },
+    /// The request before was too long ago.
+    Age {
+        /// How long, in milliseconds.
+        age_ms: i64,
+        /// How long the cache keeps what it has.
+        life_ms: i64,
+    },
+    /// Nothing tells.
+    Unknown,
+}
+
+impl From<&MissCause> for CacheMissCause {
+    fn from(cause: &MissCause) -> Self {
+        match cause.clone() {
+            MissCause::Said { said, differs } => Self::Said {
+                reason: said.reason,
+                tokens: said.tokens,
+                differs,
+            },
+            MissCause::Sent(differs) => Self::Sent { differs },
+            MissCause::Model([before, after]) => Self::Model { before, after },
+            MissCause::Changed { commit, verb } => Self::Changed {
+                commit: commit.to_string(),
+                operation: verb,
+            },
+            MissCause::Age { age_ms, life_ms } => Self::Age { age_ms, life_ms },
+            MissCause::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<&CachedReply> for CacheMiss {
+    fn from(row: &CachedReply) -> Self {
+        let reply = &row.reply;
+        Self {
+            commit: reply.commit.to_string(),
+            session: reply.session.as_ref().map(ToString::to_string),
+            time_ms: reply.time.map(|time| time.0),
+            counted: reply.usage.into(),
+            missed_tokens: row.missed_tokens,
+            missed_dollars: row.missed_dollars,
+            cause: row.cause.as_ref().map(Into::into),
+        }
+    }
 }
 
 /// What some replies cost.
@@ -143,6 +304,18 @@ pub struct CostRow {
     pub name: String,
     /// How many replies; of a message, in how many requests it was sent.
     pub replies: u64,
+    /// Of a tool's results and other messages: how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
+    /// Of a message: who speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
+    /// One line of it. What somebody else wrote: escape it before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// The call that it answers. What somebody else wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// How many of them have no price. They are not in the sum.
     pub unpriced: u64,
     /// In US dollars.
@@ -159,7 +332,28 @@ impl CostRow {
             unpriced: bill.unpriced,
             dollars: bill.dollars,
             counted: bill.usage.into(),
+            ..Self::default()
         }
+    }
+
+    /// What all of these replies come to.
+    pub fn total<'r>(replies: impl IntoIterator<Item = &'r BilledReply>) -> Self {
+        Self::of("total".to_owned(), &Bill::of(replies))
+    }
+
+    /// What rows come to that are not told, where there are any, and how many they are.
+    fn others(rows: &[Self]) -> Option<(Self, usize)> {
+        let mut sum = Self {
+            name: "others".to_owned(),
+            ..Self::default()
+        };
+        for row in rows {
+            sum.replies += row.replies;
+            sum.unpriced += row.unpriced;
+            sum.dollars += row.dollars;
+            sum.counted.plus(&row.counted);
+        }
+        (!rows.is_empty()).then_some((sum, rows.len()))
     }
 
     fn shared(name: String, share: &BillShare) -> Self {
@@ -169,80 +363,224 @@ impl CostRow {
             unpriced: share.unpriced(),
             dollars: share.dollars(),
             counted: share.usage().into(),
+            ..Self::default()
         }
     }
 
-    fn of_share(bearer: Bearer, share: &BillShare) -> Self {
-        let name = match bearer {
-            Bearer::Tool(name) => name,
-            Bearer::Messages => OTHERS.to_owned(),
-            Bearer::Rest => REST.to_owned(),
+    fn of_bearer(bearer: Bearer, (messages, share): (u64, BillShare)) -> Self {
+        let (name, messages) = match bearer {
+            Bearer::Tool(name) => (name, Some(messages)),
+            Bearer::Messages => (OTHERS.to_owned(), Some(messages)),
+            Bearer::Rest => (REST.to_owned(), None),
         };
-        Self::shared(name, share)
+        let row = Self::shared(name, &share);
+        Self { messages, ..row }
+    }
+
+    /// The most expensive first; where nobody knows a price, the one of most tokens.
+    fn by_cost(&self, other: &Self) -> Ordering {
+        let dearer = other.dollars.total_cmp(&self.dollars);
+        let tokens = |row: &Self| row.counted.input_tokens;
+        dearer.then_with(|| tokens(other).cmp(&tokens(self)))
+    }
+}
+
+/// What replies cost, row by row.
+pub struct CostList {
+    /// The rows, the dearest first; days in their order.
+    pub rows: Vec<CostRow>,
+    /// What was no message in what messages are told of: it stands behind them, whatever the limit.
+    pub rest: Option<CostRow>,
+    /// What the rows come to that the limit leaves out, and how many they are.
+    pub others: Option<(CostRow, usize)>,
+    /// The replies that they are of.
+    pub replies: Vec<BilledReply>,
+}
+
+/// How many messages are told where nobody says how many.
+const MESSAGES: usize = 20;
+
+impl CostParams {
+    /// The commit on whose path replies count, where one is named.
+    fn tip(&self, at: &At<'_>) -> Result<Option<CommitHash>, ApiError> {
+        self.rev
+            .as_deref()
+            .map(|rev| at.resolve(Some(rev)))
+            .transpose()
+    }
+
+    /// What a row stands for.
+    pub fn by(&self) -> CostBy {
+        self.by.unwrap_or_default()
+    }
+
+    /// How many rows are told; the rest are one.
+    fn listed(&self) -> usize {
+        match (self.limit, self.by()) {
+            (Some(0), _) => usize::MAX,
+            (Some(limit), _) => limit,
+            (None, CostBy::Message) => MESSAGES,
+            (None, _) => usize::MAX,
+        }
+    }
+
+    /// Which replies count, by their time.
+    fn wanted(&self, at: &At<'_>) -> Result<impl Fn(&BilledReply) -> bool + use<>, ApiError> {
+        let calendar = at.calendar();
+        let read = |time: &Option<Spelled<WrittenTime>>, edge| {
+            let time = time.as_ref().map(|time| time.0.read(&calendar, edge));
+            time.transpose()
+        };
+        let since = read(&self.since, Edge::Start)?;
+        let until = read(&self.until, Edge::End)?;
+        Ok(move |reply: &BilledReply| {
+            let is_after = since.is_none_or(|since| reply.time.is_some_and(|time| time >= since));
+            is_after && until.is_none_or(|until| reply.time.is_some_and(|time| time <= until))
+        })
+    }
+
+    /// What caches had of each request.
+    ///
+    /// # Errors
+    ///
+    /// Where `rev`, `since` or `until` are none; the store's.
+    pub fn missed(&self, at: &At<'_>, prices: &Prices) -> Result<Misses, ApiError> {
+        let mut found = misses(at.repo, self.tip(at)?.as_ref(), prices)?;
+        let is_wanted = self.wanted(at)?;
+        found.replies.retain(|row| is_wanted(&row.reply));
+        Ok(found)
+    }
+
+    /// What they cost, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Where `rev`, `since` or `until` are none; the store's.
+    pub fn table(&self, at: &At<'_>, prices: &Prices) -> Result<CostList, ApiError> {
+        let (tip, is_wanted, by) = (self.tip(at)?, self.wanted(at)?, self.by());
+        if by == CostBy::Message {
+            return self.messages(at, tip.as_ref(), prices, &is_wanted);
+        }
+        let (mut rows, replies) = if by == CostBy::Tool {
+            let encoding = at.encoding()?;
+            let shares = at.repo.shares(tip.as_ref(), prices, encoding, &is_wanted)?;
+            let rows = at.repo.shares_by_tool(&shares, encoding)?.into_iter();
+            let rows = rows.map(|(bearer, found)| CostRow::of_bearer(bearer, found));
+            (rows.collect::<Vec<_>>(), shares.replies)
+        } else {
+            let mut replies = at.repo.billed(tip.as_ref(), prices)?;
+            replies.retain(is_wanted);
+            let calendar = at.calendar();
+            let rows = bills(&replies, |reply| word(reply, by, &calendar)).into_iter();
+            let rows = rows.map(|(name, bill)| CostRow::of(name, &bill));
+            (rows.collect(), replies)
+        };
+        if by != CostBy::Day {
+            rows.sort_by(CostRow::by_cost);
+        }
+        let left = rows.split_off(self.listed().min(rows.len()));
+        Ok(CostList {
+            others: CostRow::others(&left),
+            rest: None,
+            rows,
+            replies,
+        })
+    }
+
+    fn messages(
+        &self,
+        at: &At<'_>,
+        tip: Option<&CommitHash>,
+        prices: &Prices,
+        is_wanted: &dyn Fn(&BilledReply) -> bool,
+    ) -> Result<CostList, ApiError> {
+        let mut shares = at.repo.shares(tip, prices, at.encoding()?, is_wanted)?;
+        let all = std::mem::take(&mut shares.messages).into_iter();
+        let row = |one: &MessageShare| CostRow::shared(one.entry.to_string(), &one.share);
+        let mut all: Vec<(CostRow, MessageShare)> = all.map(|one| (row(&one), one)).collect();
+        all.sort_by(|(a, _), (b, _)| a.by_cost(b));
+        let left = all.split_off(self.listed().min(all.len()));
+        let left: Vec<CostRow> = left.into_iter().map(|(row, _)| row).collect();
+        let (rows, listed): (Vec<CostRow>, Vec<MessageShare>) = all.into_iter().unzip();
+        let told = at.repo.shared_messages(&listed)?;
+        let rows = rows.into_iter().zip(told);
+        let rows = rows.map(|(row, (said, call))| CostRow {
+            role: Some(said.role.as_str()),
+            preview: Some(said.preview),
+            call,
+            ..row
+        });
+        let rest = (shares.rest != BillShare::default())
+            .then(|| CostRow::shared(REST.to_owned(), &shares.rest));
+        Ok(CostList {
+            others: CostRow::others(&left),
+            rows: rows.collect(),
+            rest,
+            replies: shares.replies,
+        })
     }
 }
 
 impl Method for CostParams {
     const NAME: &'static str = "cost";
-    const ABOUT: &'static str = "Says what replies cost at list prices, by session, model, directory, client, tool or message.";
     const CHANGES: bool = false;
     type Answer = CostAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        if self.misses && (self.by.is_some() || self.limit.is_some()) {
+            let what = "'misses' tells of each reply: it takes neither 'by' nor 'limit'";
+            return Err(ApiError::params(what));
+        }
+        Ok(())
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<CostAnswer, ApiError> {
-        let tip = self.rev.as_deref().map(|rev| at.resolve(Some(rev)));
-        let tip = tip.transpose()?;
-        let prices = prices(at.repo)?;
-        let is_wanted = |reply: &BilledReply| {
-            let is_after = |since| reply.time.is_some_and(|time| time.0 >= since);
-            let is_before = |until| reply.time.is_some_and(|time| time.0 <= until);
-            self.since_ms.is_none_or(is_after) && self.until_ms.is_none_or(is_before)
-        };
-        let (mut rows, replies) = if matches!(self.by, CostBy::Message | CostBy::Tool) {
-            let encoding = at.encoding()?;
-            let shares = at
-                .repo
-                .shares(tip.as_ref(), &prices, encoding, &is_wanted)?;
-            let rows: Vec<CostRow> = if self.by == CostBy::Tool {
-                let tools = at.repo.shares_by_tool(&shares, encoding)?.into_iter();
-                tools
-                    .map(|(bearer, (_, share))| CostRow::of_share(bearer, &share))
-                    .collect()
-            } else {
-                let own = shares.messages.iter();
-                let own = own.map(|one| CostRow::shared(one.entry.to_string(), &one.share));
-                own.chain([CostRow::shared(REST.to_owned(), &shares.rest)])
-                    .collect()
-            };
-            (rows, shares.replies)
-        } else {
-            let mut replies = at.repo.billed(tip.as_ref(), &prices)?;
-            replies.retain(is_wanted);
-            let mut bills: BTreeMap<String, Vec<&BilledReply>> = BTreeMap::new();
-            for reply in &replies {
-                bills.entry(word(reply, self.by)).or_default().push(reply);
-            }
-            let rows = bills.into_iter();
-            let rows = rows.map(|(name, replies)| CostRow::of(name, &Bill::of(replies)));
-            (rows.collect::<Vec<_>>(), replies)
-        };
-        rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
+        let (prices, list) = (prices(at.repo)?, price_list(at.repo)?);
+        if self.misses {
+            let found = self.missed(at, &prices)?.replies;
+            return Ok(CostAnswer {
+                list,
+                total: CostRow::total(found.iter().map(|row| &row.reply)),
+                rows: Vec::new(),
+                others: None,
+                misses: found.iter().map(Into::into).collect(),
+            });
+        }
+        let found = self.table(at, &prices)?;
         Ok(CostAnswer {
-            list: price_list(at.repo)?,
-            total: CostRow::of("total".to_owned(), &Bill::of(&replies)),
-            rows,
+            list,
+            total: CostRow::total(&found.replies),
+            rows: found.rows.into_iter().chain(found.rest).collect(),
+            others: found.others.map(|(row, _)| row),
+            misses: Vec::new(),
         })
     }
 }
 
+impl Deed for CostParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev"];
+}
+
 /// What a reply has in common with others.
-fn word(reply: &BilledReply, by: CostBy) -> String {
+fn word(reply: &BilledReply, by: CostBy, calendar: &Calendar) -> String {
     let session = reply.session.as_ref().and_then(RefName::as_session);
+    // A sub-agent counts with who started it, unless it is asked for.
+    let below = |is_agent: fn(&str) -> bool| {
+        let (tool, id) = session?;
+        let mut parts = id.split('/');
+        let root = parts.next().unwrap_or(id);
+        let name = format!("{}{tool}/{root}", RefName::SESSIONS);
+        Some(
+            parts
+                .take_while(|part| is_agent(part))
+                .fold(name, |name, part| name + "/" + part),
+        )
+    };
     let word = match by {
-        CostBy::Session | CostBy::Message | CostBy::Tool => session.map(|(tool, id)| {
-            // A sub-agent counts with who started it.
-            let root = id.split('/').next().unwrap_or(id);
-            format!("{}{tool}/{root}", RefName::SESSIONS)
-        }),
+        CostBy::Session | CostBy::Message | CostBy::Tool => below(|_| false),
+        CostBy::Agent => below(|part| part.starts_with("agent-")),
+        CostBy::Day => reply.time.map(|time| calendar.date(time)),
         CostBy::Model => reply.model.clone(),
         CostBy::Directory => reply.directory.clone(),
         CostBy::Client => session.map(|(tool, _)| tool.to_owned()),

@@ -1,51 +1,54 @@
 //! Sessions, out: as a file, and as a new session of a tool.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::files::write_new;
-use super::{ApiError, At, Method, guard};
+use super::page::{GuardedPage, PageKind};
+use super::secrets::SecretChoice;
+use super::{ApiError, At, Deed, Method, guard};
 use crate::error::Error;
-use crate::formats::Format;
-use crate::ingest::{self, ExportOptions, NewSession, session_format, session_meant};
+use crate::formats::registry::FORMATS;
+use crate::formats::{Format, Resume};
+use crate::hash::CommitHash;
+use crate::ingest::{self, ExportOptions, NewSession, Scope, session_format, session_meant};
 use crate::model::secret::{Leaving, Secrets};
 
-/// What is done about secrets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SecretsLeave {
-    /// Where there are any, nothing leaves.
-    #[default]
-    Refuse,
-    /// `[redacted:KIND]` stands in their place.
-    Redact,
-    /// They leave, too.
-    Allow,
-}
-
-impl SecretsLeave {
-    pub(super) const fn leaving<'a>(self, secrets: &'a Secrets) -> Leaving<'a> {
-        match self {
-            Self::Refuse => Leaving::Refused(secrets),
-            Self::Redact => Leaving::Redacted(secrets),
-            Self::Allow => Leaving::Allowed,
-        }
-    }
-}
-
-/// Which session, and how.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Write a session file, or a page to read
+///
+/// Messages that were imported and have not changed come back JSON-equal, with their ids and links.
+/// Changed and new messages are written as valid records. Hidden messages are left out.
+///
+/// The format html is one self-contained page for a browser: the whole conversation, with hidden
+/// messages folded under their marker. The format markdown is the same as text.
+///
+/// Where secrets are found, nothing is written unless `redact` or `allow_secrets` is given. `anonymous` is for what is
+/// shared with others: one person has one other name in all that is written, whatever the spelling. First names alone, and
+/// what a reader can infer, stay.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ExportParams {
-    /// The commit whose context is written; HEAD's unless given.
+    /// The commit whose context is written; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// The format; the session's own unless given.
+    /// One of the formats that import reads, html or markdown; by default the session's own
+    #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
     pub format: Option<String>,
-    /// What is done about secrets.
-    pub secrets: SecretsLeave,
-    /// Also give other names to persons and hosts: logins, homes, mail addresses and the names beside them. Secrets are replaced then.
+    /// Write [redacted:KIND] in place of secrets
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub redact: bool,
+    /// Write secrets, too
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, conflicts_with_all = ["redact", "anonymous"])
+    )]
+    pub allow_secrets: bool,
+    /// As redact, and write person-1 and host-1 for logins, homes, hosts, mail addresses and the names beside them
+    #[cfg_attr(feature = "cli", arg(long))]
     pub anonymous: bool,
 }
 
@@ -58,54 +61,102 @@ pub struct ExportAnswer {
     pub content: String,
     /// How many messages are as they came in.
     pub untouched: u64,
-    /// How many were written anew.
+    /// How many were written anew, or stand on a page.
     pub written: u64,
     /// What the format could not hold, or what was left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
-impl Method for ExportParams {
-    const NAME: &'static str = "export";
-    const ABOUT: &'static str =
-        "Gives the session's file back, or writes it in another tool's format.";
-    const CHANGES: bool = false;
-    type Answer = ExportAnswer;
+impl ExportParams {
+    const fn secrets(&self) -> SecretChoice {
+        SecretChoice {
+            redact: self.redact,
+            allow_secrets: self.allow_secrets,
+            anonymous: self.anonymous,
+        }
+    }
 
-    fn act(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
-        let commit = at.resolve(self.rev.as_deref())?;
+    /// The commit whose context is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`At::commit`].
+    pub fn commit(&self, at: &At<'_>) -> Result<CommitHash, ApiError> {
+        at.commit(self.rev.as_deref().unwrap_or("HEAD"))
+    }
+
+    /// What finds secrets in it.
+    ///
+    /// # Errors
+    ///
+    /// The host's, and the store's.
+    pub fn finder(&self, at: &At<'_>, commit: &CommitHash) -> Result<Secrets, ApiError> {
+        self.secrets().finder(at, &[*commit])
+    }
+
+    /// What is done about them.
+    pub const fn leaving<'a>(&self, secrets: &'a Secrets) -> Leaving<'a> {
+        self.secrets().leaving(secrets)
+    }
+
+    /// The form of a page, where that is asked for and not a session's file.
+    pub fn page(&self) -> Option<PageKind> {
+        self.format.as_deref().and_then(PageKind::named)
+    }
+
+    /// How the session's file is written.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such format, or no session.
+    pub fn options(&self, at: &At<'_>, commit: &CommitHash) -> Result<ExportOptions, ApiError> {
         let format = match &self.format {
             Some(name) => Format::named(name)?,
-            None => session_format(at.repo, &commit)?.ok_or_else(|| {
+            None => session_format(at.repo, commit)?.ok_or_else(|| {
                 let fault = ApiError::params("this history came from no session file");
-                fault.with_hint("'format' names one that tract import --help lists")
+                fault.with_hint("tract export --format F, with one that tract import --help lists")
             })?,
         };
-        let options = ExportOptions {
+        Ok(ExportOptions {
             format,
             now: at.host.now(),
             session: session_meant(at.repo, &at.on, self.rev.as_deref().unwrap_or("HEAD"))?,
-        };
-        let mut secrets = at.host.secrets()?;
-        if self.anonymous {
-            if self.secrets == SecretsLeave::Allow {
-                return Err(ApiError::params("'anonymous' replaces secrets, too"));
-            }
-            let mut people = at.host.people()?;
-            at.repo.meet_people(&[commit], &mut people)?;
-            secrets = secrets.anonymous(&people);
+        })
+    }
+}
+
+impl Method for ExportParams {
+    const NAME: &'static str = "export";
+    const CHANGES: bool = false;
+    type Answer = ExportAnswer;
+
+    fn check(&self) -> Result<(), ApiError> {
+        self.secrets().check()
+    }
+
+    fn act(self, at: &mut At<'_>) -> Result<ExportAnswer, ApiError> {
+        let commit = self.commit(at)?;
+        let secrets = self.finder(at, &commit)?;
+        if let Some(form) = self.page() {
+            let (of, leaving) = ((at.repo, &commit), self.leaving(&secrets));
+            let page = GuardedPage::of(of, Scope::All, form, leaving, &at.calendar())?;
+            return Ok(ExportAnswer {
+                format: form.as_str(),
+                content: String::from_utf8_lossy(&page.bytes).into_owned(),
+                untouched: 0,
+                written: page.messages as u64,
+                remarks: Vec::new(),
+            });
         }
+        let options = self.options(at, &commit)?;
+        let mut make = |out: &mut dyn Write| ingest::export(at.repo, &commit, &options, out);
+        let (of, leaving) = ((at.repo, &commit), self.leaving(&secrets));
         let mut bytes = Vec::new();
-        let mut make =
-            |out: &mut dyn std::io::Write| ingest::export(at.repo, &commit, &options, out);
-        let leaving = match self.anonymous {
-            true => Leaving::Redacted(&secrets),
-            false => self.secrets.leaving(&secrets),
-        };
-        let (done, _) = guard((at.repo, &commit), leaving, &mut make, &mut bytes)?;
+        let (done, _) = guard(of, leaving, &mut make, &mut bytes)?;
         let content = String::from_utf8(bytes);
         Ok(ExportAnswer {
-            format: format.name,
+            format: options.format.name,
             content: content.map_err(|_| ApiError::refused("the session's file is no text"))?,
             untouched: done.untouched,
             written: done.written,
@@ -114,19 +165,52 @@ impl Method for ExportParams {
     }
 }
 
-/// Of which context, and for which tool.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+impl Deed for ExportParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev"];
+}
+
+/// The names of the tools that can go on with a session.
+fn resumable(between: &str) -> String {
+    let can = FORMATS
+        .into_iter()
+        .filter(|format| format.resume().is_some());
+    let names: Vec<_> = can.map(|format| format.name).collect();
+    names.join(between)
+}
+
+/// What the option says.
+#[cfg(feature = "cli")]
+fn tool_help() -> String {
+    let tools = resumable(" or ");
+    format!("The tool: {tools}; by default the one that the session came from")
+}
+
+/// Continue from a commit in a new session of a tool
+///
+/// Writes the context at `rev` as a new session where that tool looks for its sessions, and tells the commands that
+/// continue it. The session has new ids, and no file is overwritten. When that session is imported later, its new
+/// messages follow `rev`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ResumeParams {
-    /// The commit whose context is written; HEAD's unless given.
+    /// The commit whose context is written; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// The tool; the one that the session came from unless given.
+    /// The tool; by default the one that the session came from
     #[serde(rename = "in")]
+    #[cfg_attr(feature = "cli", arg(long = "in", value_name = "TOOL", help = tool_help()))]
     pub tool: Option<String>,
-    /// The working directory that it is to run in; that of the session unless given.
-    pub directory: Option<String>,
-    /// What is done about secrets.
-    pub secrets: SecretsLeave,
+    /// The directory where it is to run; by default that of the session, if it is there, or else the one here
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DIR"))]
+    pub directory: Option<PathBuf>,
+    /// Write [redacted:KIND] in place of secrets
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub redact: bool,
+    /// Write secrets, too
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "redact"))]
+    pub allow_secrets: bool,
 }
 
 /// A session that was written.
@@ -145,47 +229,101 @@ pub struct ResumeAnswer {
     pub remarks: Vec<String>,
 }
 
+impl ResumeParams {
+    /// The commit whose context is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`At::commit`].
+    pub fn commit(&self, at: &At<'_>) -> Result<CommitHash, ApiError> {
+        at.commit(self.rev.as_deref().unwrap_or("HEAD"))
+    }
+
+    /// The tool that is to go on.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or it cannot.
+    pub fn tool(
+        &self,
+        at: &At<'_>,
+        commit: &CommitHash,
+    ) -> Result<(&'static Format, &'static Resume), ApiError> {
+        let tool = match &self.tool {
+            Some(name) => Some(Format::named(name)?),
+            None => session_format(at.repo, commit)?,
+        };
+        let way = tool.and_then(|tool| Some((tool, tool.resume()?)));
+        way.ok_or_else(|| {
+            let fault = ApiError::params(match tool {
+                Some(other) => format!("tract cannot resume sessions of {other}"),
+                None => "this history does not say which tool to resume in".to_owned(),
+            });
+            fault.with_hint(format!("--in {}", resumable(", or --in ")))
+        })
+    }
+
+    /// Where it is to run.
+    fn directory(&self, at: &At<'_>, commit: &CommitHash) -> Result<PathBuf, ApiError> {
+        let here = at.host.directory().ok();
+        if let Some(named) = &self.directory {
+            let named = at.host.path(named)?;
+            return Ok(here.map_or_else(|| named.clone(), |here| here.join(&named)));
+        }
+        let session = at.repo.session_of(commit)?;
+        let own = session.and_then(|(_, session)| session.cwd.map(PathBuf::from));
+        let is_there = own.as_ref().is_some_and(|own| own.is_dir());
+        let found = match here {
+            Some(here) if !is_there => Some(here),
+            _ => own,
+        };
+        found.ok_or_else(|| ApiError::params("'directory' says where the session is to run"))
+    }
+}
+
 impl Method for ResumeParams {
     const NAME: &'static str = "resume";
-    const ABOUT: &'static str =
-        "Writes the context as a new session where a tool looks for its sessions, to go on there.";
     const CHANGES: bool = true;
     type Answer = ResumeAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let (redact, allow_secrets) = (self.redact, self.allow_secrets);
+        let choice = SecretChoice {
+            redact,
+            allow_secrets,
+            ..SecretChoice::default()
+        };
+        choice.check()
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<ResumeAnswer, ApiError> {
-        let commit = at.resolve(self.rev.as_deref())?;
-        let tool = match &self.tool {
-            Some(name) => Some(Format::named(name)?),
-            None => session_format(at.repo, &commit)?,
+        let commit = self.commit(at)?;
+        let (format, how) = self.tool(at, &commit)?;
+        let cwd = self.directory(at, &commit)?;
+        let choice = SecretChoice {
+            redact: self.redact,
+            allow_secrets: self.allow_secrets || !self.redact && at.host.resumes_secrets()?,
+            ..SecretChoice::default()
         };
-        let Some((format, how)) = tool.and_then(|tool| Some((tool, tool.resume()?))) else {
-            return Err(ApiError::params(match tool {
-                Some(other) => format!("tract cannot resume sessions of {other}"),
-                None => "this history does not say which tool to resume in".to_owned(),
-            }));
-        };
-        let session = at.repo.session_of(&commit)?;
-        let cwd = self
-            .directory
-            .or(session.and_then(|(_, session)| session.cwd));
-        let cwd =
-            cwd.ok_or_else(|| ApiError::params("'directory' says where the session is to run"))?;
+        let secrets = choice.finder(at, &[commit])?;
         let (now, seed) = (at.host.now(), at.host.seed()?);
         let dirs = at.host.tool_dirs()?;
-        let secrets = at.host.secrets()?;
         let new = NewSession {
             format,
             provider: dirs.provider(format),
             id: (how.new_id)(now, &seed),
-            cwd: cwd.clone(),
+            cwd: cwd.display().to_string(),
             now,
             seed,
-            what: "resume".to_owned(),
-            leaving: self.secrets.leaving(&secrets),
+            what: self.line(),
+            leaving: choice.leaving(&secrets),
         };
         let local_time = at.calendar().for_file_name(now);
-        let place = dirs.new_session(format, Path::new(&cwd), &new.id, &local_time);
-        let unknown = || ApiError::refused(format!("{format}'s directory is not known"));
+        let place = dirs.new_session(format, &cwd, &new.id, &local_time);
+        let unknown = || {
+            let what = format!("HOME is not set, so {format}'s directory is not known");
+            ApiError::refused(what)
+        };
         let place = place.ok_or_else(unknown)?;
         let (bytes, remarks) = ingest::resume(at.repo, &commit, &new)?;
         if let Some(directory) = place.parent() {
@@ -202,8 +340,13 @@ impl Method for ResumeParams {
             commands: commands.map(owned).collect(),
             id: new.id,
             path,
-            directory: cwd,
+            directory: new.cwd,
             remarks,
         })
     }
+}
+
+impl Deed for ResumeParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev"];
 }

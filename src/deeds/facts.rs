@@ -297,6 +297,18 @@ pub struct Counted {
     pub reasoning_tokens: u64,
 }
 
+impl Counted {
+    /// Adds what was counted for another.
+    pub(super) const fn plus(&mut self, other: &Self) {
+        self.input_tokens += other.input_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.written_tokens += other.written_tokens;
+        self.written_hour_tokens += other.written_hour_tokens;
+        self.output_tokens += other.output_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+    }
+}
+
 impl From<Usage> for Counted {
     fn from(usage: Usage) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Files that are written for their owner alone.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::Path;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use super::error::ApiError;
 use crate::error::{Error, Result};
@@ -18,17 +18,57 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     file.sync_all().map_err(Error::io(path))
 }
 
+/// Another name for a file that is not whole yet.
+fn draft_of(path: &Path) -> PathBuf {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".new-{}", std::process::id()));
+    draft.into()
+}
+
+/// Refuses a file that is there, unless it may be written over.
+fn must_be_free(path: &Path, force: bool) -> Result<(), ApiError> {
+    if force || fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let what = format!("{} exists already", path.display());
+    Err(ApiError::refused(what).with_hint("'force' writes over it"))
+}
+
 /// Writes a file, over one that is there only with `force`: what was there stays if it fails.
 pub(super) fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<(), ApiError> {
-    if force {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(format!(".new-{}", std::process::id()));
-        write_new(draft.as_ref(), bytes)?;
-        return Ok(fs::rename(&draft, path).map_err(Error::io(path))?);
+    must_be_free(path, force)?;
+    if !force {
+        return Ok(write_new(path, bytes)?);
     }
-    if fs::symlink_metadata(path).is_ok() {
-        let what = format!("{} exists already", path.display());
-        return Err(ApiError::refused(what).with_hint("'force' writes over it"));
-    }
-    Ok(write_new(path, bytes)?)
+    let draft = draft_of(path);
+    write_new(&draft, bytes)?;
+    Ok(fs::rename(&draft, path).map_err(Error::io(path))?)
+}
+
+/// Lets `make` fill a file under another name, which gets its own when it is whole. `note` hears that name before.
+pub(super) fn place<N>(
+    path: &Path,
+    force: bool,
+    note: &mut dyn FnMut(&Path) -> Result<N, ApiError>,
+    make: &mut dyn FnMut(&Path) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
+    must_be_free(path, force)?;
+    let draft = draft_of(path);
+    let _note = note(&draft)?;
+    write_new(&draft, b"")?;
+    let named = || match force {
+        true => fs::rename(&draft, path),
+        // Nobody's file is written over that has come meanwhile; some file systems have no links.
+        false => match fs::hard_link(&draft, path) {
+            Ok(()) => fs::remove_file(&draft),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+            Err(_) => fs::rename(&draft, path),
+        },
+    };
+    make(&draft)
+        .and_then(|()| Ok(named().map_err(Error::io(path))?))
+        .inspect_err(|_| {
+            // What is not whole is nobody's.
+            let _ = fs::remove_file(&draft);
+        })
 }

@@ -6,53 +6,94 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method, WorkProgress};
+use super::advice::Exit;
+use super::{ApiError, At, Deed, Method, WorkProgress};
+use crate::error::Error;
 use crate::formats::Format;
+#[cfg(feature = "cli")]
+use crate::formats::registry::{FORMATS, choices};
+use crate::ingest::tool_dirs::walk_directory;
 use crate::ingest::{
     self, BranchOutcome, FamilyReport, ImportRequest, ImportedSession, Outcome, Reading, Redaction,
-    Waiting, adopt, called,
+    Trouble, Waiting, adopt, called, database,
 };
 use crate::model::RefName;
 use crate::model::tokens::Counter;
 use crate::render::plural;
 use crate::repo::On;
 
-/// Which session, and how.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// What the option says, in short.
+#[cfg(feature = "cli")]
+fn format_help() -> String {
+    let count = FORMATS.len();
+    format!("The format, instead of recognising it: one of {count}")
+}
+
+/// What the option says.
+#[cfg(feature = "cli")]
+fn format_long_help() -> String {
+    format!("The format, instead of recognising it: {}", choices())
+}
+
+/// Bring in sessions of coding agents, and other conversations
+///
+/// A file's format is recognised from its content. Importing a file again adds only what is new in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ImportParams {
-    /// The session's file.
-    pub path: Option<String>,
-    /// In place of a file: the session of this id, as a tool of this machine keeps it.
-    pub session: Option<String>,
-    /// Its format, instead of recognising it.
+    /// Session files, directories of them, or session ids
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            value_name = "PATH|ID",
+            help = "Session files, directories of them, session ids, or - for standard input"
+        )
+    )]
+    pub paths: Vec<PathBuf>,
+    /// The format, instead of recognising it
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "F", help = format_help(), long_help = format_long_help())
+    )]
     pub format: Option<String>,
-    /// The name of the branch that follows it.
+    /// The name of the branch that follows the session
     #[serde(rename = "as")]
+    #[cfg_attr(feature = "cli", arg(long = "as", value_name = "NAME"))]
     pub branch: Option<String>,
-    /// Append what is new to this branch, after its own commits.
+    /// Append what is new to this branch, after its own commits
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "BRANCH", conflicts_with = "branch")
+    )]
     pub onto: Option<String>,
-    /// Write `[redacted:KIND]` in place of secrets.
+    /// Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
+    #[cfg_attr(feature = "cli", arg(long))]
     pub redact: bool,
-    /// Read only what has come since the last import, where that is enough.
+    /// Import nothing from a file that has a problem
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub strict: bool,
+    /// Read only what has come since the last import, where that is enough
+    #[cfg_attr(feature = "cli", arg(long))]
     pub new_only: bool,
 }
 
 /// What came in.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ImportAnswer {
-    /// The format.
-    pub format: &'static str,
-    /// The sessions in the file.
+    /// The sessions in the files.
     pub sessions: Vec<ImportedFacts>,
-    /// Those of their sub-agents that came in with it, from files of their own.
+    /// Those of their sub-agents that came in with them, from files of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<ImportedFacts>,
-    /// How many problems the file has. They are no reason not to take the rest.
+    /// How many problems the files have. They are no reason not to take the rest.
     pub problem_count: u64,
-    /// The first of them.
+    /// The first of each file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// The files of named directories that are no session's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
     /// How many commits `onto` got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub appended: Option<u64>,
@@ -63,6 +104,8 @@ pub struct ImportAnswer {
 pub struct ImportedFacts {
     /// Its ref, which is a revision.
     pub name: String,
+    /// The format of its file.
+    pub format: &'static str,
     /// How it relates to what was here: new, grown, unchanged, rewritten, or gone on elsewhere.
     pub outcome: &'static str,
     /// Its title. What somebody else wrote.
@@ -83,11 +126,15 @@ pub struct ImportedFacts {
 }
 
 impl ImportAnswer {
-    fn of(family: &FamilyReport) -> Self {
+    /// Adds what came with a file, which is named with what is wrong in it where it is one of several.
+    fn add(&mut self, file: Option<&Path>, family: &FamilyReport) {
         let report = &family.own;
-        let problem = |it: &crate::formats::Problem| format!("line {}: {}", it.line, it.reason);
+        let place = file.map_or(String::new(), |file| format!("{}: ", file.display()));
+        let problem =
+            |it: &crate::formats::Problem| format!("{place}line {}: {}", it.line, it.reason);
         let facts = |session: &ImportedSession| ImportedFacts {
             name: session.name.to_string(),
+            format: report.format.name,
             outcome: match session.outcome {
                 Outcome::New => "new",
                 Outcome::Grown => "grown",
@@ -104,26 +151,55 @@ impl ImportAnswer {
         };
         let kin = family.kin.iter().flat_map(|(_, report)| &report.sessions);
         let agents = kin.filter(|session| session.parent.is_some());
-        Self {
-            format: report.format.name,
-            sessions: report.sessions.iter().map(facts).collect(),
-            agents: agents.map(facts).collect(),
-            problem_count: report.problem_count,
-            problems: report.problems.iter().map(problem).collect(),
-            appended: None,
-        }
+        self.sessions.extend(report.sessions.iter().map(facts));
+        self.agents.extend(agents.map(facts));
+        self.problem_count += report.problem_count;
+        self.problems.extend(report.problems.iter().map(problem));
     }
 }
 
 impl ImportParams {
-    /// The file that is meant.
-    fn file(&self, at: &At<'_>) -> Result<PathBuf, ApiError> {
-        match (&self.path, &self.session) {
-            (Some(path), None) => Ok(PathBuf::from(path)),
-            (None, Some(id)) => session_file(at, id),
-            _ => Err(ApiError::params("'path' or 'session' says what comes in")),
+    /// The format that is named.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such format.
+    pub fn format(&self) -> crate::Result<Option<&'static Format>> {
+        self.format.as_deref().map(Format::named).transpose()
+    }
+
+    /// The files that are meant, and whether each was named itself rather than found in a directory.
+    fn files(&self, at: &At<'_>) -> Result<Vec<(PathBuf, bool)>, ApiError> {
+        let mut files = Vec::new();
+        for typed in &self.paths {
+            let path = at.host.path(typed)?;
+            if database::place(&path).is_some() {
+                files.push((path, true));
+            } else if path.exists() {
+                let is_named = !path.is_dir();
+                let found = match is_named {
+                    true => vec![path],
+                    false => walk_directory(&path),
+                };
+                let found = database::unfolded(found).into_iter();
+                files.extend(found.map(|file| (file, is_named)));
+            } else if let Some(id) = typed.to_str().filter(|_| is_like_an_id(typed)) {
+                files.push((session_file(at, id)?, true));
+            } else {
+                files.push((path, true));
+            }
+        }
+        match files.is_empty() {
+            true => Err(ApiError::refused("no session files in there")),
+            false => Ok(files),
         }
     }
+}
+
+/// Whether a name may be that of a session, and not of a file.
+fn is_like_an_id(typed: &Path) -> bool {
+    let is_one = typed.components().count() <= 2 && typed.extension().is_none();
+    is_one && typed.is_relative()
 }
 
 /// The file of a session by its id, or the beginning of it, where a tool of this machine keeps it.
@@ -143,17 +219,13 @@ pub(super) fn session_file(at: &At<'_>, id: &str) -> Result<PathBuf, ApiError> {
     }
 }
 
-/// Takes one file in with what belongs to it, as the method does.
-///
-/// # Errors
-///
-/// As [`ingest::import_family`].
-pub(super) fn take_in(
+/// Takes one file in with what belongs to it. What is wrong with the file comes by itself.
+fn take_in(
     at: &mut At<'_>,
     file: &Path,
     params: &ImportParams,
-) -> Result<FamilyReport, ApiError> {
-    let format = params.format.as_deref().map(Format::named).transpose()?;
+) -> Result<crate::Result<FamilyReport>, ApiError> {
+    let format = params.format()?;
     let secrets = at.host.secrets()?;
     let what = format!("import {}", file.display());
     let request = ImportRequest {
@@ -174,7 +246,7 @@ pub(super) fn take_in(
         moves_head: at.on == On::Head,
         ..ImportRequest::at(at.host.now(), &what)
     };
-    import_watched(at, file, &request)
+    Ok(watched(at, file, &request))
 }
 
 /// Takes one file in with what belongs to it, as is asked. Whoever waits for it is told how far it has come, and may end
@@ -188,6 +260,14 @@ pub fn import_watched(
     file: &Path,
     request: &ImportRequest<'_>,
 ) -> Result<FamilyReport, ApiError> {
+    Ok(watched(at, file, request)?)
+}
+
+fn watched(
+    at: &mut At<'_>,
+    file: &Path,
+    request: &ImportRequest<'_>,
+) -> crate::Result<FamilyReport> {
     let (is_ended, last) = (Cell::new(false), Cell::new(WorkProgress::default()));
     let goes_on = RefCell::new(&mut at.goes_on);
     let tell = || {
@@ -209,28 +289,67 @@ pub fn import_watched(
         });
         tell();
     };
-    Ok(ingest::import_family(at.repo, file, &request, &mut told)?)
+    ingest::import_family(at.repo, file, &request, &mut told)
 }
 
 impl Method for ImportParams {
     const NAME: &'static str = "import";
-    const ABOUT: &'static str = "Takes a tool's session in; again, it adds only what is new.";
     const CHANGES: bool = true;
     type Answer = ImportAnswer;
 
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            _ if self.paths.is_empty() => "'paths' says what comes in",
+            _ if self.branch.is_some() && self.onto.is_some() => "'as' or 'onto', not both",
+            _ => return Ok(()),
+        };
+        Err(ApiError::params(what))
+    }
+
+    fn exit(answer: &ImportAnswer) -> Option<Exit> {
+        (answer.problem_count > 0).then_some(Exit::Damaged)
+    }
+
     fn act(self, at: &mut At<'_>) -> Result<ImportAnswer, ApiError> {
-        let file = self.file(at)?;
-        let report = take_in(at, &file, &self)?;
-        let mut answer = ImportAnswer::of(&report);
-        if let Some(onto) = &self.onto {
-            let branch = RefName::branch(onto)?;
-            let what = format!("import --onto {onto}");
-            let mut appended = 0;
-            for session in &report.own.sessions {
-                appended += adopt(at.repo, &session.name, &branch, at.host.now(), &what)?;
-            }
-            answer.appended = Some(appended);
+        let files = self.files(at)?;
+        if self.branch.is_some() && files.len() > 1 {
+            let what = "'as' names the branch of one session, and there are several";
+            return Err(ApiError::params(what));
         }
+        let format = self.format()?;
+        let is_passed =
+            |is_named: bool, error: &Error| !is_named && Trouble::of(error).is_no_session();
+        for (file, is_named) in files.iter().filter(|_| self.strict) {
+            match ingest::check_strict(file, format) {
+                Err(error) if !is_passed(*is_named, &error) => return Err(error.into()),
+                _ => {}
+            }
+        }
+        let mut answer = ImportAnswer::default();
+        let mut appended = 0;
+        for (file, is_named) in &files {
+            let report = match take_in(at, file, &self)? {
+                Ok(report) => report,
+                Err(error) if is_passed(*is_named, &error) => {
+                    answer.passed_over.push(file.display().to_string());
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            answer.add((files.len() > 1).then_some(&**file), &report);
+            if let Some(onto) = &self.onto {
+                let branch = RefName::branch(onto)?;
+                let what = format!("import --onto {onto}");
+                for session in &report.own.sessions {
+                    appended += adopt(at.repo, &session.name, &branch, at.host.now(), &what)?;
+                }
+            }
+        }
+        answer.appended = self.onto.is_some().then_some(appended);
         Ok(answer)
     }
+}
+
+impl Deed for ImportParams {
+    const PLACES: &'static [&'static str] = &["paths"];
 }

@@ -71,6 +71,8 @@ methods![
     PurgeParams,
     FsckParams,
     DoctorParams,
+    DuParams,
+    BackupParams,
     ConfigParams,
 ];
 
@@ -121,6 +123,17 @@ deeds![
     ReflogParams,
     StatusParams,
     DiffParams,
+    CompileParams,
+    BlameParams,
+    AuditParams,
+    AttestParams,
+    CostParams,
+    ExportParams,
+    ResumeParams,
+    DoctorParams,
+    DuParams,
+    BackupParams,
+    ImportParams,
 ];
 
 /// The method of a name.

@@ -22,6 +22,7 @@
 //! Deliberately absent: any door's own protocol, and layout: an answer is facts.
 
 pub mod advice;
+pub mod as_read;
 mod at;
 mod audit;
 mod bisect;
@@ -43,10 +44,12 @@ mod memory;
 mod method;
 mod methods;
 mod mismatch;
+pub mod page;
 mod provenance;
 mod recovery;
 mod reduction;
 mod requests;
+mod secrets;
 mod spelled;
 mod transfer;
 mod upkeep;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::{price_list, prices};
 use super::facts::AuthorFacts;
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Deed, Method};
 use crate::hash::CommitHash;
 use crate::model::{EntryId, RefName};
 use crate::query::{
@@ -15,14 +15,32 @@ use crate::query::{
 use crate::render::edit::{EditKind, Edits};
 use crate::repo::Repo;
 
-/// Which messages.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Say where messages came from
+///
+/// Of each visible message: the commit that gave it its text, when, who speaks, and the session that it came from.
+/// Of one message also the model, the prompt before it, who committed it, and how it came here: edits, moves,
+/// and what a summary stands for. Of a summary each line is shown with the hidden message that has most of
+/// its words, so that it can be checked; a line that no message has is the summary's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract blame                  every message of the context
+  tract blame :12              the 12th message
+  tract blame 3f2a91c          the message of this commit, hidden or not
+  tract blame --at main~50     the context of 50 commits ago
+  tract blame | grep codex     what came from a session of Codex")
+)]
 pub struct BlameParams {
-    /// The context: all its visible messages. HEAD's unless given.
-    pub rev: Option<String>,
-    /// Only this message, hidden or not; of a summary its lines are told as well.
+    /// One message, hidden or not: :N, REV:N, or its commit; all that are visible unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "MESSAGE"))]
     pub message: Option<String>,
+    /// In the context of this commit; HEAD's unless given
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REV"))]
+    pub at: Option<String>,
 }
 
 /// Where messages came from.
@@ -210,19 +228,18 @@ impl From<&BlameRow> for BlamedMessage {
 
 impl Method for BlameParams {
     const NAME: &'static str = "blame";
-    const ABOUT: &'static str = "Says where messages came from: session, commit, client, model, prompt, and what was done with them.";
     const CHANGES: bool = false;
     type Answer = BlameAnswer;
 
     fn act(self, at: &mut At<'_>) -> Result<BlameAnswer, ApiError> {
         let Some(message) = &self.message else {
-            let tip = at.resolve(self.rev.as_deref())?;
+            let tip = at.resolve(self.at.as_deref())?;
             return Ok(BlameAnswer {
                 messages: at.repo.blame(&tip, None)?.iter().map(Into::into).collect(),
                 lines: Vec::new(),
             });
         };
-        let (tip, entry): (_, EntryId) = match &self.rev {
+        let (tip, entry): (_, EntryId) = match &self.at {
             Some(rev) => (
                 at.resolve(Some(rev))?,
                 at.repo.resolve_entry(&at.on, message)?,
@@ -247,6 +264,11 @@ impl Method for BlameParams {
             lines: lines.collect(),
         })
     }
+}
+
+impl Deed for BlameParams {
+    const PLACES: &'static [&'static str] = &["message"];
+    const REVISIONS: &'static [&'static str] = &["message", "at"];
 }
 
 /// An edit of a file. What others wrote: escape it before it is shown.
@@ -379,11 +401,18 @@ pub fn file_edits(
     Ok(found)
 }
 
-/// Which run.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Say what a run was, to be signed
+///
+/// Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
+/// their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
+/// follows from the commits alone, so whoever has them makes the same text again. docs/attest.md says how to verify a
+/// signed one without tract.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AttestParams {
-    /// A branch, session or commit; HEAD unless given.
+    /// The branch, session or commit; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
 }
 
@@ -396,7 +425,6 @@ pub struct AttestAnswer {
 
 impl Method for AttestParams {
     const NAME: &'static str = "attest";
-    const ABOUT: &'static str = "Writes what a run was, as a text that follows from its commits alone: to be signed, and made again.";
     const CHANGES: bool = false;
     type Answer = AttestAnswer;
 
@@ -410,6 +438,11 @@ impl Method for AttestParams {
         let manifest = manifest(at.repo, name, &tip)?.text()?;
         Ok(AttestAnswer { manifest })
     }
+}
+
+impl Deed for AttestParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev"];
 }
 
 /// The manifest of the path to a commit, by the prices that are meant.

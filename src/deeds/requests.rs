@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, At, Method, RawJson};
+use super::advice::Exit;
+use super::{ApiError, At, Deed, Method, RawJson, Spelled, problem};
 use crate::compile::{Compiled, Compiling, Contents, Notice, Provider, RequestOptions};
 use crate::context::Context;
 use crate::error::Result;
 use crate::formats::may_cite;
-use crate::formats::shared::sent::{Lack, Proof};
+use crate::formats::shared::sent::{Lack, Proof, short};
 use crate::hash::CommitHash;
 use crate::ingest::{as_running, said, said_citing, sent};
 use crate::model::{Message, Role, Settings};
@@ -236,21 +237,53 @@ fn made_of(
     Ok((payload, notices))
 }
 
-/// Which request.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Print the request that a model would be sent
+///
+/// The request is valid by the provider's rules, and has the same bytes every time. What had to be repaired or left
+/// out is told beside it. The form is `format`, or else the setting compile.format, or else openai.
+///
+/// Some clients write each request into the session file. With `for` it is the request as it was sent, and `verify`
+/// checks it against the client's own hash. With `request`, system prompt, tools and parameters come from the last
+/// request that was sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(after_help = "\
+Example:
+  tract compile --format anthropic > request.json
+  tract compile a1b2c3d --format text | less     as it was then
+  tract compile --for :-1 --request              what the last reply answered, with model and tools
+  tract compile --for :-1 --verify               whether that is what was sent")
+)]
 pub struct CompileParams {
-    /// The commit whose context is compiled; HEAD's unless given.
+    /// The commit whose context is compiled; HEAD unless given
+    #[cfg_attr(feature = "cli", arg(value_name = "REV"))]
     pub rev: Option<String>,
-    /// The reply whose request is wanted, in place of `rev`: what it answered.
+    /// The request that this reply answered
     #[serde(rename = "for")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long = "for", value_name = "REV", conflicts_with = "rev")
+    )]
     pub reply: Option<String>,
-    /// The form: openai, responses, anthropic or text. The setting `compile.format`, or else openai, unless given.
-    pub format: Option<String>,
-    /// Add model, limits and tools, from the settings.
+    /// openai, responses, anthropic or text
+    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
+    pub format: Option<Spelled<Provider>>,
+    /// Add model, limits and tools, from the settings
+    #[cfg_attr(feature = "cli", arg(long))]
     pub request: bool,
-    /// Fail where anything has to be repaired.
+    /// Fail if anything has to be repaired
+    #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
+    /// Say whether the recorded request is what was sent
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, requires = "reply", conflicts_with_all = ["format", "request", "strict"])
+    )]
+    pub verify: bool,
 }
 
 /// A request.
@@ -265,44 +298,148 @@ pub struct CompileAnswer {
     pub notices: Vec<String>,
     /// Whether its client recorded it, so that it is what was sent.
     pub is_recorded: bool,
+    /// Where `verify` asks for it: whether it is what was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<VerifiedRequest>,
+}
+
+/// What the client's own hash says of a request that it recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerifiedRequest {
+    /// Whether it is what was sent, byte for byte.
+    pub is_proved: bool,
+    /// The client's hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Why it is not proved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Whether that is damage: the file's records make another request, or cannot tell one. Some clients give no hash.
+    pub is_damaged: bool,
+    /// What is wrong with the records of requests in the session's file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+impl From<&AnsweredRequest> for VerifiedRequest {
+    fn from(recorded: &AnsweredRequest) -> Self {
+        let request = &recorded.request;
+        let digest = request.digest.as_deref().map_or("", short);
+        let proof = request.proof.clone().unwrap_or(Err(Lack::Record));
+        let why = match &proof {
+            Ok(Proof::Equal) => None,
+            Ok(Proof::Other) => Some(format!(
+                "the client's hash is {digest}, and its records make another"
+            )),
+            Ok(Proof::Unsaid) => Some(UNSAID.to_owned()),
+            Err(lack) => Some(lack.to_string()),
+        };
+        Self {
+            is_proved: why.is_none(),
+            why,
+            is_damaged: !matches!(proof, Ok(Proof::Equal | Proof::Unsaid)),
+            digest: request.digest.clone(),
+            problems: recorded.problems.iter().map(problem).collect(),
+        }
+    }
+}
+
+/// A request that was compiled.
+pub struct CompiledRequest {
+    /// The commit whose context it is.
+    pub commit: CommitHash,
+    /// It.
+    pub requested: Requested,
+    /// Its form.
+    pub provider: Provider,
+    /// Whether it is what was sent, where that was asked.
+    pub verified: Option<VerifiedRequest>,
+}
+
+impl CompileParams {
+    /// Makes the request.
+    ///
+    /// # Errors
+    ///
+    /// Where what is named is no commit, or no reply; where a request is to be verified that nobody recorded; as
+    /// [`requested`].
+    pub fn carry_out(&self, at: &At<'_>) -> Result<CompiledRequest, ApiError> {
+        let named = |rev: &String| at.commit(rev).map(|commit| (commit, rev.clone()));
+        let reply = self.reply.as_ref().map(named).transpose()?;
+        let commit = match (&reply, &self.rev) {
+            (Some((reply, typed)), _) => answered_by(at.repo, reply, typed)?,
+            (None, Some(rev)) => at.commit(rev)?,
+            (None, None) => at.resolve(None)?,
+        };
+        let form = self.format.map(|format| format.0);
+        let recorded = match &reply {
+            Some((reply, _)) => answered_request(at.repo, reply, form.map(Provider::as_str))?,
+            None => None,
+        };
+        if self.verify && recorded.is_none() {
+            let fault = ApiError::refused("no request is recorded for this reply");
+            return Err(fault.with_hint("tract compile --for REV makes it of the messages"));
+        }
+        let verified = recorded.as_ref().filter(|_| self.verify).map(Into::into);
+        let options = RequestOptions {
+            provider: form.map_or_else(|| at.provider(None), Ok)?,
+            whole_request: self.request,
+            strict: self.strict,
+        };
+        let of_reply = (reply.as_ref().map(|(reply, _)| reply), recorded);
+        Ok(CompiledRequest {
+            requested: requested(at.repo, &commit, of_reply, &options)?,
+            commit,
+            provider: options.provider,
+            verified,
+        })
+    }
 }
 
 impl Method for CompileParams {
     const NAME: &'static str = "compile";
-    const ABOUT: &'static str = "Gives the request that a model would be sent, or that a reply answered, in a provider's form.";
     const CHANGES: bool = false;
     type Answer = CompileAnswer;
 
-    fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
-        let reply = match (&self.reply, &self.rev) {
-            (Some(_), Some(_)) => return Err(ApiError::params("'rev' or 'for', not both")),
-            (Some(typed), None) => Some((at.resolve(Some(typed))?, typed)),
-            (None, _) => None,
+    fn check(&self) -> Result<(), ApiError> {
+        let what = match self {
+            _ if self.reply.is_some() && self.rev.is_some() => "'rev' or 'for', not both",
+            _ if !self.verify => return Ok(()),
+            _ if self.reply.is_none() => "'verify' is about the request that 'for' names",
+            _ if self.format.is_some() || self.request || self.strict => {
+                "'verify' is about what was recorded: it takes no 'format', 'request' or 'strict'"
+            }
+            _ => return Ok(()),
         };
-        let commit = match &reply {
-            Some((reply, typed)) => answered_by(at.repo, reply, typed)?,
-            None => at.resolve(self.rev.as_deref())?,
-        };
-        let recorded = match &reply {
-            Some((reply, _)) => answered_request(at.repo, reply, self.format.as_deref())?,
-            None => None,
-        };
-        let options = RequestOptions {
-            provider: at.provider(self.format.as_deref())?,
-            whole_request: self.request,
-            strict: self.strict,
-        };
-        let reply = reply.as_ref().map(|(reply, _)| reply);
-        let made = requested(at.repo, &commit, (reply, recorded), &options)?;
-        Ok(CompileAnswer {
-            commit: commit.to_string(),
-            payload: if options.provider == Provider::Text && !made.is_recorded {
-                RawJson::string(&made.payload)
-            } else {
-                RawJson::of(made.payload)
-            },
-            notices: made.notices,
-            is_recorded: made.is_recorded,
+        Err(ApiError::params(what))
+    }
+
+    fn exit(answer: &CompileAnswer) -> Option<Exit> {
+        let verified = answer.verified.as_ref().filter(|it| !it.is_proved)?;
+        Some(match verified.is_damaged {
+            true => Exit::Damaged,
+            false => Exit::NotAllowed,
         })
     }
+
+    fn act(self, at: &mut At<'_>) -> Result<CompileAnswer, ApiError> {
+        let made = self.carry_out(at)?;
+        let requested = made.requested;
+        let is_text = made.provider == Provider::Text && !requested.is_recorded;
+        Ok(CompileAnswer {
+            commit: made.commit.to_string(),
+            payload: match is_text {
+                true => RawJson::string(&requested.payload),
+                false => RawJson::of(requested.payload),
+            },
+            notices: requested.notices,
+            is_recorded: requested.is_recorded,
+            verified: made.verified,
+        })
+    }
+}
+
+impl Deed for CompileParams {
+    const PLACES: &'static [&'static str] = &["rev"];
+    const REVISIONS: &'static [&'static str] = &["rev", "for"];
 }

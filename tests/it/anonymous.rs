@@ -219,7 +219,7 @@ fn programs_have_the_same() {
     assert_eq!(holds(&text), None, "{text}");
     assert!(text.contains("person-1"), "{text}");
     let mut both = all;
-    both["secrets"] = json!("allow");
+    both["allow_secrets"] = json!(true);
     assert!(asked(both).contains("'anonymous' replaces secrets, too"));
     let said = sandbox.tract(&["export", "--anonymous", "--allow-secrets"]);
     assert!(said.starts_with("exit code: 2"), "{said}");

@@ -125,7 +125,7 @@ fn help_lists_every_command_where_all_is_asked_for() {
       remote       Name other repositories, to push to and pull from
       bundle       Write commits to one file, for another repository
       unbundle     Read in a file that tract bundle wrote
-      attest       Say what a run was, signed
+      attest       Say what a run was, to be signed
     Look after
       fsck         Check the repository for damage, and repair it if asked
       doctor       Check the database that keeps the repository, and its backups

@@ -486,3 +486,40 @@ fn a_sub_agent_that_its_parents_file_mirrors_is_paid_for_once_by_its_own_file() 
         assert_eq!(sandbox.ok(&["branch"]).lines().count(), 2);
     }
 }
+
+#[test]
+fn a_program_asks_for_what_people_do() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", session());
+    sandbox.ok(&["import", "session.jsonl"]);
+    let asked = |params: &str| -> serde_json::Value {
+        serde_json::from_str(&sandbox.ok(&["api", "cost", params])).expect(params)
+    };
+    let dearest = asked(r#"{"by": "message", "limit": 1}"#);
+    let names: Vec<_> = dearest["rows"].as_array().expect("rows").iter().collect();
+    assert_eq!(names.len(), 2, "{dearest}");
+    assert!(
+        names[0]["name"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("87d7949"))
+    );
+    assert_eq!(names[1]["name"], "(system prompt and tools)");
+    assert!(
+        dearest["others"]["dollars"].as_f64() > Some(0.2),
+        "{dearest}"
+    );
+    let days = asked(r#"{"by": "day", "until": 1795262400000}"#);
+    assert_eq!(days["rows"][0]["name"], "2026-11-20", "{days}");
+    assert_eq!(asked(r#"{"since": "2026-11-21"}"#)["total"]["replies"], 0);
+    let misses = asked(r#"{"misses": true}"#);
+    assert_eq!(
+        misses["misses"].as_array().map(Vec::len),
+        Some(4),
+        "{misses}"
+    );
+    // What makes no sense together is refused by both.
+    let told = sandbox.tract(&["api", "cost", r#"{"misses": true, "limit": 3}"#]);
+    assert!(told.contains("takes neither 'by' nor 'limit'"), "{told}");
+    let told = sandbox.tract(&["cost", "--misses", "-n", "3"]);
+    assert!(told.contains("cannot be used with"), "{told}");
+}

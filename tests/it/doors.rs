@@ -10,11 +10,7 @@ const DOORS: &[(&str, &str)] = &[
     ("cli/ui.rs", "the door itself: it paints lines"),
     (
         "cli/conversation.rs",
-        "a tree's JSON, escaped as JSON on a terminal",
-    ),
-    (
-        "cli/page.rs",
-        "a page: all text passes html/markup.rs or markdown/contain.rs",
+        "a tree's JSON, escaped as JSON on a terminal; a page: all text passes html/markup.rs or markdown/contain.rs",
     ),
     (
         "cli/interactive/terminal.rs",
@@ -26,7 +22,7 @@ const DOORS: &[(&str, &str)] = &[
     ),
     (
         "cli/command/export.rs",
-        "a session, escaped as JSON on a terminal",
+        "a session, escaped as JSON on a terminal; a page, as in cli/conversation.rs",
     ),
     (
         "cli/command/log.rs",

@@ -41,8 +41,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     (
         "deeds",
         &[
-            "context", "compile", "diff", "formats", "render", "repo", "query", "rewrite", "sync",
-            "ingest", "upkeep",
+            "context", "wire", "compile", "diff", "tree", "formats", "render", "repo", "query",
+            "rewrite", "sync", "ingest", "upkeep",
         ],
     ),
 ];

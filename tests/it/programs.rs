@@ -257,7 +257,7 @@ fn an_import_tells_how_far_it_is_and_can_be_cancelled() {
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    let import = json!({ "id": 1, "method": "import", "params": { "path": path } });
+    let import = json!({ "id": 1, "method": "import", "params": { "paths": [path] } });
     writeln!(stdin, "{import}").expect("written");
     let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
     let (mut seen, mut last) = (false, None);
@@ -318,12 +318,90 @@ fn a_move_by_somebody_else_is_an_event() {
     assert!(child.wait().expect("it ends").success());
 }
 
+#[test]
+fn an_import_takes_files_and_folders_and_can_be_strict() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sessions/one.jsonl", SESSION);
+    sandbox.write("sessions/none.json", "{}");
+    let done = ask(
+        &sandbox,
+        "import",
+        json!({ "paths": ["sessions"], "strict": true }),
+    );
+    assert_eq!(done["sessions"].as_array().map(Vec::len), Some(1), "{done}");
+    assert_eq!(done["sessions"][0]["format"], "claude-code");
+    assert_eq!(done["passed_over"], json!(["sessions/none.json"]));
+    sandbox.write("broken.jsonl", format!("{SESSION}{{\n"));
+    for (params, kind) in [
+        (
+            json!({ "paths": ["broken.jsonl"], "strict": true }),
+            "strict_import",
+        ),
+        (
+            json!({ "paths": ["sessions", "broken.jsonl"], "as": "one" }),
+            "invalid_params",
+        ),
+        (
+            json!({ "paths": ["broken.jsonl"], "as": "one", "onto": "main" }),
+            "invalid_params",
+        ),
+        (json!({}), "invalid_params"),
+    ] {
+        let told = sandbox.tract(&["api", "import", &params.to_string()]);
+        assert!(told.contains(kind), "{params}: {told}");
+    }
+    let done = ask(
+        &sandbox,
+        "import",
+        json!({ "paths": ["sessions/one.jsonl", "broken.jsonl"] }),
+    );
+    assert_eq!(done["problem_count"], 1, "{done}");
+    assert!(
+        done["problems"][0]
+            .as_str()
+            .is_some_and(|it| it.starts_with("broken.jsonl: line"))
+    );
+}
+
+#[test]
+fn a_program_gets_the_page_that_people_get() {
+    let sandbox =
+        Sandbox::with_messages(&[("user", "How deep is the Rhine?"), ("assistant", "Deep.")]);
+    for format in ["html", "markdown"] {
+        let page = ask(&sandbox, "export", json!({ "format": format }));
+        assert_eq!(page["content"], sandbox.ok(&["export", "--format", format]));
+        assert_eq!(
+            (&page["format"], &page["written"]),
+            (&json!(format), &json!(2))
+        );
+    }
+    sandbox.ok(&[
+        "commit",
+        "-r",
+        "user",
+        "-m",
+        &format!("My key is {}", crate::secrets::github(1)),
+    ]);
+    let told = sandbox.tract(&["api", "export", r#"{"format": "html"}"#]);
+    assert!(told.contains("leaks"), "{told}");
+    let page = ask(
+        &sandbox,
+        "export",
+        json!({ "format": "html", "redact": true }),
+    );
+    assert!(
+        page["content"]
+            .as_str()
+            .is_some_and(|it| it.contains("[redacted:"))
+    );
+}
+
 /// What a program is told is what people are shown.
 #[test]
 fn both_doors_say_the_same() {
     let sandbox = Sandbox::new();
     let path = sandbox.write("session.jsonl", SESSION);
-    let imported = ask(&sandbox, "import", json!({ "path": path }));
+    let imported = ask(&sandbox, "import", json!({ "paths": [path] }));
     assert_eq!(imported["sessions"][0]["outcome"], "new");
     assert_eq!(imported["sessions"][0]["follows"], true);
 

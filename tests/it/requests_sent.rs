@@ -111,6 +111,17 @@ fn a_request_is_held_to_the_hash_of_its_client() {
     4 requests proved
     note: 1 request without a hash of all that was sent
     ");
+    let asked = |rev: &str| {
+        let params = serde_json::json!({ "for": rev, "verify": true }).to_string();
+        sandbox.tract(&["api", "compile", &params])
+    };
+    assert!(asked(":4").contains(r#""is_proved":true"#));
+    // It ends as the command does.
+    let unsaid = asked(":-1");
+    assert!(
+        unsaid.starts_with("exit code: 1") && unsaid.contains(r#""is_damaged":false"#),
+        "{unsaid}"
+    );
     sandbox.ok(&["commit", "-r", "assistant", "-m", "Mine."]);
     assert_snapshot!(sandbox.tract(&["compile", "--for", ":-1", "--verify"]), @"
     exit code: 1

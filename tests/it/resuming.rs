@@ -246,7 +246,7 @@ fn an_undo_after_a_resume_says_that_it_moved_nothing() {
     insta::assert_snapshot!(sandbox.tract(&["undo"]), @r"
     exit code: 1
     --- stderr
-    error: 'resume HEAD --in claude-code' changed nothing here that undo could reverse
+    error: 'resume --in claude-code' changed nothing here that undo could reverse
     hint: the session file that it wrote belongs to the tool; tract undo 2 reverses the command before it
     ");
     assert!(sandbox.ok(&["reflog"]).starts_with("#3  "));

@@ -15,13 +15,6 @@ use crate::cli::failure::Exit;
 use crate::cli::signature::Signed;
 use crate::cli::{App, Failure, Result, input, private, signature};
 
-/// Say what a run was, signed
-///
-/// Writes a manifest of a branch: its commits by one hash over all of them, times, authors, programs, models with
-/// their tokens, the cost, tools, the files of sessions and the requests with the clients' own hashes. It
-/// follows from the commits alone, so whoever has them makes the same text again. --key signs it as git signs
-/// commits, by ssh-keygen. --verify holds the signature against the text, and the text against the commits here, of
-/// which it reads every message, and names each line that is another. docs/attest.md says how to verify one without tract.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -29,20 +22,21 @@ Example:
   tract attest main --key ~/.ssh/id_ed25519 -o run.attest
   tract attest --verify run.attest --key maras_key.pub")]
 pub struct Args {
-    /// The branch, session or commit; HEAD unless given
-    #[arg(value_name = "REV", conflicts_with = "verify")]
-    rev: Option<String>,
-    /// Sign with this private key; with --verify: whose public key it must be
+    #[command(flatten)]
+    deed: AttestParams,
+    // No method has these: a program signs and verifies by its own means, and keeps the text where it wants.
+    /// Sign with this private key, as git signs commits, by ssh-keygen; with --verify: whose public key it must be
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Write to FILE
-    #[arg(short, long, value_name = "FILE", conflicts_with = "verify")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write over a file that is there
     #[arg(long, requires = "output")]
     force: bool,
-    /// Verify what FILE says
-    #[arg(long, value_name = "FILE")]
+    /// Hold the signature of FILE against its text, and the text against the commits here, of which it reads every
+    /// message; name each line that is another
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rev", "output"])]
     verify: Option<PathBuf>,
 }
 
@@ -51,10 +45,8 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         return verify(file, args.key.as_deref(), app);
     }
     let (repo, on) = (app.repo()?, app.on()?);
-    let params = AttestParams {
-        rev: args.rev.clone(),
-    };
-    let mut text = params.call(&mut At::new(&repo, on, &Still))?.manifest;
+    let deed = args.deed.clone();
+    let mut text = deed.call(&mut At::new(&repo, on, &Still))?.manifest;
     match &args.key {
         Some(key) => text = signature::sign(&text, key)?,
         None => app.ui.hint("not signed: --key ~/.ssh/id_ed25519 signs it"),

@@ -15,14 +15,6 @@ use tract::repo::Repo;
 use crate::cli::summariser::{self, TIMEOUT_SECONDS};
 use crate::cli::{App, Failure, Result, exec};
 
-/// What a compaction took away, and what of it is still said
-///
-/// Looks through the messages that a compaction, truncation or clear hid: what the user typed, points that
-/// are not done, commands, files, errors, addresses, names and numbers. A fact is said if the summary or any
-/// other visible message has it word for word, or, for a longer text, most of its phrases. What is lost is
-/// listed, what is most likely to be missed first, each with its message: tract show HASH prints it, tract
-/// restore HASH brings it back. No model is asked, unless --judge names a command: it gets the conversation
-/// before and after, and what is lost, on standard input, and what it prints is shown behind the list.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -32,13 +24,11 @@ Example:
   tract audit | grep task      what was to be done and is said nowhere
   tract audit --judge 'claude -p \"Which of these will be missed?\"'")]
 pub struct Args {
-    /// The compaction, truncation or clear; the newest on this branch unless given
-    #[arg(value_name = "COMPACTION")]
-    rev: Option<String>,
-    /// At most N findings; 0: all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    limit: usize,
-    /// A command that says more, such as one that asks a model
+    #[command(flatten)]
+    deed: AuditParams,
+    // No method has these: none runs a program.
+    /// A command that says more, such as one that asks a model: it gets the conversation before and after, and what is
+    /// lost, on standard input, and what it prints is shown behind the list
     #[arg(long, value_name = "CMD")]
     judge: Option<String>,
     /// How long that command may take
@@ -48,16 +38,12 @@ pub struct Args {
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let params = AuditParams {
-        rev: args.rev.clone(),
-        within: None,
+    let all = AuditParams {
         limit: Some(0),
+        ..args.deed.clone()
     };
-    let answer = params.call(&mut At::new(&repo, on, &Still))?;
-    let shown = match args.limit {
-        0 => answer.findings.len(),
-        limit => limit.min(answer.findings.len()),
-    };
+    let answer = all.call(&mut At::new(&repo, on, &Still))?;
+    let shown = args.deed.listed().min(answer.findings.len());
     let (Some(commit), Some(kind)) = (&answer.commit, answer.kind) else {
         app.ui.status("Nothing was hidden on this branch");
         return Ok(());

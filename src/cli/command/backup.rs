@@ -1,19 +1,13 @@
 //! `tract backup`: the whole repository in one file.
 
-use std::path::{Path, PathBuf};
-
+use tract::deeds::{At, BackupAnswer, BackupParams};
 use tract::render::plural;
 use tract::repo::Repo;
-use tract::upkeep::{BackupStep, Fsck};
+use tract::upkeep::BackupStep;
 
 use crate::cli::failure::Exit;
-use crate::cli::{App, Failure, private, progress};
+use crate::cli::{App, Failure, progress};
 
-/// Copy the whole repository into one file
-///
-/// The copy shows one moment, even while others write. It needs no other file, and it is checked before
-/// it gets its name. With --restore, it becomes the repository again: nothing else may have the repository
-/// open, and the file that is there is kept as .tract/tract.db.before-restore.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -21,26 +15,13 @@ Example:
   tract backup --force ~/backups/talk.db    over the one before
   tract backup --restore ~/backups/talk.db  back to what it holds")]
 pub struct Args {
-    /// The file to write, or with --restore to read
-    file: PathBuf,
-    /// Make the backup in FILE the repository
+    #[command(flatten)]
+    deed: BackupParams,
+    // A method acts in a repository, and would have it open.
+    /// Make the backup in FILE the repository: nothing else may have it open, and the file that is there is kept as
+    /// .tract/tract.db.before-restore. With --force also over a repository that has commits which FILE lacks
     #[arg(long)]
     restore: bool,
-    /// Overwrite an existing file; with --restore, a repository that has commits which FILE lacks
-    #[arg(long)]
-    force: bool,
-}
-
-/// Refuses the place of a database that is in use: its journal would be read into the copy.
-fn is_no_database(path: &Path) -> Result<(), Failure> {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push("-wal");
-    if !Path::new(&journal).exists() {
-        return Ok(());
-    }
-    let what = format!("{} is a database in use", path.display());
-    Err(Failure::refused(what)
-        .with_hint("another name; tract backup --restore FILE makes a backup the repository"))
 }
 
 /// What a backup's step is called.
@@ -52,13 +33,12 @@ fn step(step: BackupStep) -> String {
 }
 
 /// What was copied, in numbers.
-fn counted(found: &Fsck) -> String {
-    let checked = found.checked;
+fn counted(found: BackupAnswer) -> String {
     format!(
         "{}, {} and {}",
-        plural(checked.contents, "message"),
-        plural(checked.commits, "commit"),
-        plural(checked.sources, "session file"),
+        plural(found.messages, "message"),
+        plural(found.commits, "commit"),
+        plural(found.session_files, "session file"),
     )
 }
 
@@ -66,30 +46,14 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
     if args.restore {
         return restore(args, app);
     }
-    let repo = app.repo()?;
-    let path = app.path(&args.file)?;
-    is_no_database(&path)?;
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
     let bar = progress::bar(app, "{spinner} {msg}");
-    repo.sweep_backups();
-    let note = |draft: &Path| Ok(repo.note_backup(draft)?);
-    let found = private::place(&path, args.force, note, |draft| {
-        let found = repo.backup(draft, &mut |at| {
-            bar.set_message(step(at));
-            bar.tick();
-        });
-        bar.finish_and_clear();
-        let found = found?;
-        if found.is_damaged() {
-            let what = "the repository is damaged; no backup was made".to_owned();
-            let hint = "tract fsck says what is damaged and what to do".to_owned();
-            Err(Failure::Said(Exit::Damaged, what, Some(hint)))
-        } else {
-            Ok(found)
-        }
+    let found = deed.carry_out(&At::new(&repo, on, app), &mut |at| {
+        bar.set_message(step(at));
+        bar.tick();
     });
-    let found = found?;
-    let place = app.short_path(&path);
-    let counted = counted(&found);
+    bar.finish_and_clear();
+    let (counted, place) = (counted(found?), app.short_path(&app.path(&deed.file)?));
     app.ui
         .status(format!("Wrote {counted} to {place}, checked"));
     Ok(())
@@ -100,12 +64,12 @@ fn restore(args: &Args, app: &mut App) -> Result<(), Failure> {
         let what = "a backup is put back into a directory, not into memory";
         return Err(Failure::usage(what));
     }
-    let path = app.path(&args.file)?;
+    let path = app.path(&args.deed.file)?;
     let named = app.named_repo()?;
     let directory = Repo::directory_at(named.as_deref(), &app.cwd()?)?;
     let visitor = app.visitor()?;
     let bar = progress::bar(app, "{spinner} {msg}");
-    let restored = Repo::put_back(&directory, &path, args.force, &visitor, &mut |at| {
+    let restored = Repo::put_back(&directory, &path, args.deed.force, &visitor, &mut |at| {
         bar.set_message(step(at));
         bar.tick();
     });
@@ -117,7 +81,7 @@ fn restore(args: &Args, app: &mut App) -> Result<(), Failure> {
         let hint = "another backup; tract fsck says whether the repository needs one".to_owned();
         return Err(Failure::Said(Exit::Damaged, what, Some(hint)));
     }
-    let counted = counted(&restored.found);
+    let counted = counted((&restored.found).into());
     app.ui
         .status(format!("Put back {counted} from {place}, checked"));
     if let Some(aside) = restored.aside {

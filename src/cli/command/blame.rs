@@ -1,42 +1,18 @@
 //! `tract blame`: where messages came from.
 
-use tract::deeds::{At, BlameAnswer, BlameParams, BlamedLine, BlamedMessage, Method, Still};
+use tract::deeds::{At, BlameAnswer, BlamedLine, BlamedMessage, Method, Still};
 use tract::model::Millis;
 use tract::render::{Calendar, Label, Line, table};
 
 use crate::cli::blamed::{facts, session_name, short, who};
 use crate::cli::{App, Result};
 
-/// Say where messages came from
-///
-/// Of each visible message: the commit that gave it its text, when, who speaks, and the session that it came from.
-/// Of one message also the model, the prompt before it, who committed it, and how it came here: edits, moves,
-/// and what a summary stands for. Of a summary each line is shown with the hidden message that has most of
-/// its words, so that it can be checked; a line that no message has is the summary's own.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example:
-  tract blame                  every message of the context
-  tract blame :12              the 12th message
-  tract blame 3f2a91c          the message of this commit, hidden or not
-  tract blame --at main~50     the context of 50 commits ago
-  tract blame | grep codex     what came from a session of Codex")]
-pub struct Args {
-    /// One message: :N, REV:N, or its commit
-    #[arg(value_name = "MESSAGE")]
-    message: Option<String>,
-    /// In the context of this commit; HEAD's unless given
-    #[arg(long, value_name = "REV")]
-    at: Option<String>,
-}
+pub use tract::deeds::BlameParams as Args;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let (repo, on) = (app.repo()?, app.on()?);
-    let params = BlameParams {
-        rev: args.at.clone(),
-        message: args.message.clone(),
-    };
-    let BlameAnswer { messages, lines } = params.call(&mut At::new(&repo, on, &Still))?;
+    let asked = args.clone().call(&mut At::new(&repo, on, &Still));
+    let BlameAnswer { messages, lines } = asked?;
     let (calendar, width) = (app.calendar(), app.ui.width_cols());
     if args.message.is_none() {
         if messages.is_empty() {

@@ -1,20 +1,11 @@
 //! `tract doctor`: how the file or the server stands where the repository is kept.
 
-use tract::deeds::{DoctorAnswer, HealthCheck, HealthVerdict, doctor};
+use tract::deeds::{At, DoctorAnswer, DoctorParams, HealthCheck, HealthVerdict, Method};
 use tract::render::{Label, Line, plural};
 
 use crate::cli::failure::Exit;
 use crate::cli::{App, Failure, Result};
 
-/// Check the database that keeps the repository, and its backups
-///
-/// Versions, size, connections, locks, whether a commit is on the disk when it is acknowledged, encryption,
-/// statistics, backups, what is owed, and clocks. Each is a line: good, look (it needs attention; what to do
-/// stands below) or unknown (you may not see it, or nobody keeps it). Nothing is changed. The exit code is
-/// 1 if something needs attention. What the messages and commits themselves are like, tract fsck says; what
-/// takes up space, tract du.
-///
-/// With --json, a program reads the same as one JSON object, with the figures behind it: docs/api.md, `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,7 +13,9 @@ Example:
   tract --repo postgres://db.example/work doctor
   tract doctor --json")]
 pub struct Args {
-    /// As a JSON object, with all figures
+    #[command(flatten)]
+    deed: DoctorParams,
+    /// As a JSON object, with all figures: docs/api.md, `doctor`. The exit code is 1 if something needs attention
     #[arg(long)]
     json: bool,
 }
@@ -33,8 +26,8 @@ const INDENT: usize = 23;
 const WIDEST: usize = 100;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let repo = app.repo()?;
-    let answer = doctor(&repo, app.now())?;
+    let (repo, on) = (app.repo()?, app.on()?);
+    let answer = args.deed.clone().call(&mut At::new(&repo, on, app))?;
     if args.json {
         let text =
             serde_json::to_string(&answer).map_err(|error| Failure::refused(error.to_string()))?;

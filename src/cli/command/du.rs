@@ -1,5 +1,6 @@
 //! `tract du`: what takes the room.
 
+use tract::deeds::DuParams;
 use tract::model::RefName;
 use tract::render::{Label, Line, bytes, grouped, plural, table};
 use tract::repo::FolderEntry;
@@ -7,12 +8,6 @@ use tract::upkeep::{Heap, NamedRoom, Needed, SessionRoom};
 
 use crate::cli::{App, Result, Ui, listing};
 
-/// Show what takes up space
-///
-/// First the files, page by page, to the last byte. Then the messages: by what needs them, by role, by
-/// tool, and by branch, tag and session; each with its stored (compressed) size and its length. What
-/// several branches share counts for each of them; what only one of them needs stands in the last
-/// column. Then the session files that imports keep. In a pipe, all sizes are in bytes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -20,6 +15,8 @@ Example:
   tract du --all              every tool, branch and session
   tract gc --dry-run          what of it could go")]
 pub struct Args {
+    #[command(flatten)]
+    deed: DuParams,
     /// Every tool, branch and session, not only the largest
     #[arg(short, long)]
     all: bool,
@@ -32,7 +29,7 @@ const ROW_COLS: usize = 54;
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
     let repo = app.repo()?;
-    let du = repo.du()?;
+    let du = args.deed.carry_out(&repo)?;
     let asides = repo.asides().into_iter();
     let asides = asides.map(|aside| (app.short_path(&aside.path), bytes(aside.size_bytes)));
     let asides: Vec<(String, String)> = asides.collect();

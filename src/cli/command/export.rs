@@ -4,27 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tract::Error;
-use tract::deeds::guard;
-use tract::formats::{FORMATS, Format};
-use tract::hash::CommitHash;
-use tract::ingest::{ExportOptions, Scope, export, session_format, session_meant};
+use tract::deeds::page::GuardedPage;
+use tract::deeds::{At, ExportParams, guard};
+use tract::ingest::{Scope, export};
 use tract::render::{grouped, plural};
-use tract::repo::Repo;
 
-use crate::cli::page::{self, Guarded};
-use crate::cli::{App, Failure, Result, leaks, position, private};
+use crate::cli::{App, Result, leaks, private};
 
-/// Write a session file, or a page to read
-///
-/// Messages that were imported and have not changed come back JSON-equal, with their ids and links.
-/// Changed and new messages are written as valid records. Hidden messages are left out.
-///
-/// --format html writes one self-contained page for a browser: the whole conversation, with hidden
-/// messages folded under their marker. --format markdown writes the same as text.
-///
-/// Where secrets are found, nothing is written unless --redact or --allow-secrets is given. --anonymous is for what is
-/// shared with others: one person has one other name in all that is written, whatever the spelling. First names alone, and
-/// what a reader can infer, stay.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -34,63 +20,30 @@ Example:
   tract export --redact -o session.jsonl        without the secrets in it
   tract export --anonymous -o session.jsonl     without who and where, too")]
 pub struct Args {
-    /// The commit whose context is written
-    #[arg(value_name = "REV", default_value = "HEAD")]
-    rev: String,
-    /// The format; by default the session's own
-    #[arg(long, value_name = "F", value_parser = Shape::named, help = format!(
-        "One of the {} that tract import --help lists, html or markdown; by default the session's own",
-        FORMATS.len()
-    ))]
-    format: Option<Shape>,
+    #[command(flatten)]
+    deed: ExportParams,
     /// The file to write, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
-    #[command(flatten)]
-    secrets: leaks::SharedFlags,
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    Session(&'static Format),
-    Page(page::Kind),
-}
-
-impl Shape {
-    fn named(name: &str) -> Result<Self, Error> {
-        match page::Kind::named(name) {
-            Some(kind) => Ok(Self::Page(kind)),
-            None => Format::named(name).map(Self::Session),
-        }
-    }
 }
 
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    position::must_be_whole(&repo, &on, &args.rev)?;
-    let commit = repo.resolve(&on, &args.rev)?;
-    let format = match args.format {
-        Some(Shape::Session(format)) => format,
-        Some(Shape::Page(kind)) => return to_read(&repo, &commit, kind, args, app),
-        None => session_format(&repo, &commit)?.ok_or_else(|| {
-            let failure = Failure::usage("this history came from no session file");
-            failure.with_hint("tract export --format F, with one that tract import --help lists")
-        })?,
-    };
-    let now = app.now();
-    let session = session_meant(&repo, &on, &args.rev)?;
-    let options = ExportOptions {
-        format,
-        now,
-        session,
-    };
-    let secrets = args.secrets.finder(&repo, &[commit], app)?;
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let at = At::new(&repo, on, app);
+    let commit = deed.commit(&at)?;
+    let secrets = deed.finder(&at, &commit)?;
+    let leaving = deed.leaving(&secrets);
+    if let Some(form) = deed.page() {
+        drop(at);
+        let page = GuardedPage::of((&repo, &commit), Scope::All, form, leaving, &app.calendar())?;
+        return to_read(&page, args, app);
+    }
+    let options = deed.options(&at, &commit)?;
+    drop(at);
     let guarded = |out: &mut dyn Write| {
-        let leaving = args.secrets.leaving(&secrets);
         let mut make = |out: &mut dyn Write| export(&repo, &commit, &options, out);
         Ok(guard((&repo, &commit), leaving, &mut make, out)?)
     };
@@ -120,26 +73,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 }
 
 /// Writes a page.
-fn to_read(
-    repo: &Repo,
-    commit: &CommitHash,
-    kind: page::Kind,
-    args: &Args,
-    app: &mut App,
-) -> Result<()> {
-    let secrets = args.secrets.finder(repo, &[*commit], app)?;
-    let leaving = args.secrets.leaving(&secrets);
-    let Some(path) = &args.output else {
-        return page::to_output((repo, commit), Scope::All, kind, leaving, app);
-    };
-    let path = app.path(path)?;
-    let page = Guarded::of((repo, commit), Scope::All, kind, leaving, app)?;
-    private::write(&path, args.force, |out| {
-        Ok(out.write_all(&page.bytes).map_err(Error::io(&path))?)
-    })?;
-    let messages = plural(page.messages as u64, "message");
-    let place = app.short_path(&path);
-    app.ui.status(format!("Wrote {messages} to {place}"));
+fn to_read(page: &GuardedPage, args: &Args, app: &mut App) -> Result<()> {
+    match &args.output {
+        None => app.ui.out().write_all(&page.bytes)?,
+        Some(path) => {
+            let path = app.path(path)?;
+            private::write(&path, args.force, |out| {
+                Ok(out.write_all(&page.bytes).map_err(Error::io(&path))?)
+            })?;
+            let messages = plural(page.messages as u64, "message");
+            let place = app.short_path(&path);
+            app.ui.status(format!("Wrote {messages} to {place}"));
+        }
+    }
     leaks::tell(&page.redacted, app);
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tract::Error;
-use tract::formats::{FORMATS, Format, registry, sniff};
+use tract::deeds::ImportParams;
+use tract::formats::{Format, registry, sniff};
 use tract::ingest::family::{Coming, Queue};
 use tract::ingest::tool_dirs::walk_directory;
 use tract::ingest::{
@@ -43,9 +44,9 @@ As a Claude Code hook (PreCompact, SessionEnd), it captures a session before eac
 tract setup sets the hooks of all your agents:
   tract import --hook")]
 pub struct Args {
-    /// Session files, directories of them, session ids, or - for standard input
-    #[arg(value_name = "PATH|ID")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    deed: ImportParams,
+    // No method has these: sessions lists them, and whoever asks knows the files.
     /// Take the sessions of every directory
     ///
     /// A file that is as it was when it came in is not read again; name it to have it read.
@@ -64,23 +65,6 @@ pub struct Args {
     /// Read a Claude Code hook's JSON on standard input, and import its transcript
     #[arg(long, conflicts_with_all = ["paths", "last"])]
     hook: bool,
-    /// The format, instead of recognising it
-    #[arg(long, value_name = "F", value_parser = Format::named)]
-    #[arg(help = format!("The format, instead of recognising it: one of {}", FORMATS.len()))]
-    #[arg(long_help = format!("The format, instead of recognising it: {}", registry::choices()))]
-    format: Option<&'static Format>,
-    /// The name of the branch that follows the session
-    #[arg(long = "as", value_name = "NAME")]
-    branch: Option<String>,
-    /// Append what is new to this branch, after its own commits
-    #[arg(long, value_name = "BRANCH", conflicts_with = "branch")]
-    onto: Option<String>,
-    /// Write [redacted:KIND] in place of secrets, now and in later imports of these sessions
-    #[arg(long)]
-    redact: bool,
-    /// Import nothing from a file that has a problem
-    #[arg(long)]
-    strict: bool,
     /// Report each session, each file that was skipped, and each kept record that is not a message
     #[arg(short, long)]
     verbose: bool,
@@ -89,8 +73,9 @@ pub struct Args {
 impl Args {
     /// Whether a file is only read where it has changed since it came in.
     fn reads_what_changed(&self) -> bool {
-        let is_plain = self.format.is_none() && self.onto.is_none();
-        self.all && is_plain && !self.strict && !self.redact
+        let deed = &self.deed;
+        let is_plain = deed.format.is_none() && deed.onto.is_none();
+        self.all && is_plain && !deed.strict && !deed.redact
     }
 }
 
@@ -117,11 +102,12 @@ pub fn run(args: &Args, app: &mut App) -> Result<(), Failure> {
 }
 
 fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
+    args.deed.format()?;
     let Some(mut files) = wanted(args, app)? else {
         let limit = args.limit.unwrap_or(tool_sessions::LISTED);
         return tool_sessions::list(args.all, limit, app);
     };
-    if args.branch.is_some() && files.len() > 1 {
+    if args.deed.branch.is_some() && files.len() > 1 {
         let failure = Failure::usage("--as names the branch of one session, and there are several");
         return Err(failure.with_hint("import them one by one, or leave --as out"));
     }
@@ -132,7 +118,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
         return Err(failure.with_hint(LOOKED_AT));
     }
     let spools = Spools::of(&files)?;
-    if args.strict {
+    if args.deed.strict {
         strict(&files, &spools, args, app)?;
     }
     let (repo, created) = open(&files, &spools, args, app)?;
@@ -188,7 +174,7 @@ fn bring_in(args: &Args, app: &mut App) -> Result<(), Failure> {
             _ => format!("{files} are as they were when they came in"),
         });
     }
-    if let Some(onto) = &args.onto {
+    if let Some(onto) = &args.deed.onto {
         let named = reports.iter().filter(|(file, _)| !is_kin(file));
         for (_, report) in named {
             append(&repo, report, onto, app)?;
@@ -207,7 +193,7 @@ fn wanted(args: &Args, app: &mut App) -> Result<Option<Vec<PathBuf>>, Failure> {
         (true, _) => hook(app)?,
         (_, true) => vec![tool_sessions::found(args.all, app)?.swap_remove(0).path],
         _ if args.all && !args.list && args.limit.is_none() => tool_sessions::everything(app)?,
-        _ if args.paths.is_empty() => return Ok(None),
+        _ if args.deed.paths.is_empty() => return Ok(None),
         _ => gather(args, app)?,
     }))
 }
@@ -234,6 +220,7 @@ fn is_unchanged(repo: &Repo, file: &Path) -> Result<bool, Failure> {
 /// Files on their way in, one after the other.
 struct Intake<'a> {
     args: &'a Args,
+    format: Option<&'static Format>,
     repo: &'a Repo,
     spools: &'a Spools,
     counter: Counter,
@@ -261,11 +248,12 @@ impl<'a> Intake<'a> {
     ) -> Result<Self, Failure> {
         Ok(Self {
             args,
+            format: args.deed.format()?,
             repo,
             spools,
             counter: Counter::of(app.encoding(repo)?),
             secrets: app.secrets()?,
-            redaction: match args.redact {
+            redaction: match args.deed.redact {
                 true => Redaction::Always,
                 // One session is asked itself.
                 false if args.hook || ingest::redacts(repo)? => Redaction::AsBefore,
@@ -339,7 +327,7 @@ impl<'a> Intake<'a> {
     }
 
     fn reading(&self) -> Reading {
-        match self.args.hook || self.args.reads_what_changed() {
+        match self.args.hook || self.args.deed.new_only || self.args.reads_what_changed() {
             true => Reading::New,
             false => Reading::Whole,
         }
@@ -356,11 +344,11 @@ impl<'a> Intake<'a> {
         let command = if args.hook { "hook" } else { "import" };
         let what = format!("{command} {}", coming.file.display());
         let request = ImportRequest {
-            format: args.format,
+            format: self.format,
             branch: if coming.is_kin {
                 None
             } else {
-                args.branch.as_deref().or(coming.branch.as_deref())
+                args.deed.branch.as_deref().or(coming.branch.as_deref())
             },
             now: app.now(),
             what: &what,
@@ -377,7 +365,7 @@ impl<'a> Intake<'a> {
             Some(_) => ProgressBar::hidden(),
             None => progress::bar(app, "[{bar:30}] {bytes} of {total_bytes}  {msg}"),
         };
-        let import = if args.strict {
+        let import = if args.deed.strict {
             ingest::import_strict
         } else {
             ingest::import
@@ -397,7 +385,7 @@ impl<'a> Intake<'a> {
 
 /// Refuses a branch that cannot be made, before anything is.
 fn names(args: &Args, app: &App) -> Result<(), Failure> {
-    for name in args.branch.iter().chain(&args.onto) {
+    for name in args.deed.branch.iter().chain(&args.deed.onto) {
         let branch = RefName::branch(name)?;
         if let Err(error) = branch.refuse_hash() {
             let is_there = match app.repo() {
@@ -414,8 +402,9 @@ fn names(args: &Args, app: &App) -> Result<(), Failure> {
 
 /// Refuses all files if anything is wrong in one, before a repository is made or opened.
 fn strict(files: &[PathBuf], spools: &Spools, args: &Args, app: &mut App) -> Result<(), Failure> {
+    let format = args.deed.format()?;
     for file in files {
-        match ingest::check_strict(spools.at(file), args.format) {
+        match ingest::check_strict(spools.at(file), format) {
             Ok(()) => {}
             Err(error) if Trouble::of(&error).is_no_session() && !is_named(file, args) => {}
             Err(error) => {
@@ -472,7 +461,12 @@ fn is_named(file: &Path, args: &Args) -> bool {
     if args.all {
         return false;
     }
-    args.paths.is_empty() || args.paths.iter().any(|path| path == file || !path.exists())
+    args.deed.paths.is_empty()
+        || args
+            .deed
+            .paths
+            .iter()
+            .any(|path| path == file || !path.exists())
 }
 
 /// The files of a directory that are none of ours, by what they are.
@@ -537,7 +531,7 @@ impl Passed {
 /// The files that the paths mean.
 fn gather(args: &Args, app: &App) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    for typed in &args.paths {
+    for typed in &args.deed.paths {
         if typed == Path::new(named::STDIN) {
             if app.ui.input_is_terminal() {
                 let failure = Failure::usage("- is standard input, and that is a terminal");
@@ -600,7 +594,7 @@ fn open(
         Err(Failure::Tract(Error::NoRepository { .. })) => {}
         found => return Ok((found?, false)),
     }
-    if let ([file], None) = (files, args.format) {
+    if let ([file], None) = (files, &args.deed.format) {
         let opened = FileInput::open(spools.at(file));
         let input = opened.map_err(|error| spools.renamed(error))?;
         let path = spools.name(file).to_owned();

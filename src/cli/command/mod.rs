@@ -37,6 +37,8 @@ mod log;
 mod man;
 mod mcp;
 mod merge;
+#[cfg(test)]
+mod methods;
 mod pick;
 mod pin;
 mod prune;

@@ -1,18 +1,15 @@
 //! `tract resume`: go on from a commit in the tool that the session came from.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use tract::formats::Format;
-use tract::formats::registry::{self, FORMATS};
-use tract::ingest::session_format;
+use tract::deeds::{At, Method, ResumeParams};
+use tract::formats::registry;
 use tract::render::{Label, shell_word};
 
 use crate::cli::failure;
-use crate::cli::typed::Typed;
-use crate::cli::written_session::{self, WrittenSession};
-use crate::cli::{App, Failure, Result, cache, leaks, position};
+use crate::cli::{App, Failure, Result, cache};
 
 #[derive(Debug, clap::Args)]
 #[command(about = ABOUT, long_about = long_about(), after_help = "\
@@ -20,19 +17,12 @@ Example:
   tract resume a1b2c3d              from before a compaction, for example
   tract resume --in codex --run     this context, in Codex, now")]
 pub struct Args {
-    /// The commit whose context is written
-    #[arg(value_name = "REV", default_value = "HEAD")]
-    rev: String,
-    /// The tool; by default the one that the session came from
-    #[arg(long = "in", value_name = "TOOL", value_parser = Format::named, help = format!(
-        "The tool: {}; by default the one that the session came from", resumable(" or ")
-    ))]
-    tool: Option<&'static Format>,
+    #[command(flatten)]
+    deed: ResumeParams,
+    // No method runs a program.
     /// Run that command
     #[arg(long)]
     run: bool,
-    #[command(flatten)]
-    secrets: leaks::Flags,
 }
 
 const ABOUT: &str = "Continue from a commit in a new session of a tool";
@@ -47,67 +37,28 @@ fn long_about() -> String {
     )
 }
 
-/// The names of the tools that can go on with a session.
-fn resumable(between: &str) -> String {
-    let can = FORMATS
-        .into_iter()
-        .filter(|format| format.resume().is_some());
-    let names: Vec<_> = can.map(|format| format.name).collect();
-    names.join(between)
-}
-
 pub fn run(args: &Args, app: &mut App) -> Result<()> {
-    let (repo, on) = (app.repo()?, app.on()?);
-    position::must_be_whole(&repo, &on, &args.rev)?;
-    let commit = repo.resolve(&on, &args.rev)?;
-    let tool = match args.tool {
-        Some(tool) => Some(tool),
-        None => session_format(&repo, &commit)?,
-    };
-    let Some((format, how)) = tool.and_then(|tool| Some((tool, tool.resume()?))) else {
-        let what = match tool {
-            Some(other) => format!("tract cannot resume sessions of {other}"),
-            None => "this history does not say which tool to resume in".to_owned(),
-        };
-        let hint = format!("--in {}", resumable(", or --in "));
-        return Err(Failure::usage(what).with_hint(hint));
-    };
-    let here = app.cwd()?;
-    let cwd = repo
-        .session_of(&commit)?
-        .and_then(|(_, session)| session.cwd.map(PathBuf::from))
-        .filter(|dir| dir.is_dir())
-        .unwrap_or_else(|| here.clone());
-    let secrets = app.secrets()?;
-    let leaving = args.secrets.for_resume(app)?.leaving(&secrets);
-    let what = Typed::new("resume")
-        .revs([&args.rev])
-        .option("--in", args.tool)
-        .line();
-    let written =
-        written_session::write(&repo, &commit, (format, how), &cwd, (&what, leaving), app)?;
-    let WrittenSession { place, id, remarks } = written;
-    for remark in &remarks {
+    let (repo, on, deed) = (app.repo()?, app.on()?, &args.deed);
+    let mut at = At::new(&repo, on, app);
+    let commit = deed.commit(&at)?;
+    let (_, how) = deed.tool(&at, &commit)?;
+    let written = deed.clone().call(&mut at)?;
+    drop(at);
+    for remark in &written.remarks {
         app.ui.notice(remark);
     }
-    let place = place.display().to_string();
-    // Each command by its words: what takes the file in, where there is need of that, and what goes on with it.
-    let brought_in = how.brought_in_by.map(|words| [words, &[&*place]].concat());
-    let commands: Vec<Vec<&str>> = brought_in
-        .into_iter()
-        .chain([[how.command, &[&*id]].concat()])
-        .collect();
+    let (place, cwd, commands) = (written.path, written.directory, written.commands);
     // Another tool asks in other words: nothing of it is in the cache.
-    if args.tool.is_none()
+    if deed.tool.is_none()
         && let Some(state) = cache::state(&repo, &commit, app)?
     {
         app.ui.notice(format!("the provider's cache is {state}"));
     }
     app.ui.status(format!("Wrote {place}"));
-    let change = if cwd == here {
+    let change = if app.cwd()? == Path::new(&cwd) {
         String::new()
     } else {
-        format!("cd {} && ", shell_word(&cwd.display().to_string()))
+        format!("cd {} && ", shell_word(&cwd))
     };
     let lines = commands.iter().map(|words| {
         let words = words.iter().map(|word| shell_word(word));
@@ -115,7 +66,9 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
     });
     let line = format!("{change}{}", lines.collect::<Vec<_>>().join(" && "));
     if args.run {
-        let failed = commands.iter().find_map(|words| ran(words, &cwd).err());
+        let failed = commands
+            .iter()
+            .find_map(|words| ran(words, cwd.as_ref()).err());
         let Some(what) = failed else { return Ok(()) };
         let hint = format!("the session was written; it goes on with: {line}");
         return Err(Failure::refused(what).with_hint(hint));
@@ -141,7 +94,7 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 /// # Errors
 ///
 /// In words.
-fn ran(words: &[&str], cwd: &Path) -> Result<(), String> {
+fn ran(words: &[String], cwd: &Path) -> Result<(), String> {
     let (client, arguments) = words.split_first().ok_or("no command")?;
     let ran = Command::new(client)
         .args(arguments)

@@ -12,7 +12,7 @@ use tract::ingest::tool_dirs::ToolDirs;
 use tract::model::secret::{People, Secrets};
 use tract::model::{Millis, RefName};
 use tract::render::Calendar;
-use tract::repo::{On, Repo};
+use tract::repo::{BackupNote, On, Repo};
 use tract::sync::Peer;
 
 use crate::cli::app::Environment;
@@ -246,6 +246,10 @@ impl Host for App {
         self.cwd().map_err(fault)
     }
 
+    fn resumes_secrets(&self) -> Result<bool, ApiError> {
+        self.resumes_secrets().map_err(fault)
+    }
+
     fn elsewhere(&self, typed: &str) -> Result<Option<Elsewhere>, ApiError> {
         peer::elsewhere(typed, self).map_err(fault)
     }
@@ -259,6 +263,26 @@ impl Host for App {
         private::write(&path, force, |out| {
             Ok(out.write_all(bytes).map_err(Error::io(&path))?)
         })
+        .map_err(fault)
+    }
+
+    fn path(&self, named: &Path) -> Result<PathBuf, ApiError> {
+        self.path(named).map_err(fault)
+    }
+
+    fn place_file(
+        &self,
+        path: &Path,
+        force: bool,
+        note: &mut dyn FnMut(&Path) -> Result<Option<BackupNote>, ApiError>,
+        make: &mut dyn FnMut(&Path) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        private::place(
+            path,
+            force,
+            |draft| Ok(note(draft)?),
+            |draft| Ok(make(draft)?),
+        )
         .map_err(fault)
     }
 

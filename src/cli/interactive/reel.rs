@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use tract::Result;
+use tract::deeds::page::numbered;
 use tract::ingest::{Conversation, PartSize, Replay, Start};
 use tract::model::EntryId;
 use tract::render::chat::{Chat, Detail, Pen, Tools};
@@ -16,7 +17,6 @@ use tract::repo::{ListedEntry, Repo};
 use tract::tree::{NodeId, TreeItem};
 
 use crate::cli::conversation::OUTPUT_LINES;
-use crate::cli::page::numbered;
 
 /// How much is read at once.
 const PART: PartSize = PartSize {

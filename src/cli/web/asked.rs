@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use tract::deeds::page;
 use tract::hash::CommitHash;
 use tract::model::EntryId;
-
-use crate::cli::page;
 
 /// How long an address may be.
 const ADDRESS_BYTES: usize = 8 << 10;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tract::deeds::page;
 use tract::hash::CommitHash;
 use tract::ingest::Replay;
 use tract::query::{LogOptions, LogRow};
@@ -11,7 +12,6 @@ use tract::render::page::{ContextSize, ConversationPage, LostFacts, ShownMoment}
 use super::site::Opened;
 use super::{Asked, Site, address_on_page};
 use crate::cli::Result;
-use crate::cli::page;
 
 /// How many sizes a slider knows.
 const SIZES: usize = 240;

@@ -1,5 +1,6 @@
 //! What a hide put in place of what it hid, and that beside it.
 
+use tract::deeds::page::{self, named, numbered};
 use tract::ingest::{Conversation, Start};
 use tract::model::Operation;
 use tract::render::page::{Around, ConversationPage, PageLink, PageMessage};
@@ -10,7 +11,6 @@ use super::curve::rows;
 use super::part::PART;
 use super::session::id;
 use super::{Answer, Asked, Site, address_on_page};
-use crate::cli::page::{self, named, numbered};
 use crate::cli::{Failure, Result};
 
 /// A hide puts at most so many messages in the place of what it hides, as far as they are shown.

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use serde::Serialize;
-use tract::deeds::check_page;
+use tract::deeds::page::{GatheredPage, PageKind};
+use tract::deeds::{as_read, check_page};
 use tract::hash::CommitHash;
 use tract::ingest::Scope;
 use tract::model::secret::{Leaving, SecretCounts};
@@ -19,8 +20,7 @@ use super::folder::Folder;
 use super::list::{count, days, trees};
 use super::listing::{Kind, Row, id_of, rows};
 use super::{Site, message_anchor, tend};
-use crate::cli::page::{Gathered, Kind as PageKind};
-use crate::cli::{App, Failure, Result, as_read, leaks, progress};
+use crate::cli::{App, Failure, Result, leaks, progress};
 
 /// The list of conversations.
 const INDEX: &str = "index.html";
@@ -161,7 +161,7 @@ fn page(
         places: &PLACES,
         here: None,
     };
-    let gathered = Gathered::of(repo, tip, Scope::All, app)?;
+    let gathered = GatheredPage::of(repo, tip, Scope::All, &app.calendar())?;
     let mut bytes = Vec::new();
     gathered.write(PageKind::Html, &frame, &mut bytes)?;
     if let Some(secrets) = leaving.secrets() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use tract::deeds::page::{self, named, numbered};
 use tract::hash::CommitHash;
 use tract::ingest::{Conversation, PartSize, Replay, ReplayedEntry, Scope, Start, agents};
 use tract::model::{EntryId, Millis, RefName};
@@ -18,7 +19,6 @@ use super::choices::rev_of;
 use super::curve::Curve;
 use super::site::Opened;
 use super::{Asked, Site, segment, session_address};
-use crate::cli::page::{self, named, numbered};
 use crate::cli::prices::{cost_of, prices};
 use crate::cli::{Failure, Result};
 

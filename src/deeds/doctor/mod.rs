@@ -13,16 +13,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::advice::Exit;
-use super::{ApiError, At, Method};
+use super::{ApiError, At, Deed, Method};
 use crate::error::Result;
 use crate::model::Millis;
 use crate::render::{Calendar, bytes, plural};
 use crate::repo::Repo;
 use crate::repo::health::{Health, HealthOf, Room, RoomOf};
 
-/// Nothing has to be said.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+/// Check the database that keeps the repository, and its backups
+///
+/// Versions, size, connections, locks, whether a commit is on the disk when it is acknowledged, encryption,
+/// statistics, backups, what is owed, and clocks. Each is good, look (it needs attention; it is said what to do)
+/// or unknown (you may not see it, or nobody keeps it). Nothing is changed. What the messages and commits themselves
+/// are like, tract fsck says; what takes up space, tract du.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DoctorParams {}
 
 /// What is good, and what is not.
@@ -124,7 +130,6 @@ impl HealthCheck {
 
 impl Method for DoctorParams {
     const NAME: &'static str = "doctor";
-    const ABOUT: &'static str = "Tells how the file or the server stands where the repository is kept, and what needs attention.";
     const CHANGES: bool = false;
     type Answer = DoctorAnswer;
 
@@ -136,6 +141,8 @@ impl Method for DoctorParams {
         Ok(doctor(at.repo, at.host.now())?)
     }
 }
+
+impl Deed for DoctorParams {}
 
 /// How the place stands, by the caller's clock.
 ///

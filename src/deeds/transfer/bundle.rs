@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deeds::secrets::SecretChoice;
 use crate::deeds::{ApiError, At, Deed, Method};
 use crate::error::Error;
 use crate::hash::CommitHash;
-use crate::model::secret::Leaving;
 use crate::model::{Head, RefName, RefValue};
 use crate::render::shell_word;
 use crate::repo::Repo;
@@ -78,6 +78,14 @@ pub struct BundleAnswer {
 }
 
 impl BundleParams {
+    const fn secrets(&self) -> SecretChoice {
+        SecretChoice {
+            redact: self.redact,
+            allow_secrets: self.allow_secrets,
+            anonymous: self.anonymous,
+        }
+    }
+
     /// The file's bytes, and what is in it.
     ///
     /// # Errors
@@ -92,18 +100,9 @@ impl BundleParams {
                 .map(|what| tip(at, what))
                 .collect::<Result<_, _>>()?,
         };
-        let mut secrets = at.host.secrets()?;
-        if self.anonymous {
-            let commits: Vec<CommitHash> = tips.iter().map(|tip| tip.commit).collect();
-            let mut people = at.host.people()?;
-            at.repo.meet_people(&commits, &mut people)?;
-            secrets = secrets.anonymous(&people);
-        }
-        let leaving = match self.redact || self.anonymous {
-            true => Leaving::Redacted(&secrets),
-            false if self.allow_secrets => Leaving::Allowed,
-            false => Leaving::Refused(&secrets),
-        };
+        let commits: Vec<CommitHash> = tips.iter().map(|tip| tip.commit).collect();
+        let secrets = self.secrets().finder(at, &commits)?;
+        let leaving = self.secrets().leaving(&secrets);
         Ok(at.repo.bundle_leaving(&tips, self.sources, leaving)?)
     }
 }
@@ -172,13 +171,10 @@ impl Method for BundleParams {
     type Answer = BundleAnswer;
 
     fn check(&self) -> Result<(), ApiError> {
-        let what = match self {
-            _ if self.all && !self.what.is_empty() => "'what' names some, and 'all' means all",
-            _ if self.allow_secrets && self.redact => "'redact' or 'allow_secrets', not both",
-            _ if self.allow_secrets && self.anonymous => "'anonymous' replaces secrets, too",
-            _ => return Ok(()),
-        };
-        Err(ApiError::params(what))
+        if self.all && !self.what.is_empty() {
+            return Err(ApiError::params("'what' names some, and 'all' means all"));
+        }
+        self.secrets().check()
     }
 
     fn act(self, at: &mut At<'_>) -> Result<BundleAnswer, ApiError> {

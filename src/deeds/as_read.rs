@@ -1,7 +1,7 @@
 //! A page as somebody reads it, whatever mark-up stands between the letters: for whoever looks for a text
 //! on it. Deliberately absent: what is looked for.
 
-use tract::wire::html::unescaped;
+use crate::wire::html::unescaped;
 
 /// HTML with its tags as gaps between words, and with none between letters.
 pub fn html(page: &[u8]) -> Vec<Vec<u8>> {

@@ -3,26 +3,24 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use clap::ValueEnum;
-use tract::deeds::check_page;
-use tract::hash::CommitHash;
-use tract::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
-use tract::model::price::Prices;
-use tract::model::secret::{Leaving, SecretCounts};
-use tract::model::{Millis, Operation, own_words};
-use tract::query::{BilledReply, LogOptions, LogRow, missed};
-use tract::render::chat::ChatMessage;
-use tract::render::edit::changed_files;
-use tract::render::html::PageFrame;
-use tract::render::page::{
+use super::{as_read, check_page};
+use crate::error::{Error, Result};
+use crate::hash::CommitHash;
+use crate::ingest::{Conversation, Replay, ReplayedEntry, Scope, session_format};
+use crate::model::price::Prices;
+use crate::model::secret::{Leaving, SecretCounts};
+use crate::model::{Millis, Operation, own_words};
+use crate::query::{BilledReply, LogOptions, LogRow, missed};
+use crate::render::chat::ChatMessage;
+use crate::render::edit::changed_files;
+use crate::render::html::PageFrame;
+use crate::render::page::{
     CachedSize, ContextSize, ConversationPage, LostFact, LostFacts, PageMessage, PageTime,
 };
-use tract::render::{html, markdown, plural, tokens};
-use tract::repo::Repo;
-use tract::tree::Tree;
-use tract::tree::words::words;
-
-use super::{App, Result, as_read, leaks};
+use crate::render::{Calendar, html, markdown, plural, tokens};
+use crate::repo::Repo;
+use crate::tree::Tree;
+use crate::tree::words::words;
 
 /// How many lost facts stand with what took them away.
 const LOST: usize = 20;
@@ -32,20 +30,38 @@ const AUDITED: usize = 20;
 const TITLE_CHARS: usize = 90;
 
 /// What a page is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageKind {
+    /// For a browser.
     Html,
-    #[value(alias = "md")]
+    /// To read as a text.
     Markdown,
 }
 
-impl Kind {
-    /// The kind of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::from_str(name, false).ok()
+impl PageKind {
+    /// `html` or `markdown`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "markdown",
+        }
     }
 
-    fn write(
+    /// The form of this name; none where it is that of none.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "html" => Some(Self::Html),
+            "markdown" | "md" => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+
+    /// Writes a page of a tree.
+    ///
+    /// # Errors
+    ///
+    /// The output's.
+    pub fn write(
         self,
         frame: &PageFrame<'_>,
         page: &ConversationPage<'_>,
@@ -53,10 +69,10 @@ impl Kind {
         out: &mut dyn Write,
     ) -> Result<()> {
         match self {
-            Self::Html => html::write(frame, page, &tree.items, out)?,
-            Self::Markdown => markdown::write(page, &tree.items, out)?,
+            Self::Html => html::write(frame, page, &tree.items, out),
+            Self::Markdown => markdown::write(page, &tree.items, out),
         }
-        Ok(())
+        .map_err(Error::io("output"))
     }
 }
 
@@ -86,7 +102,7 @@ pub fn named(entry: &ReplayedEntry) -> PageMessage {
 }
 
 /// What stands on the page of a conversation.
-pub struct Gathered {
+pub struct GatheredPage {
     /// The conversation.
     pub found: Replay,
     title: String,
@@ -98,15 +114,19 @@ pub struct Gathered {
     lost: Vec<LostFacts>,
 }
 
-impl Gathered {
-    /// Of what stands at a commit.
-    pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, app: &App) -> Result<Self> {
+impl GatheredPage {
+    /// Of what stands at a commit, with times as the calendar has them.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn of(repo: &Repo, tip: &CommitHash, scope: Scope, calendar: &Calendar) -> Result<Self> {
         let conversation = Conversation::open(repo, tip, scope)?;
-        let is_open = repo.is_under_way(tip, app.now())?;
+        let is_open = repo.is_under_way(tip, calendar.now)?;
         let found = conversation.going_on(is_open).replay(repo)?;
         let options = LogOptions {
             limit: 0,
-            encoding: app.encoding(repo)?,
+            encoding: repo.config()?.encoding()?,
             ..LogOptions::default()
         };
         let mut rows = repo.log(tip, &options)?;
@@ -117,7 +137,6 @@ impl Gathered {
             .iter()
             .filter_map(|row| Some((row.hash, row.commit.time?)))
             .collect();
-        let calendar = app.calendar();
         let message = |entry: &ReplayedEntry| PageMessage {
             time: times.get(&entry.id.commit).map(|time| PageTime {
                 machine: time.to_iso(),
@@ -129,7 +148,7 @@ impl Gathered {
             title: session.title.unwrap_or_else(|| title_of(&found.tree)),
             directory: session.cwd,
             messages: found.entries.iter().map(message).collect(),
-            facts: facts(repo, tip, &found, &rows, app)?,
+            facts: facts(repo, tip, &found, &rows, calendar)?,
             sizes: sizes(&found, &rows),
             cached: cached(&found, &repo.billed(Some(tip), &Prices::none())?),
             lost: lost((repo, tip), &found, &rows, None)?,
@@ -138,7 +157,11 @@ impl Gathered {
     }
 
     /// Writes it, as it is made.
-    pub fn write(&self, kind: Kind, frame: &PageFrame<'_>, out: &mut dyn Write) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The output's.
+    pub fn write(&self, kind: PageKind, frame: &PageFrame<'_>, out: &mut dyn Write) -> Result<()> {
         let page = ConversationPage {
             facts: &self.facts,
             earlier: self.found.earlier,
@@ -156,7 +179,7 @@ impl Gathered {
 }
 
 /// A page with what is done about secrets, before any of it is written.
-pub struct Guarded {
+pub struct GuardedPage {
     /// The page.
     pub bytes: Vec<u8>,
     /// How many messages stand on it.
@@ -165,14 +188,18 @@ pub struct Guarded {
     pub redacted: SecretCounts,
 }
 
-impl Guarded {
+impl GuardedPage {
     /// Of what stands at a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Leaks`] where there are secrets that must not leave; the store's.
     pub fn of(
         (repo, tip): (&Repo, &CommitHash),
         scope: Scope,
-        kind: Kind,
+        kind: PageKind,
         leaving: Leaving<'_>,
-        app: &App,
+        calendar: &Calendar,
     ) -> Result<Self> {
         // What is drawn is not what is stored, so that what is stored is drawn without them.
         let copy = match leaving {
@@ -183,13 +210,13 @@ impl Guarded {
             Some((copy, tip, counts)) => (copy, tip, counts.clone()),
             None => (repo, tip, SecretCounts::new()),
         };
-        let page = Gathered::of(repo, tip, scope, app)?;
+        let page = GatheredPage::of(repo, tip, scope, calendar)?;
         let mut bytes = Vec::new();
         page.write(kind, &PageFrame::ALONE, &mut bytes)?;
         if let Some(secrets) = leaving.secrets() {
             let read = match kind {
-                Kind::Html => as_read::html(&bytes),
-                Kind::Markdown => as_read::markdown(&bytes),
+                PageKind::Html => as_read::html(&bytes),
+                PageKind::Markdown => as_read::markdown(&bytes),
             };
             check_page((repo, tip), secrets, &read)?;
         }
@@ -199,27 +226,6 @@ impl Guarded {
             redacted,
         })
     }
-}
-
-/// The page of what stands at a commit, as data.
-pub fn to_output(
-    (repo, tip): (&Repo, &CommitHash),
-    scope: Scope,
-    kind: Kind,
-    leaving: Leaving<'_>,
-    app: &mut App,
-) -> Result<()> {
-    let page = Guarded::of((repo, tip), scope, kind, leaving, app)?;
-    app.ui.out().write_all(&page.bytes)?;
-    leaks::tell(&page.redacted, app);
-    Ok(())
-}
-
-/// The page of a file's tree, as data.
-pub fn of_tree(tree: &Tree, kind: Kind, app: &mut App) -> Result<()> {
-    let title = title_of(tree);
-    let page = ConversationPage::bare(&title);
-    kind.write(&PageFrame::ALONE, &page, tree, app.ui.out())
 }
 
 /// The beginning of the first prompt.
@@ -242,7 +248,7 @@ fn facts(
     tip: &CommitHash,
     found: &Replay,
     rows: &[LogRow],
-    app: &App,
+    calendar: &Calendar,
 ) -> Result<Vec<String>> {
     let mut facts = Vec::new();
     if let Some(format) = session_format(repo, tip)? {
@@ -260,7 +266,6 @@ fn facts(
     }
     let times = rows.iter().filter_map(|row| row.commit.time);
     if let (Some(first), Some(last)) = (times.clone().min(), times.max()) {
-        let calendar = app.calendar();
         let day = |time| calendar.absolute(time)[..10].to_owned();
         facts.push(match (day(first), day(last)) {
             (first, last) if first == last => first,
@@ -300,6 +305,10 @@ pub fn cached(found: &Replay, replies: &[BilledReply]) -> Vec<CachedSize> {
 }
 
 /// What each compaction, truncation and clear took away, as far as nothing visible says it.
+///
+/// # Errors
+///
+/// The store's.
 pub fn lost(
     (repo, tip): (&Repo, &CommitHash),
     found: &Replay,
