@@ -1,6 +1,5 @@
 //! What replies cost, and how a provider's cache stands.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -11,7 +10,9 @@ use crate::error::Error;
 use crate::hash::CommitHash;
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
-use crate::query::{Bearer, Bill, BillShare, BilledReply, CacheUse};
+use crate::query::{
+    Bearer, Bill, BillShare, BilledReply, CacheUse, Unlisted, bills, bills_by_model, unlisted,
+};
 use crate::repo::Repo;
 
 /// What the list of these prices is called.
@@ -134,6 +135,28 @@ pub struct CostAnswer {
     pub total: CostRow,
     /// The rows, the dearest first.
     pub rows: Vec<CostRow>,
+    /// What the list does not have of what the replies were billed for.
+    pub unlisted: Vec<UnlistedCount>,
+}
+
+/// What a list of prices does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnlistedCount {
+    /// A count of usage records, such as `web_fetch_requests`, which is in no sum; or how replies were served, such as
+    /// `speed fast`: they have the standard price.
+    pub name: String,
+    /// How many; of a way to serve them, how many replies.
+    pub count: u64,
+}
+
+impl UnlistedCount {
+    fn of((what, count): (Unlisted, u64)) -> Self {
+        let name = match what {
+            Unlisted::Way(what, word) => format!("{what} {word}"),
+            Unlisted::Count(name) => name,
+        };
+        Self { name, count }
+    }
 }
 
 /// What some replies cost.
@@ -217,12 +240,15 @@ impl Method for CostParams {
         } else {
             let mut replies = at.repo.billed(tip.as_ref(), &prices)?;
             replies.retain(is_wanted);
-            let mut bills: BTreeMap<String, Vec<&BilledReply>> = BTreeMap::new();
-            for reply in &replies {
-                bills.entry(word(reply, self.by)).or_default().push(reply);
-            }
-            let rows = bills.into_iter();
-            let rows = rows.map(|(name, replies)| CostRow::of(name, &Bill::of(replies)));
+            let rows = match self.by {
+                CostBy::Model => {
+                    bills_by_model(&replies, |model| model.unwrap_or_default().to_owned())
+                }
+                by => bills(&replies, |reply| word(reply, by)),
+            };
+            let rows = rows
+                .into_iter()
+                .map(|(name, bill)| CostRow::of(name, &bill));
             (rows.collect::<Vec<_>>(), replies)
         };
         rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
@@ -230,6 +256,10 @@ impl Method for CostParams {
             list: price_list(at.repo)?,
             total: CostRow::of("total".to_owned(), &Bill::of(&replies)),
             rows,
+            unlisted: unlisted(&replies, &prices)
+                .into_iter()
+                .map(UnlistedCount::of)
+                .collect(),
         })
     }
 }

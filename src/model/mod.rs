@@ -40,6 +40,7 @@ mod tombstone;
 mod total;
 mod typed;
 mod usage;
+mod usage_detail;
 pub mod uses;
 #[cfg(test)]
 mod vectors;
@@ -66,4 +67,5 @@ pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
 pub use typed::{own_words, reads_as_queued, reads_as_typed};
 pub use usage::Usage;
+pub use usage_detail::{Iteration, UsageDetail, UsageRecord};
 pub use uses::{ToolUse, ToolUses};

@@ -2,11 +2,12 @@
 //!
 //! Deliberately absent: which replies there are, and what anybody really paid: a subscription, a discount, a tax.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use genai_prices::{Calculator, PriceCalculation, PriceRequest, Usage as Counted, UsageKey};
 
-use super::{Millis, Usage};
+use super::{Millis, Usage, UsageDetail};
 use crate::error::{Error, Result};
 
 /// Where the list that comes with the program is from, and the day on which that was published, by the index of
@@ -35,6 +36,32 @@ impl Price {
     }
 }
 
+/// What a whole usage record cost, in US dollars.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paid {
+    /// The tokens of the request whose context the reply was given.
+    pub own: f64,
+    /// Each of the other requests behind the reply; none where its model has no price.
+    pub iterations: Vec<Option<f64>>,
+    /// What is counted beside tokens, and tokens of another kind beyond what they would cost as text.
+    pub counts: f64,
+    /// What the list has no price for, by its name: how many. Hostile until escaped.
+    pub unpriced: BTreeMap<String, u64>,
+}
+
+impl Paid {
+    /// All of it, as far as it has a price.
+    pub fn total(&self) -> f64 {
+        self.own + self.beside()
+    }
+
+    /// What of it was not for the tokens of the request whose context the reply was given.
+    pub fn beside(&self) -> f64 {
+        let iterations: f64 = self.iterations.iter().flatten().sum();
+        iterations + self.counts
+    }
+}
+
 /// What a price depends on beside the counts and the day.
 #[derive(Clone, Copy, Debug)]
 pub struct Served<'a> {
@@ -42,13 +69,56 @@ pub struct Served<'a> {
     pub model: &'a str,
     /// The provider's tier of service; none: the usual one.
     pub tier: Option<&'a str>,
+    /// The speed; none: the usual one.
+    pub speed: Option<&'a str>,
+    /// Where the model was run; none: anywhere.
+    pub region: Option<&'a str>,
 }
 
 impl<'a> From<&'a str> for Served<'a> {
     fn from(model: &'a str) -> Self {
-        Self { model, tier: None }
+        Self {
+            model,
+            tier: None,
+            speed: None,
+            region: None,
+        }
     }
 }
+
+/// Whether a setting that says how a reply was served, as JSON, names what has the price that is meant without any.
+pub fn is_usual(key: &str, value: &str) -> bool {
+    match key {
+        "service_tier" => is_usual_tier(value),
+        "speed" => matches!(value.trim_matches('"'), "" | "standard" | "null"),
+        "inference_geo" => {
+            let usual = ["", "not_available", "global", "null"];
+            usual.contains(&value.trim_matches('"'))
+        }
+        _ => false,
+    }
+}
+
+/// A count that is part of another, which has the price.
+const PARTS: [&str; 2] = ["accepted_prediction_tokens", "rejected_prediction_tokens"];
+
+/// Tokens that may have a price of their own, and are part of the input or the output.
+const KINDS: [(&str, UsageKey); 8] = [
+    ("input_audio_tokens", UsageKey::INPUT_AUDIO_TOKENS),
+    ("output_audio_tokens", UsageKey::OUTPUT_AUDIO_TOKENS),
+    ("input_image_tokens", UsageKey::INPUT_IMAGE_TOKENS),
+    ("output_image_tokens", UsageKey::OUTPUT_IMAGE_TOKENS),
+    ("input_video_tokens", UsageKey::INPUT_VIDEO_TOKENS),
+    ("output_video_tokens", UsageKey::OUTPUT_VIDEO_TOKENS),
+    ("cached_audio_tokens", UsageKey::CACHE_AUDIO_READ_TOKENS),
+    ("cached_image_tokens", UsageKey::CACHE_IMAGE_READ_TOKENS),
+];
+
+/// What is counted beside tokens, and may have a price.
+const OTHERS: [(&str, UsageKey); 2] = [
+    ("web_search_requests", UsageKey::WEB_SEARCHES),
+    ("num_search_queries", UsageKey::WEB_SEARCHES),
+];
 
 /// Whether a tier of service, as JSON, is the one that has the price that is meant without any.
 pub fn is_usual_tier(tier: &str) -> bool {
@@ -102,7 +172,71 @@ impl Prices {
         usage: &Usage,
         time: Option<Millis>,
     ) -> Option<f64> {
-        Some(self.calculate(served.into(), usage, time)?.total_price)
+        Some(
+            self.calculate(served.into(), &counted(usage), time)?
+                .total_price,
+        )
+    }
+
+    /// The same of a whole usage record.
+    pub fn paid<'a>(
+        &self,
+        served: impl Into<Served<'a>>,
+        usage: &Usage,
+        detail: &UsageDetail,
+        time: Option<Millis>,
+    ) -> Option<Paid> {
+        let served = served.into();
+        let mut paid = Paid {
+            own: self.of(served, usage, time)?,
+            ..Paid::default()
+        };
+        for iteration in &detail.iterations {
+            let model = iteration.model.as_deref().unwrap_or(served.model);
+            let usage = iteration.usage();
+            let price = self.of(Served { model, ..served }, &usage, time);
+            if price.is_none() {
+                let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+                let name = format!("tokens of {model} ({})", iteration.kind);
+                let sum = paid.unpriced.entry(name).or_default();
+                *sum = sum.saturating_add(tokens);
+            }
+            paid.iterations.push(price);
+        }
+        let key_of = |known: &[(&str, UsageKey)], name: &str| {
+            let known = known.iter().find(|(known, _)| *known == name);
+            known.map(|(_, key)| key.clone())
+        };
+        let mut kinds = counted(usage);
+        let mut of_kinds = Vec::new();
+        for (name, count) in &detail.counts {
+            if let Some(key) = key_of(&KINDS, name) {
+                kinds.insert(key, *count as f64);
+                of_kinds.push((name, count));
+            } else if let Some(key) = key_of(&OTHERS, name) {
+                let mut alone = Counted::new();
+                alone.insert(key, *count as f64);
+                let price = self.calculate(served, &alone, time);
+                match price.map_or(0.0, |price| price.total_price) {
+                    price if price > 0.0 => paid.counts += price,
+                    _ => drop(paid.unpriced.insert(name.clone(), *count)),
+                }
+            } else if !PARTS.contains(&name.as_str()) {
+                paid.unpriced.insert(name.clone(), *count);
+            }
+        }
+        if !of_kinds.is_empty() {
+            match self.calculate(served, &kinds, time) {
+                Some(price) => paid.counts += price.total_price - paid.own,
+                // Numbers that contradict each other.
+                None => {
+                    let kinds = of_kinds.into_iter();
+                    let kinds = kinds.map(|(name, count)| (name.clone(), *count));
+                    paid.unpriced.extend(kinds);
+                }
+            }
+        }
+        Some(paid)
     }
 
     /// The same by what it was for. What a part of the input cost depends on how long all of it is, so that what
@@ -114,13 +248,13 @@ impl Prices {
         time: Option<Millis>,
     ) -> Option<Price> {
         let served = served.into();
-        let whole = self.calculate(served, usage, time)?;
+        let whole = self.calculate(served, &counted(usage), time)?;
         // Nobody's list asks a billion for a reply; below that, sums of fractions of it are whole numbers still.
         let units = |dollars: f64| (dollars.min(1e9) * UNITS).round() as u128;
         let total = units(whole.total_price);
         let output = units(whole.output_price).min(total);
         let alone = |part: Usage| {
-            let price = self.calculate(served, &part, time);
+            let price = self.calculate(served, &counted(&part), time);
             price.map_or(0.0, |price| price.input_price)
         };
         let cached = Usage::new(usage.cached_tokens, 0).cached(usage.cached_tokens, 0);
@@ -150,39 +284,30 @@ impl Prices {
 
     fn calculate(
         &self,
-        Served { model, tier }: Served<'_>,
-        usage: &Usage,
+        served: Served<'_>,
+        counted: &Counted,
         time: Option<Millis>,
     ) -> Option<PriceCalculation> {
         let calculator = self.calculator()?;
-        let minutes = usage
-            .written_tokens
-            .saturating_sub(usage.written_hour_tokens);
-        let mut counted = Counted::new();
-        for (key, tokens) in [
-            (UsageKey::INPUT_TOKENS, usage.input_tokens),
-            (UsageKey::CACHE_READ_TOKENS, usage.cached_tokens),
-            (UsageKey::CACHE_WRITE_TOKENS, usage.written_tokens),
-            (UsageKey::CACHE_WRITE_5M_TOKENS, minutes),
-            (UsageKey::CACHE_WRITE_1H_TOKENS, usage.written_hour_tokens),
-            (UsageKey::OUTPUT_TOKENS, usage.output_tokens),
-        ] {
-            if tokens > 0 {
-                counted.insert(key, tokens as f64);
-            }
-        }
+        let model = served.model;
         let at = time.map(|time| Duration::from_millis(u64::try_from(time.0).unwrap_or(0)));
         // A gateway puts the provider's name before the model's.
         let bare = model.rsplit_once('/').map(|(_, bare)| bare);
         [Some(model), bare].into_iter().flatten().find_map(|model| {
-            let mut request = PriceRequest::new(model, &counted);
+            let mut request = PriceRequest::new(model, counted);
             if let Some(at) = at {
                 request = request.with_timestamp(UNIX_EPOCH + at);
             }
-            // The list calls a batch a way of processing.
-            for key in ["service_tier", "processing"] {
-                if let Some(tier) = tier {
-                    request = request.with_price_context(key, tier);
+            // The list calls a batch a way of processing, and a speed a tier.
+            for (key, word) in [
+                ("service_tier", served.speed),
+                ("speed", served.speed),
+                ("service_tier", served.tier),
+                ("processing", served.tier),
+                ("inference_geo", served.region),
+            ] {
+                if let Some(word) = word {
+                    request = request.with_price_context(key, word);
                 }
             }
             calculator.calculate(&request).ok()
@@ -190,9 +315,31 @@ impl Prices {
     }
 }
 
+/// The tokens as the list counts them.
+fn counted(usage: &Usage) -> Counted {
+    let minutes = usage
+        .written_tokens
+        .saturating_sub(usage.written_hour_tokens);
+    let mut counted = Counted::new();
+    for (key, tokens) in [
+        (UsageKey::INPUT_TOKENS, usage.input_tokens),
+        (UsageKey::CACHE_READ_TOKENS, usage.cached_tokens),
+        (UsageKey::CACHE_WRITE_TOKENS, usage.written_tokens),
+        (UsageKey::CACHE_WRITE_5M_TOKENS, minutes),
+        (UsageKey::CACHE_WRITE_1H_TOKENS, usage.written_hour_tokens),
+        (UsageKey::OUTPUT_TOKENS, usage.output_tokens),
+    ] {
+        if tokens > 0 {
+            counted.insert(key, tokens as f64);
+        }
+    }
+    counted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Iteration;
 
     #[test]
     fn what_a_cache_had_a_part_in_has_a_price_of_its_own() {
@@ -263,7 +410,13 @@ mod tests {
         let prices = Prices::listed();
         let time = Millis::parse("2026-11-01T00:00:00Z");
         let usage = Usage::new(100_000, 1_000);
-        let of = |model, tier| prices.of(Served { model, tier }, &usage, time);
+        let of = |model: &str, tier| {
+            let served = Served {
+                tier,
+                ..Served::from(model)
+            };
+            prices.of(served, &usage, time)
+        };
         let dollars = [
             None,
             Some("flex"),
@@ -279,6 +432,63 @@ mod tests {
         assert!(
             is_usual_tier("\"default\"") && is_usual_tier("null") && !is_usual_tier("\"flex\"")
         );
+    }
+
+    #[test]
+    fn a_whole_record_is_priced_and_what_has_no_price_is_named() {
+        let prices = Prices::listed();
+        let time = Millis::parse("2026-11-01T00:00:00Z");
+        let usage = Usage::new(100_000, 1_000);
+        let mut detail = UsageDetail {
+            iterations: vec![
+                Iteration::new("message", None, Usage::new(50_000, 0)),
+                Iteration::new(
+                    "advisor_message",
+                    Some("claude-opus-4-6".to_owned()),
+                    Usage::new(100_000, 1_000),
+                ),
+                Iteration::new("compaction", Some("nobody's".to_owned()), Usage::new(5, 2)),
+            ],
+            ..UsageDetail::default()
+        };
+        detail.count("web_search_requests", 7);
+        detail.count("web_fetch_requests", 3);
+        detail.count("rejected_prediction_tokens", 9);
+        let paid = prices.paid("claude-sonnet-4-5", &usage, &detail, time);
+        let paid = paid.expect("known");
+        let near = |found: f64, wanted: f64| (found - wanted).abs() < 1e-9;
+        assert!(near(paid.own, 0.315), "{paid:?}");
+        assert!(near(paid.iterations[0].expect("known"), 0.15), "{paid:?}");
+        assert!(near(paid.iterations[1].expect("known"), 0.525), "{paid:?}");
+        assert!(near(paid.counts, 0.07), "{paid:?}");
+        assert!(near(paid.total(), 0.315 + 0.15 + 0.525 + 0.07), "{paid:?}");
+        let unpriced: Vec<_> = paid
+            .unpriced
+            .iter()
+            .map(|(name, count)| (name.as_str(), *count))
+            .collect();
+        assert_eq!(
+            unpriced,
+            [
+                ("tokens of nobody's (compaction)", 7),
+                ("web_fetch_requests", 3)
+            ]
+        );
+        // Sound has a price of its own.
+        let mut sound = UsageDetail::default();
+        sound.count("input_audio_tokens", 50_000);
+        let usage = Usage::new(100_000, 0);
+        let of = |model: &str, detail: &UsageDetail| {
+            prices.paid(model, &usage, detail, time).expect("known")
+        };
+        let paid = of("gemini-2.5-flash", &sound);
+        assert!(paid.counts > 0.03 && paid.unpriced.is_empty(), "{paid:?}");
+        // Numbers that contradict each other have no price, and the rest has.
+        sound.count("input_audio_tokens", 150_000);
+        let paid = of("gemini-2.5-flash", &sound);
+        assert!(paid.counts == 0.0 && paid.own > 0.0, "{paid:?}");
+        assert_eq!(paid.unpriced["input_audio_tokens"], 200_000);
+        assert_eq!(prices.paid("no-such-model", &usage, &detail, time), None);
     }
 
     /// A newer version has another sum, and its day is to be looked up: `pubtime` in the index.

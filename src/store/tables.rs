@@ -150,6 +150,12 @@ pub(super) static ORIGINS: Table = Table::of(
     &["name", "source", "began", "copied_from"],
     RoomOf::Sources,
 );
+/// What usage records say beyond tokens, by the commits of their replies.
+pub(super) static USAGE_DETAILS: Table = Table::of(
+    "usage_details",
+    &["reply", "commit_id", "detail"],
+    RoomOf::Names,
+);
 /// Files as they came in.
 pub(super) static FOLLOWED: Table = Table::derived(
     "followed",
@@ -227,7 +233,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 39] = [
+pub(super) static TABLES: [&Table; 40] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -378,6 +384,7 @@ pub(super) static TABLES: [&Table; 39] = [
         ],
         RoomOf::Names,
     ),
+    &USAGE_DETAILS,
     &WORDS,
 ];
 

@@ -195,15 +195,15 @@ fn a_reply_says_its_model_its_usage_and_its_price() {
     sandbox.write("session.jsonl", session);
     sandbox.tract(&["import", "session.jsonl"]);
     assert_snapshot!(sandbox.tract(&["show", "main"]), @"
-    append 25a4c1b5afc5191762cb361d7588d729157447a11e56463e2f4296890ba7ffac
+    append 57c8eb285a9670d90d5207d8b23908a26ab518396e36560b4c24471981c759e1
     refs      HEAD -> main, claude-code/5e551011-0000-4000-8000-000000000001
-    parent    a0f9e6b
+    parent    0b6e1c7
     time      2026-11-20 10:00:16 +0000
     message   assistant (text)
     tokens    +7 = 67
     model     claude-opus-4-8
     usage     100,000 input (90,000 from the cache, 8,000 written to it), 500 output
-    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    price     $0.12, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; speed 'fast' has no price in the list; standard price used for 1 reply
     ended     end_turn, tier standard, speed fast
     source    claude-code, 1 record
 
@@ -216,6 +216,7 @@ fn a_reply_says_its_model_its_usage_and_its_price() {
     What it costs
       so far           $0.47 for 4 replies
       the next message $0.05 with a warm cache, $0.63 with a cold one, and the reply
+                       speed 'fast' has no price in the list; standard price used for 4 replies
                        API-equivalent, by list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
@@ -342,7 +343,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total         5  500k  0% cached  5k  $1.04
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--by", "message", "-n", "5"]), @"
     15b37f1  assistant         3    18  0% cached  1k    $0.03  Hi.
@@ -355,7 +356,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                      5  500k  0% cached  5k    $1.04
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     assert_snapshot!(sandbox.tract(&["cost", "--misses"]), @"
     54b621f  2026-11-09 12:03:00  100k  0  0  0
@@ -366,7 +367,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                         500k  0  0  0  $0.00  0 misses
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'scale' has no price in the list; standard price used
+    note: tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     let shown = sandbox.ok(&["show"]);
     let lines = shown
@@ -374,7 +375,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
         .filter(|line| line.starts_with("price") || line.starts_with("settings"));
     assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
     settings  service_tier=scale
-    price     $0.19, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; tier 'scale' has no price in the list; standard price used
+    price     $0.19, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30; tier 'scale' has no price in the list; standard price used for 1 reply
     ");
     let priority = |session: String| {
         let counted = r#""output_tokens":500"#;
@@ -389,7 +390,7 @@ fn a_tier_has_its_own_price_and_one_without_is_named() {
     total                  4  400k  90% cached  2k  $0.47
     --- stderr
     note: list prices of genai-prices 0.2.1 of 2026-10-30
-    note: tier 'priority' has no price in the list; standard price used
+    note: tier 'priority' has no price in the list; standard price used for 4 replies
     ");
 }
 
@@ -485,4 +486,87 @@ fn a_sub_agent_that_its_parents_file_mirrors_is_paid_for_once_by_its_own_file() 
         );
         assert_eq!(sandbox.ok(&["branch"]).lines().count(), 2);
     }
+}
+
+/// A session of Claude Code whose usage records say more than tokens: a fast reply, searches, a batch, a region, an adviser.
+fn served_in_every_way() -> String {
+    let head = r#""isSidechain":false,"cwd":"/home/ada/mill","sessionId":"5e551020-2222-4333-8444-555555555555","version":"2.1.219""#;
+    let usages = [
+        r#""service_tier":"standard","speed":"fast""#,
+        r#""service_tier":"standard","server_tool_use":{"web_search_requests":7,"web_fetch_requests":3}"#,
+        r#""service_tier":"batch","speed":"standard","inference_geo":"not_available""#,
+        r#""service_tier":"standard","inference_geo":"us""#,
+        r#""service_tier":"standard","iterations":[{"type":"message","input_tokens":400,"output_tokens":600},{"type":"advisor_message","model":"claude-haiku-4-5","input_tokens":9000,"output_tokens":200},{"type":"message","input_tokens":600,"output_tokens":400}]"#,
+    ];
+    let mut lines = String::new();
+    let mut parent = "null".to_owned();
+    for (at, usage) in usages.iter().enumerate() {
+        let time = |seconds: u32| format!("2026-09-03T09:0{at}:{seconds}.000Z");
+        let [asked, said] =
+            ["a", "b"].map(|who| format!(r#""000000{at}{who}-0000-4000-8000-000000000000""#));
+        lines += &format!(
+            r#"{{"parentUuid":{parent},{head},"type":"user","uuid":{asked},"timestamp":"{}","message":{{"role":"user","content":"Question {at}"}}}}"#,
+            time(10)
+        );
+        lines += "\n";
+        lines += &format!(
+            r#"{{"parentUuid":{asked},{head},"type":"assistant","uuid":{said},"timestamp":"{}","requestId":"req_{at}","message":{{"id":"msg_{at}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"text","text":"Answer {at}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":1000,"output_tokens":1000,{usage}}}}}}}"#,
+            time(20)
+        );
+        lines += "\n";
+        parent = said;
+    }
+    lines
+}
+
+#[test]
+fn a_usage_record_is_read_whole_and_what_has_no_price_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("session.jsonl", served_in_every_way());
+    sandbox.ok(&["import", "session.jsonl"]);
+    // Five times 0.03, seven searches at a cent, and the adviser's 0.01.
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
+    claude-opus-4-6   5   5k  0% cached     5k    $0.22
+    claude-haiku-4-5  0   9k  0% cached    200  $0.0100
+    total             5  14k  0% cached  5,200    $0.23
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    note: region 'us' has no price in the list; standard price used for 1 reply
+    note: speed 'fast' has no price in the list; standard price used for 1 reply
+    note: tier 'batch' has no price in the list; standard price used for 1 reply
+    note: not priced: 3 web_fetch_requests, which the list does not have
+    ");
+    // The context is that of the last request, and not of all.
+    let status = sandbox.ok(&["status"]);
+    let tokens = status.lines().find(|line| line.starts_with("Tokens"));
+    assert_snapshot!(tokens.expect("a line"), @"Tokens   1,002 (no budget set)");
+    let shown = sandbox.ok(&["show"]);
+    let words = ["usage", "beside", "counts", "price"];
+    let lines = shown
+        .lines()
+        .filter(|line| words.iter().any(|word| line.starts_with(word)));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    usage     600 input, 400 output
+    beside    message: 400 input, 600 output
+    beside    advisor_message of claude-haiku-4-5: 9,000 input, 200 output
+    price     $0.04, API-equivalent, list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
+    // By message it comes to the same.
+    let total = |by: &str| {
+        let said = sandbox.ok(&["cost", "--by", by]);
+        said.lines()
+            .last()
+            .map(|line| line.split_whitespace().last().map(str::to_owned))
+    };
+    assert_eq!(total("message"), total("session"));
+    // And in a bundle.
+    sandbox.ok(&["bundle", "all.bundle"]);
+    let other = Sandbox::new();
+    other.write(
+        "all.bundle",
+        std::fs::read(sandbox.work().join("all.bundle")).expect("a bundle"),
+    );
+    other.ok(&["unbundle", "all.bundle"]);
+    let both = [&sandbox, &other].map(|it| it.ok(&["cost", "--by", "model"]));
+    assert_eq!(both[0], both[1]);
 }

@@ -117,6 +117,9 @@ fn with_every_kind_of_row() -> Sandbox {
     let mut command = sandbox.command(&["branch", "hers"]);
     command.env("TRACT_AUTHOR", "Mara");
     assert!(command.output().expect("it runs").status.success());
+    // A reply whose usage record says more than tokens.
+    let searched = r#"{"role":"assistant","content":"found","usage":{"input_tokens":9,"output_tokens":2,"server_tool_use":{"web_search_requests":2}}}"#;
+    sandbox.tract_with(&["commit", "--json", "-"], searched);
     // A tool's file that cannot be read.
     let broken = sandbox.home().join(".claude/projects/-w/broken.jsonl");
     fs::create_dir_all(broken.parent().expect("it has one")).expect("made");

@@ -6,7 +6,7 @@ mod shared;
 use std::cmp::Ordering;
 
 use tract::model::Usage;
-use tract::query::{Bill, BilledReply, bills};
+use tract::query::{Bill, BilledReply, bills, bills_by_model};
 use tract::render::calendar::Edge;
 use tract::render::{Calendar, Label, Line, grouped, plural, rounded, table};
 
@@ -179,7 +179,11 @@ fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Cal
         By::Client => billed::client(reply),
         By::Session | By::Tool | By::Message => billed::session(reply),
     };
-    let mut rows: Vec<(String, Bill)> = bills(replies, word).into_iter().collect();
+    let sums = match by {
+        By::Model => bills_by_model(replies, billed::model_of),
+        _ => bills(replies, word),
+    };
+    let mut rows: Vec<(String, Bill)> = sums.into_iter().collect();
     if by != By::Day {
         rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
     }
