@@ -14,8 +14,9 @@ use super::{App, Result, input};
 /// The prices that are meant, and where they are from.
 pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
     let config = repo.config()?;
+    let names = config.model_names()?;
     let Some(path) = config.get("prices.file") else {
-        return Ok((Prices::listed(), LIST.to_owned()));
+        return Ok((Prices::listed().named(names), LIST.to_owned()));
     };
     let list = input::read(app, Path::new(path));
     let read = list.and_then(|list| Ok(Prices::read(list.as_bytes())?));
@@ -28,7 +29,10 @@ pub fn prices(repo: &Repo, app: &App) -> Result<(Prices, String)> {
     let written = written.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written = written.and_then(|age| i64::try_from(age.as_millis()).ok());
     let day = written.map(|time| format!(" of {}", app.calendar().date(Millis(time))));
-    Ok((read, path.to_owned() + &day.unwrap_or_default()))
+    Ok((
+        read.named(names),
+        path.to_owned() + &day.unwrap_or_default(),
+    ))
 }
 
 /// What so many replies come to, of which some have no price; that is not taken for nothing.

@@ -24,12 +24,14 @@ pub(super) fn price_list(repo: &Repo) -> Result<String, ApiError> {
 /// The prices that are meant: those of `prices.file`, else the list that comes along.
 pub(super) fn prices(repo: &Repo) -> Result<Prices, ApiError> {
     let config = repo.config()?;
+    let names = config.model_names()?;
     let Some(path) = config.get("prices.file") else {
-        return Ok(Prices::listed());
+        return Ok(Prices::listed().named(names));
     };
     let list = std::fs::read(path).map_err(Error::io(Path::new(path)))?;
     let hint = "tract config --unset prices.file goes back to the list that comes along";
-    Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint))
+    let read = Prices::read(&list).map_err(|error| ApiError::from(error).with_hint(hint));
+    Ok(read?.named(names))
 }
 
 /// How a provider's cache stands.

@@ -15,6 +15,7 @@ pub mod depth;
 pub mod expansion;
 pub mod hosted;
 pub mod message;
+pub mod model_name;
 mod nearest;
 pub mod pairs;
 pub mod pattern;

@@ -3,10 +3,12 @@
 //! Deliberately absent: which replies there are, and what anybody really paid: a subscription, a discount, a tax.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
 
 use genai_prices::{Calculator, PriceCalculation, PriceRequest, Usage as Counted, UsageKey};
 
+use super::model_name::spellings;
 use super::{Millis, Usage, UsageDetail};
 use crate::error::{Error, Result};
 
@@ -126,8 +128,62 @@ pub fn is_usual_tier(tier: &str) -> bool {
     usual.contains(&tier.trim_matches('"'))
 }
 
+/// Names that somebody gave to models, such as deployments on Azure, each with the model's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelNames(BTreeMap<String, String>);
+
+impl ModelNames {
+    /// As a setting has them: `NAME=MODEL`, with commas between.
+    ///
+    /// ```
+    /// use tract::model::price::ModelNames;
+    ///
+    /// let names = ModelNames::read("prod=gpt-5.2, azure/mini = gpt-5-mini")?;
+    /// assert_eq!(names.to_string(), "azure/mini=gpt-5-mini,prod=gpt-5.2");
+    /// assert!(ModelNames::read("prod").is_err());
+    /// # Ok::<(), tract::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where one lacks either.
+    pub fn read(text: &str) -> Result<Self> {
+        let mut names = BTreeMap::new();
+        for pair in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            let sides = pair.split_once('=').map(|(a, b)| (a.trim(), b.trim()));
+            let sides = sides.filter(|(name, model)| !name.is_empty() && !model.is_empty());
+            let (name, model) = sides.ok_or_else(|| {
+                Error::input("a model's name", format!("'{pair}' is not NAME=MODEL"))
+            })?;
+            names.insert(name.to_owned(), model.to_owned());
+        }
+        Ok(Self(names))
+    }
+
+    /// The model that a name stands for: the name itself where nobody gave it to another. Of a path the last part may have
+    /// been given.
+    fn model<'a>(&'a self, name: &'a str) -> &'a str {
+        let last = name.rsplit('/').next();
+        let given = self.0.get(name).or_else(|| self.0.get(last?));
+        given.map_or(name, String::as_str)
+    }
+}
+
+impl fmt::Display for ModelNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, model)) in self.0.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma}{name}={model}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A list of prices.
-pub struct Prices(List);
+pub struct Prices {
+    list: List,
+    names: ModelNames,
+}
 
 enum List {
     None,
@@ -138,12 +194,12 @@ enum List {
 impl Prices {
     /// The list that comes with the program; the first use takes some 10 ms.
     pub fn listed() -> Self {
-        Self(List::Listed)
+        Self::of_list(List::Listed)
     }
 
     /// No list: where nobody asks for prices.
     pub fn none() -> Self {
-        Self(List::None)
+        Self::of_list(List::None)
     }
 
     /// A list as genai-prices publishes it: `prices.json`.
@@ -154,11 +210,24 @@ impl Prices {
     pub fn read(json: &[u8]) -> Result<Self> {
         let read = Calculator::from_json(json);
         let read = read.map_err(|error| Error::input("the list of prices", error.to_string()))?;
-        Ok(Self(List::Read(Box::new(read))))
+        Ok(Self::of_list(List::Read(Box::new(read))))
+    }
+
+    fn of_list(list: List) -> Self {
+        Self {
+            list,
+            names: ModelNames::default(),
+        }
+    }
+
+    /// The same where these names stand for models.
+    #[must_use]
+    pub fn named(self, names: ModelNames) -> Self {
+        Self { names, ..self }
     }
 
     fn calculator(&self) -> Option<&Calculator> {
-        match &self.0 {
+        match &self.list {
             List::None => None,
             List::Listed => Some(Calculator::bundled()),
             List::Read(read) => Some(read),
@@ -289,12 +358,13 @@ impl Prices {
         time: Option<Millis>,
     ) -> Option<PriceCalculation> {
         let calculator = self.calculator()?;
-        let model = served.model;
         let at = time.map(|time| Duration::from_millis(u64::try_from(time.0).unwrap_or(0)));
-        // A gateway puts the provider's name before the model's.
-        let bare = model.rsplit_once('/').map(|(_, bare)| bare);
-        [Some(model), bare].into_iter().flatten().find_map(|model| {
-            let mut request = PriceRequest::new(model, counted);
+        let model = self.names.model(served.model);
+        spellings(model).iter().find_map(|spelling| {
+            let mut request = PriceRequest::new(&spelling.name, counted);
+            if let Some(provider) = spelling.provider {
+                request = request.with_provider_id(provider);
+            }
             if let Some(at) = at {
                 request = request.with_timestamp(UNIX_EPOCH + at);
             }
@@ -403,6 +473,69 @@ mod tests {
         };
         assert_eq!(price, Some(apart));
         assert_eq!(prices.apart("no-such-model", &usage, time), None);
+    }
+
+    #[test]
+    fn a_model_is_found_by_the_names_that_clouds_give_it() {
+        let time = Millis::parse("2026-11-01T00:00:00Z");
+        let usage = Usage::new(1_000_000, 0);
+        let prices = Prices::listed();
+        for (name, dollars) in [
+            ("claude-opus-4-6", 5.0),
+            ("claude-opus-4-6[1m]", 5.0),
+            // Bedrock: in a region a tenth more.
+            ("us.anthropic.claude-opus-4-6-v1:0", 5.5),
+            ("us.anthropic.claude-opus-4-6-v1[1m]", 5.5),
+            ("anthropic.claude-opus-4-6-v1", 5.5),
+            ("ca.anthropic.claude-opus-4-6-v1:0", 5.5),
+            ("global.anthropic.claude-opus-4-6-v1:0", 5.0),
+            ("bedrock/us.anthropic.claude-opus-4-6-v1:0", 5.5),
+            (
+                "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-opus-4-6-v1:0",
+                5.5,
+            ),
+            (
+                "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-6-v1:0",
+                5.5,
+            ),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 3.3),
+            ("us.anthropic.claude-opus-5-v1:0", 5.5),
+            ("us.anthropic.claude-opus-5", 5.5),
+            // Vertex.
+            ("claude-opus-4-5@20251101", 5.0),
+            ("claude-opus-4-6@default", 5.0),
+            ("publishers/anthropic/models/claude-opus-4-6@20260205", 5.0),
+            ("vertex_ai/claude-opus-4-6", 5.0),
+            // Gateways.
+            ("anthropic/claude-opus-4.6", 5.0),
+            ("anthropic/claude-opus-4.6:beta", 5.0),
+            ("openrouter/anthropic/claude-opus-4-6", 5.0),
+            ("litellm/anthropic/claude-opus-4-6", 5.0),
+            ("openai/gpt-5.2:online", 1.75),
+            ("models/gemini-2.5-flash", 0.3),
+        ] {
+            let found = prices.of(name, &usage, time).expect(name);
+            assert!((found - dollars).abs() < 1e-9, "{name}: {found}");
+        }
+        for (name, of) in [("deepseek/deepseek-r1:free", 0.0), ("z-ai/glm-4.6", 0.1)] {
+            let found = prices.of(name, &usage, time);
+            assert!(
+                found.is_some_and(|found| found >= of && (of > 0.0 || found == 0.0)),
+                "{name}: {found:?}"
+            );
+        }
+        let own = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3";
+        for name in [own, "prod", "azure/prod", "us.anthropic.claude-nobody-v1:0"] {
+            assert_eq!(prices.of(name, &usage, time), None, "{name}");
+        }
+        let names = ModelNames::read("a1b2c3=us.anthropic.claude-opus-4-6-v1:0,prod=gpt-5.2");
+        let prices = prices.named(names.expect("names"));
+        let of = |name| prices.of(name, &usage, time);
+        assert_eq!(
+            [of(own), of("prod"), of("azure/prod")],
+            [Some(5.5), Some(1.75), Some(1.75)]
+        );
+        assert_eq!(of("gpt-5.2"), Some(1.75));
     }
 
     #[test]

@@ -83,6 +83,14 @@ fn a_list_of_ones_own_takes_the_place_of_the_one_that_comes_along() {
     --- stderr
     error: prices.file: 'prices.json' is not a full path
     ");
+    // It is read as it is set: what is no list, or is not there, is not taken.
+    let odd = sandbox.write("odd.json", "{}").display().to_string();
+    let gone = odd.replace("odd.json", "gone.json");
+    for (path, says) in [(&odd, "the list of prices"), (&gone, "no such file")] {
+        let told = sandbox.tract(&["config", "prices.file", path]);
+        assert!(told.contains("exit code") && told.contains(says), "{told}");
+    }
+    assert_eq!(sandbox.ok(&["config"]), "");
     sandbox.ok(&["config", "prices.file", &path]);
     let told = sandbox.tract(&["cost"]);
     assert_snapshot!(told.replace(&path, "PRICES"), @"
@@ -569,4 +577,37 @@ fn a_usage_record_is_read_whole_and_what_has_no_price_is_named() {
     other.ok(&["unbundle", "all.bundle"]);
     let both = [&sandbox, &other].map(|it| it.ok(&["cost", "--by", "model"]));
     assert_eq!(both[0], both[1]);
+}
+
+#[test]
+fn names_of_ones_own_stand_for_models() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "session.jsonl",
+        session().replace("claude-opus-4-8", "azure/prod"),
+    );
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.tract(&["cost", "--by", "model"]);
+    assert!(
+        told.contains("no price") && told.contains("azure/prod"),
+        "{told}"
+    );
+    assert_snapshot!(sandbox.tract(&["config", "prices.models", "prod"]), @"
+    exit code: 2
+    --- stderr
+    error: a model's name: 'prod' is not NAME=MODEL
+    ");
+    sandbox.ok(&[
+        "config",
+        "prices.models",
+        "prod = us.anthropic.claude-opus-4-8-v1:0, other=gpt-5.2",
+    ]);
+    assert_snapshot!(sandbox.ok(&["config", "prices.models"]), @"other=gpt-5.2,prod=us.anthropic.claude-opus-4-8-v1:0");
+    // In a region a tenth more.
+    assert_snapshot!(sandbox.tract(&["cost", "--by", "model"]), @"
+    azure/prod  4  400k  90% cached  2k  $0.52
+    total       4  400k  90% cached  2k  $0.52
+    --- stderr
+    note: list prices of genai-prices 0.2.1 of 2026-10-30
+    ");
 }
