@@ -1,5 +1,7 @@
 //! What replies have in common with others that are billed, and why a cache did not have a request, for people.
 
+use std::collections::HashMap;
+
 use jiff::civil::Date;
 use tract::ingest::MissCause;
 use tract::model::RefName;
@@ -79,6 +81,33 @@ pub fn model_of(model: Option<&str>) -> String {
 /// The directory that a reply's session ran in.
 pub fn directory(reply: &BilledReply) -> String {
     reply.directory.clone().unwrap_or_else(|| NOBODY.to_owned())
+}
+
+/// The project of that directory: a worktree's, and a link's, is where they lead.
+pub fn project(reply: &BilledReply, projects: &HashMap<String, String>) -> String {
+    let project = reply.directory.as_ref().and_then(|it| projects.get(it));
+    project.map_or(NOBODY, String::as_str).to_owned()
+}
+
+/// The week of a reply, as ISO 8601 counts them.
+pub fn week(reply: &BilledReply, calendar: &Calendar) -> String {
+    let day = day(reply, calendar);
+    match day.parse::<Date>() {
+        Ok(date) => {
+            let week = date.iso_week_date();
+            format!("{}-W{:02}", week.year(), week.week())
+        }
+        Err(_) => day,
+    }
+}
+
+/// The month of a reply.
+pub fn month(reply: &BilledReply, calendar: &Calendar) -> String {
+    let day = day(reply, calendar);
+    match day.parse::<Date>() {
+        Ok(date) => format!("{}-{:02}", date.year(), date.month()),
+        Err(_) => day,
+    }
 }
 
 /// The program whose session a reply is of.

@@ -1,5 +1,6 @@
 //! What replies cost, and how a provider's cache stands.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, At, Counted, Method};
 use crate::error::Error;
 use crate::hash::CommitHash;
+use crate::ingest::projects_of;
 use crate::model::RefName;
 use crate::model::price::{LIST, Prices};
 use crate::query::{
@@ -99,8 +101,10 @@ pub enum CostBy {
     Session,
     /// A model.
     Model,
-    /// A working directory.
+    /// A working directory, however it is spelt.
     Directory,
+    /// A working directory with its worktrees, and the links to it.
+    Project,
     /// A program whose sessions these are, such as claude-code.
     Client,
     /// A tool: what its results have cost in the requests that sent them.
@@ -209,7 +213,7 @@ impl CostRow {
 
 impl Method for CostParams {
     const NAME: &'static str = "cost";
-    const ABOUT: &'static str = "Says what replies cost at list prices, by session, model, directory, client, tool or message.";
+    const ABOUT: &'static str = "Says what replies cost at list prices, by session, model, directory, project, client, tool or message.";
     const CHANGES: bool = false;
     type Answer = CostAnswer;
 
@@ -242,11 +246,18 @@ impl Method for CostParams {
         } else {
             let mut replies = at.repo.billed(tip.as_ref(), &prices)?;
             replies.retain(is_wanted);
+            let directories = replies
+                .iter()
+                .filter_map(|reply| reply.directory.as_deref());
+            let projects = match self.by {
+                CostBy::Project => projects_of(directories),
+                _ => HashMap::new(),
+            };
             let rows = match self.by {
                 CostBy::Model => {
                     bills_by_model(&replies, |model| model.unwrap_or_default().to_owned())
                 }
-                by => bills(&replies, |reply| word(reply, by)),
+                by => bills(&replies, |reply| word(reply, by, &projects)),
             };
             let rows = rows
                 .into_iter()
@@ -267,7 +278,7 @@ impl Method for CostParams {
 }
 
 /// What a reply has in common with others.
-fn word(reply: &BilledReply, by: CostBy) -> String {
+fn word(reply: &BilledReply, by: CostBy, projects: &HashMap<String, String>) -> String {
     let session = reply.session.as_ref().and_then(RefName::as_session);
     let word = match by {
         CostBy::Session | CostBy::Message | CostBy::Tool => session.map(|(tool, id)| {
@@ -277,6 +288,10 @@ fn word(reply: &BilledReply, by: CostBy) -> String {
         }),
         CostBy::Model => reply.model.clone(),
         CostBy::Directory => reply.directory.clone(),
+        CostBy::Project => reply
+            .directory
+            .as_ref()
+            .and_then(|it| projects.get(it).cloned()),
         CostBy::Client => session.map(|(tool, _)| tool.to_owned()),
     };
     word.unwrap_or_default()

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::Result;
 use crate::hash::{CommitHash, ContentHash};
+use crate::model::call::one_spelling;
 use crate::model::price::{Paid, Prices, Served};
 use crate::model::{Millis, RefName, Usage, UsageDetail};
 use crate::repo::copies::Copies;
@@ -441,7 +442,13 @@ pub(crate) fn each_path(
         }
         None => {
             let sessions = view.sessions()?.into_iter();
-            directories.extend(sessions.filter_map(|(name, row)| Some((name, row.cwd?))));
+            // Of several spellings of a directory the first stands for all.
+            let mut spelled: HashMap<String, String> = HashMap::new();
+            directories.extend(sessions.filter_map(|(name, row)| {
+                let cwd = row.cwd?;
+                let one = spelled.entry(one_spelling(&cwd)).or_insert(cwd);
+                Some((name, one.clone()))
+            }));
             let tips = load::tips(view, RefName::SESSIONS)?;
             let copied = copied_agents(view, &tips)?;
             let own = tips

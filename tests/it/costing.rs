@@ -611,3 +611,82 @@ fn names_of_ones_own_stand_for_models() {
     note: list prices of genai-prices 0.2.1 of 2026-10-30
     ");
 }
+
+/// A session of one reply that ran in a directory, at another hour of a day.
+fn ran_in(cwd: &str, at: usize, day: &str) -> String {
+    let cwd = serde_json::Value::from(cwd);
+    let id = format!("5e5520{at:02}-0000-4000-8000-000000000001");
+    let [asked, said] =
+        ["a", "b"].map(|who| format!("00000{at:02}{who}-0000-4000-8000-000000000000"));
+    let hour = 10 + at;
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"cwd":{cwd},"sessionId":"{id}","version":"2.1.219","type":"user","uuid":"{asked}","timestamp":"{day}T{hour}:00:10.000Z","message":{{"role":"user","content":"Question {at}"}}}}
+{{"parentUuid":"{asked}","isSidechain":false,"cwd":{cwd},"sessionId":"{id}","version":"2.1.219","type":"assistant","uuid":"{said}","timestamp":"{day}T{hour}:00:20.000Z","requestId":"req_{at}","message":{{"id":"msg_{at}","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{{"type":"text","text":"Answer {at}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":1000,"output_tokens":100}}}}}}
+"#
+    )
+}
+
+#[test]
+fn spellings_of_a_directory_are_one_row_and_worktrees_and_links_one_project() {
+    let sandbox = Sandbox::new();
+    let spelled = [
+        r"C:\Users\ada\shop",
+        r"c:\users\ada\Shop",
+        r"\\?\C:\Users\ada\shop",
+        "/mnt/c/Users/ada/shop",
+    ];
+    for (at, cwd) in spelled.into_iter().enumerate() {
+        sandbox.write(&format!("{at}.jsonl"), ran_in(cwd, at, "2026-11-20"));
+        sandbox.ok(&["import", &format!("{at}.jsonl")]);
+    }
+    let told = sandbox.ok(&["cost", "--by", "directory"]);
+    let rows: Vec<&str> = told.lines().collect();
+    assert_eq!(rows.len(), 2, "{told}");
+    assert!(
+        rows[0].to_lowercase().contains(r"c:\users\ada\shop") && rows[0].contains("  4  "),
+        "{told}"
+    );
+    let mill = sandbox.work().join("mill");
+    std::fs::create_dir_all(mill.join(".git/worktrees/tree")).expect("made");
+    let tree = sandbox.work().join("tree");
+    std::fs::create_dir_all(&tree).expect("made");
+    let gitdir = format!("gitdir: {}\n", mill.join(".git/worktrees/tree").display());
+    std::fs::write(tree.join(".git"), gitdir).expect("written");
+    let gone = mill.join(".claude/worktrees/gone");
+    for (at, cwd) in (4..).zip([&mill, &tree, &gone]) {
+        let file = format!("{at}.jsonl");
+        sandbox.write(&file, ran_in(&cwd.display().to_string(), at, "2026-11-23"));
+        sandbox.ok(&["import", &file]);
+    }
+    let rows = |by: &str| sandbox.ok(&["cost", "--by", by]).lines().count();
+    assert_eq!([rows("directory"), rows("project")], [5, 3]);
+    let told = sandbox.ok(&["cost", "--by", "week"]);
+    let weeks = told.lines().map(|line| {
+        let mut words = line.split_whitespace();
+        [words.next(), words.next()].map(|word| word.unwrap_or_default().to_owned())
+    });
+    let weeks: Vec<[String; 2]> = weeks.collect();
+    assert_eq!(
+        weeks,
+        [["2026-W47", "4"], ["2026-W48", "3"], ["total", "7"]]
+    );
+    let months = sandbox.ok(&["cost", "--by", "month"]);
+    assert!(months.starts_with("2026-11  7"), "{months}");
+}
+
+#[test]
+fn several_homes_of_a_client_are_named_with_commas_between() {
+    let sandbox = Sandbox::new();
+    for (at, home) in ["one", "two"].into_iter().enumerate() {
+        let file = format!(
+            "{home}/projects/-home-ada-mill/5e5520{at:02}-0000-4000-8000-000000000001.jsonl"
+        );
+        sandbox.write(&file, ran_in("/home/ada/mill", at, "2026-11-20"));
+    }
+    let both = ["one", "two"].map(|home| sandbox.work().join(home).display().to_string());
+    let mut command = sandbox.command(&["import", "--all"]);
+    command.env("CLAUDE_CONFIG_DIR", both.join(","));
+    assert!(command.output().expect("it runs").status.success());
+    let told = sandbox.ok(&["cost"]);
+    assert_eq!(told.lines().count(), 3, "{told}");
+}

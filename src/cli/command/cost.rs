@@ -4,7 +4,9 @@ mod misses;
 mod shared;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
+use tract::ingest::projects_of;
 use tract::model::Usage;
 use tract::query::{Bill, BilledReply, bills, bills_by_model};
 use tract::render::calendar::Edge;
@@ -75,10 +77,16 @@ enum By {
     Agent,
     /// A day
     Day,
+    /// A week, by its number
+    Week,
+    /// A month
+    Month,
     /// A model
     Model,
-    /// A working directory
+    /// A working directory, however it is spelt
     Directory,
+    /// A working directory with its worktrees, and the links to it
+    Project,
     /// A program whose sessions these are, such as claude-code
     Client,
     /// A tool that was called: what its results have cost
@@ -171,9 +179,19 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
 
 /// The rows of replies by a word that each has.
 fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Calendar) -> Vec<Row> {
+    let directories = replies
+        .iter()
+        .filter_map(|reply| reply.directory.as_deref());
+    let projects = match by {
+        By::Project => projects_of(directories),
+        _ => HashMap::new(),
+    };
     let word = |reply: &BilledReply| match by {
         By::Agent => billed::agent(reply),
         By::Day => billed::day(reply, calendar),
+        By::Week => billed::week(reply, calendar),
+        By::Month => billed::month(reply, calendar),
+        By::Project => billed::project(reply, &projects),
         By::Model => billed::model(reply),
         By::Directory => billed::directory(reply),
         By::Client => billed::client(reply),
@@ -184,7 +202,7 @@ fn by_word(replies: &[BilledReply], by: By, limit: Option<usize>, calendar: &Cal
         _ => bills(replies, word),
     };
     let mut rows: Vec<(String, Bill)> = sums.into_iter().collect();
-    if by != By::Day {
+    if !matches!(by, By::Day | By::Week | By::Month) {
         rows.sort_by(|(_, a), (_, b)| b.dollars.partial_cmp(&a.dollars).unwrap_or(Ordering::Equal));
     }
     let others = rows.split_off(rows.len().min(shown(limit, usize::MAX)));
