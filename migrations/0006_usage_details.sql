@@ -5,4 +5,11 @@ CREATE TABLE usage_details (
     commit_id INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
     detail    TEXT    NOT NULL,
     seal      INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- What a client says that all requests of a session came to, by the session's ref: a JSON text.
+CREATE TABLE stated_usage (
+    name   TEXT    PRIMARY KEY,
+    stated TEXT    NOT NULL,
+    seal   INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID

@@ -6,6 +6,12 @@ CREATE TABLE usage_details (
     detail    bytea  NOT NULL
 );
 
+-- What a client says that all requests of a session came to, by the session's ref: a JSON text.
+CREATE TABLE stated_usage (
+    name   bytea PRIMARY KEY,
+    stated bytea NOT NULL
+);
+
 CREATE INDEX usage_details_by_commit ON usage_details (commit_id);
 
 -- Whoever may read or write what was counted may read or write this: an upgrade shuts nobody out.
@@ -19,7 +25,7 @@ BEGIN
         WHERE oid = 'usage'::regclass AND grantee <> relowner
           AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
     LOOP
-        EXECUTE format('GRANT %s ON usage_details TO %s', may.what, may.who);
+        EXECUTE format('GRANT %s ON usage_details, stated_usage TO %s', may.what, may.who);
     END LOOP;
 END $$;
 

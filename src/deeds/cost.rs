@@ -115,6 +115,8 @@ pub enum CostBy {
 
 /// What is no message, among messages and tools.
 const REST: &str = "(system prompt and tools)";
+/// Requests that no reply shows.
+const OTHER_REQUESTS: &str = "(other requests)";
 /// What is no result of a tool, among tools.
 const OTHERS: &str = "(other messages)";
 
@@ -264,10 +266,21 @@ impl Method for CostParams {
                 .map(|(name, bill)| CostRow::of(name, &bill));
             (rows.collect::<Vec<_>>(), replies)
         };
+        // Nobody says when they were made, or behind which reply.
+        let is_all = tip.is_none() && self.since_ms.is_none() && self.until_ms.is_none();
+        let others = match is_all {
+            true => at.repo.other_requests(&replies, &prices)?,
+            false => Bill::default(),
+        };
+        let mut total = Bill::of(&replies);
+        total.plus(&others);
+        if others != Bill::default() {
+            rows.push(CostRow::of(OTHER_REQUESTS.to_owned(), &others));
+        }
         rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars));
         Ok(CostAnswer {
             list: price_list(at.repo)?,
-            total: CostRow::of("total".to_owned(), &Bill::of(&replies)),
+            total: CostRow::of("total".to_owned(), &total),
             rows,
             unlisted: unlisted(&replies, &prices)
                 .into_iter()

@@ -65,7 +65,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hash::fingerprint;
 use crate::model::price::is_usual_tier;
-use crate::model::{HideKind, Message, Millis, Settings, Span, Usage, UsageDetail, UsageRecord};
+use crate::model::{
+    HideKind, Message, Millis, Settings, Span, StatedUsage, Usage, UsageDetail, UsageRecord,
+};
 
 pub use format::{
     Agents, Everywhere, FRONT_BYTES, Format, Home, NewFile, RecordFiles, Resume, Shape, SmallFiles,
@@ -553,6 +555,8 @@ pub struct SessionEnd {
     pub begins_in: Option<String>,
     /// The sessions that its agent started, by their ids.
     pub started: Vec<String>,
+    /// What the client says that all of its requests came to.
+    pub stated: Option<StatedUsage>,
     /// How much of its main path the records' own links reach from its end, where that is not all.
     pub severed: Option<Severed>,
 }

@@ -68,5 +68,5 @@ pub use tombstone::{PURGED, is_tombstone, tombstone};
 pub use total::Total;
 pub use typed::{own_words, reads_as_queued, reads_as_typed};
 pub use usage::Usage;
-pub use usage_detail::{Iteration, UsageDetail, UsageRecord};
+pub use usage_detail::{Iteration, StatedUsage, UsageDetail, UsageRecord};
 pub use uses::{ToolUse, ToolUses};

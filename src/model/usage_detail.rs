@@ -106,6 +106,54 @@ impl UsageDetail {
     }
 }
 
+/// What a client says that all requests of a session came to, those that no reply shows among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedUsage {
+    /// By model.
+    pub models: Vec<Iteration>,
+}
+
+impl StatedUsage {
+    /// What is kind of it.
+    const KIND: &str = "stated";
+
+    /// That a model's requests came to so much.
+    pub fn add(&mut self, model: String, usage: Usage) {
+        self.models
+            .push(Iteration::new(Self::KIND, Some(model), usage));
+    }
+
+    /// What is left of it beyond the replies that are known: `known` says what those of a model come to. Of a model of
+    /// which the client says less than its replies do, nothing is.
+    pub fn beyond(&self, known: impl Fn(&str) -> Usage) -> Vec<(String, Usage)> {
+        let mut left = Vec::new();
+        for stated in &self.models {
+            let model = stated.model.clone().unwrap_or_default();
+            let (all, known) = (stated.usage(), known(&model));
+            let mut numbers = all.numbers().into_iter().zip(known.numbers());
+            // Clients say less of reasoning than providers do.
+            let covers = numbers.by_ref().take(5).all(|(all, known)| all >= known);
+            let more = all.minus(known);
+            if covers && more.input_tokens.saturating_add(more.output_tokens) > 0 {
+                left.push((model, more));
+            }
+        }
+        left
+    }
+
+    /// As it is kept.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("it is JSON")
+    }
+
+    /// Reads that back; none where it is not as it is written.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let read: Self = serde_json::from_str(text).ok()?;
+        (read.to_text() == text).then_some(read)
+    }
+}
+
 impl From<Usage> for UsageRecord {
     fn from(usage: Usage) -> Self {
         Self {
@@ -118,6 +166,27 @@ impl From<Usage> for UsageRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_client_says_beyond_its_replies_is_left() {
+        let mut stated = StatedUsage::default();
+        stated.add("a".to_owned(), Usage::new(100, 10).cached(60, 20));
+        stated.add("b".to_owned(), Usage::new(50, 5));
+        stated.add("c".to_owned(), Usage::new(7, 1));
+        let text = stated.to_text();
+        assert_eq!(StatedUsage::from_text(&text), Some(stated.clone()));
+        let left = stated.beyond(|model| match model {
+            "a" => Usage::new(70, 8).cached(60, 0),
+            // A process that was killed said nothing of its last requests.
+            "b" => Usage::new(50, 6),
+            _ => Usage::default(),
+        });
+        let more = Usage::new(30, 2).cached(0, 20);
+        assert_eq!(
+            left,
+            [("a".to_owned(), more), ("c".to_owned(), Usage::new(7, 1))]
+        );
+    }
 
     #[test]
     fn a_detail_is_read_as_it_was_kept() {

@@ -577,6 +577,58 @@ impl NewPath<'_> {
     }
 }
 
+impl Repo {
+    /// What requests come to that no reply shows: compactions, titles, recaps, as far as clients say what all requests of a
+    /// session came to. `replies` are all that [`Repo::billed`] tells.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn other_requests(&self, replies: &[BilledReply], prices: &Prices) -> Result<Bill> {
+        let stated = self.store.read()?.stated_usage()?;
+        let mut known: HashMap<(&str, String), Usage> = HashMap::new();
+        let mut times: HashMap<&str, Millis> = HashMap::new();
+        for reply in replies {
+            let Some(session) = reply.session.as_ref().map(RefName::as_str) else {
+                continue;
+            };
+            // A sub-agent's are among its session's.
+            let root = session
+                .match_indices('/')
+                .nth(3)
+                .map_or(session, |(at, _)| &session[..at]);
+            let mut add = |model: Option<&str>, usage: Usage| {
+                let sum = known
+                    .entry((root, model.unwrap_or_default().to_owned()))
+                    .or_default();
+                *sum = sum.plus(usage);
+            };
+            add(reply.model.as_deref(), reply.usage);
+            for iteration in &reply.detail.iterations {
+                let model = iteration.model.as_deref().or(reply.model.as_deref());
+                add(model, iteration.usage());
+            }
+            if let Some(time) = reply.time {
+                let last = times.entry(root).or_insert(time);
+                *last = time.max(*last);
+            }
+        }
+        let mut bill = Bill::default();
+        for (session, stated) in &stated {
+            let of = |model: &str| known.get(&(session.as_str(), model.to_owned())).copied();
+            for (model, usage) in stated.beyond(|model| of(model).unwrap_or_default()) {
+                let time = times.get(session.as_str()).copied();
+                bill.usage = bill.usage.plus(usage);
+                match prices.of(&*model, &usage, time) {
+                    Some(dollars) => bill.dollars += dollars,
+                    None => bill.unpriced += 1,
+                }
+            }
+        }
+        Ok(bill)
+    }
+}
+
 /// What of the input of each reply the one before had left in the cache, and was not read from there. Replies that have
 /// no counts miss nothing.
 pub fn missed(replies: &[BilledReply]) -> Vec<u64> {

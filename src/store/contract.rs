@@ -16,7 +16,7 @@ use crate::model::tokens::PictureRule;
 use crate::model::{
     Author, Commit, Encoding, EntryId, Hide, HideKind, LargestEntry, Message, Millis, Operation,
     PURGED, Part, PartHide, Priority, RefName, RefValue, Role, Sealed, Settings, Span, Standouts,
-    Summed, TokenCount, ToolUses, Total, Usage, UsageDetail, Written,
+    StatedUsage, Summed, TokenCount, ToolUses, Total, Usage, UsageDetail, Written,
 };
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -1401,6 +1401,8 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     let span = |offset, len| Span { offset, len };
     let usage = Usage::new(1 << 40, 3);
     let other = CommitHash::of("nobody's");
+    let mut stated = StatedUsage::default();
+    stated.add("m".to_owned(), usage);
     let searched = |count| {
         let mut detail = UsageDetail::default();
         detail.count("web_search_requests", count);
@@ -1443,6 +1445,9 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
         assert_eq!(tx.usage_details(&[tip]).expect("read").len(), 0);
         tx.put_usage_detail(&tip, &searched(1)).expect("kept");
         tx.put_usage_detail(&tip, &searched(7)).expect("kept");
+        tx.put_stated_usage(&name, &StatedUsage::default())
+            .expect("kept");
+        tx.put_stated_usage(&name, &stated).expect("kept");
         tx.put_session(&name, &SessionRow::default()).expect("kept");
         tx.put_session(&name, &known).expect("kept");
         tx.put_origin(&name, &OriginRow::default()).expect("kept");
@@ -1474,6 +1479,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
             assert_eq!(details.len(), 1);
         }
         assert_eq!(view.usage_details(&[other])?.len(), 0);
+        assert_eq!(view.stated_usage()?, [(name.clone(), stated.clone())]);
         assert_eq!(view.session(&name)?, Some(known));
         assert_eq!(view.origin(&name)?, Some(origin));
         assert_eq!(view.with_origins()?, std::slice::from_ref(&name));
@@ -1486,6 +1492,7 @@ fn what_imports_keep_reads_back(make: Make<'_>) {
     writing(&*store, |tx| {
         tx.forget_session(&name).expect("forgotten");
         assert_eq!(tx.origin(&name).expect("read"), None);
+        assert_eq!(tx.stated_usage().expect("read"), []);
     });
 }
 

@@ -11,10 +11,10 @@ use super::columns::Cell;
 use super::columns::damaged;
 use super::packing::press;
 use super::remembered::{self, Memory, MemoryRow, Remembered, RememberedMut, odd};
-use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, UNREAD, USAGE_DETAILS};
+use super::tables::{FOLLOWED, ORIGINS, RECORDINGS, SESSIONS, STATED_USAGE, UNREAD, USAGE_DETAILS};
 use crate::error::{Error, Result};
 use crate::hash::{CommitHash, FingerprintMark, HashBytes, fingerprint};
-use crate::model::{Millis, RefName, Settings, Span, UsageDetail};
+use crate::model::{Millis, RefName, Settings, Span, StatedUsage, UsageDetail};
 use crate::store::SourceSize;
 
 /// A kept source: the bytes of one imported file.
@@ -474,6 +474,19 @@ pub trait Sources: Remembered {
         Ok(details)
     }
 
+    /// What clients say that all requests of their sessions came to.
+    fn stated_usage(&self) -> Result<Vec<(RefName, StatedUsage)>> {
+        let rows = remembered::shown(self, &STATED_USAGE)?;
+        let stated = rows.iter().map(|row| {
+            let stated = StatedUsage::from_text(row.text(0)?);
+            Ok((
+                row.name()?,
+                stated.ok_or_else(|| odd("the usage of", &row.key))?,
+            ))
+        });
+        stated.collect()
+    }
+
     /// Until when a session that is recorded is taken for one that goes on; none where nobody has recorded it.
     fn recorded_until(&self, name: &RefName) -> Result<Option<Millis>> {
         self.prove_intact(Memory(&RECORDINGS), Some(name.as_str()))?;
@@ -542,6 +555,12 @@ pub trait SourcesMut: Sources + RememberedMut {
         self.remember(Memory(&USAGE_DETAILS), &reply.to_string(), Some(cells))
     }
 
+    /// Keeps what a client says that all requests of a session came to; a repeat replaces.
+    fn put_stated_usage(&self, name: &RefName, stated: &StatedUsage) -> Result<()> {
+        let cells = vec![Cell::from(&*stated.to_text())];
+        self.remember(Memory(&STATED_USAGE), name.as_str(), Some(cells))
+    }
+
     /// Keeps what a session's file began with; a repeat replaces.
     fn put_origin(&self, name: &RefName, origin: &OriginRow) -> Result<()> {
         self.remember(Memory(&ORIGINS), name.as_str(), Some(origin.cells()))
@@ -589,6 +608,7 @@ pub trait SourcesMut: Sources + RememberedMut {
     /// Forgets what is known of a session.
     fn forget_session(&self, name: &RefName) -> Result<()> {
         self.remember(Memory(&ORIGINS), name.as_str(), None)?;
+        self.remember(Memory(&STATED_USAGE), name.as_str(), None)?;
         self.remember(Memory(&SESSIONS), name.as_str(), None)
     }
 

@@ -156,6 +156,9 @@ pub(super) static USAGE_DETAILS: Table = Table::of(
     &["reply", "commit_id", "detail"],
     RoomOf::Names,
 );
+/// What clients say that all requests of a session came to.
+pub(super) static STATED_USAGE: Table =
+    Table::of("stated_usage", &["name", "stated"], RoomOf::Sources);
 /// Files as they came in.
 pub(super) static FOLLOWED: Table = Table::derived(
     "followed",
@@ -233,7 +236,7 @@ pub(super) static WORDS: Table = Table::derived(
 .repair(Repair::Drop);
 
 /// All of them, by name.
-pub(super) static TABLES: [&Table; 40] = [
+pub(super) static TABLES: [&Table; 41] = [
     &Table::of(
         "adopted",
         &["id", "session", "theirs", "ours"],
@@ -352,6 +355,7 @@ pub(super) static TABLES: [&Table; 40] = [
         RoomOf::Sources,
     )
     .repair(Repair::Again),
+    &STATED_USAGE,
     &SUMMARIES,
     &TAG_NOTES,
     &Table::derived("tool_uses", &["content", "uses"], "calls of tools")

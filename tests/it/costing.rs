@@ -690,3 +690,67 @@ fn several_homes_of_a_client_are_named_with_commas_between() {
     let told = sandbox.ok(&["cost"]);
     assert_eq!(told.lines().count(), 3, "{told}");
 }
+
+#[test]
+fn requests_that_no_reply_shows_are_a_row_of_their_own() {
+    let sandbox = Sandbox::new();
+    let state = |input: u32, output: u32| {
+        let counts = format!(
+            r#""inputTokens":{input},"outputTokens":{output},"thinkingTokens":0,"cacheReadInputTokens":360000,"cacheCreationInputTokens":32000,"cacheCreationEphemeral5mInputTokens":32000,"cacheCreationEphemeral1hInputTokens":0"#
+        );
+        let title = r#""inputTokens":4000,"outputTokens":200"#;
+        format!(
+            r#"{{"type":"cost-state","sessionId":"5e551011-0000-4000-8000-000000000001","totalCostUSD":9,"modelUsage":{{"claude-opus-4-8":{{{counts}}},"claude-haiku-4-5":{{{title}}}}}}}"#
+        ) + "\n"
+    };
+    // A summary has taken 1,000 tokens and 300; the replies have 8,000 and 2,000 beside what a cache had a part in.
+    let grown = session() + &state(8_500, 2_000) + &state(9_000, 2_300);
+    sandbox.write("session.jsonl", &grown);
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.ok(&["cost"]);
+    let rows: Vec<Vec<&str>> = told
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows[1],
+        ["(other", "requests)", "5k", "0%", "cached", "500", "$0.02"]
+    );
+    assert_eq!(
+        rows[2],
+        ["total", "4", "405k", "88%", "cached", "2,500", "$0.49"]
+    );
+    for by in [
+        "agent",
+        "day",
+        "month",
+        "model",
+        "directory",
+        "project",
+        "client",
+        "tool",
+        "message",
+    ] {
+        let told = sandbox.ok(&["cost", "--by", by]);
+        assert!(told.trim_end().ends_with("$0.49"), "{by}: {told}");
+    }
+    // Nobody says when they were made, or behind which reply.
+    for asked in [
+        ["cost", "main"].as_slice(),
+        &["cost", "--since", "2026-01-01"],
+    ] {
+        let told = sandbox.ok(asked);
+        assert!(
+            !told.contains("other requests") && told.contains("$0.47"),
+            "{told}"
+        );
+    }
+    // A client that says less than its replies do says nothing.
+    sandbox.write("session.jsonl", grown + &state(7_000, 2_300));
+    sandbox.ok(&["import", "session.jsonl"]);
+    let told = sandbox.ok(&["cost"]);
+    assert!(
+        told.contains("(other requests)") && told.contains("$0.0050"),
+        "{told}"
+    );
+}

@@ -417,7 +417,7 @@ mod on_a_server {
         let reader = format!("{schema}_r");
         sandbox.ok(&["--repo", &address, "commit", "-r", "user", "-m", "one"]);
         let older = format!(
-            "DROP TABLE authors, turns, origins, usage_details; DROP INDEX lineages_by_fork, contents_erased; DROP TRIGGER refs_activity ON refs;
+            "DROP TABLE authors, turns, origins, usage_details, stated_usage; DROP INDEX lineages_by_fork, contents_erased; DROP TRIGGER refs_activity ON refs;
              DROP FUNCTION note_activity, last_time; ALTER TABLE refs DROP COLUMN active; UPDATE tract_repository SET format = 6;
              CREATE ROLE {reader} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {reader};
              GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"

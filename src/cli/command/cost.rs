@@ -20,7 +20,8 @@ use crate::cli::{App, Result, billed, moment};
 /// Every reply that a provider counted is priced once, by the list price of its day: all that sessions,
 /// branches and tags lead to, or what is on the path to REV. A sub-agent counts with the session that
 /// started it, but for --by agent. With a subscription, the figures are API-equivalent: what the same work
-/// costs by the API. Requests for summaries and titles stand in no session file and are not counted.
+/// costs by the API. Requests that no reply shows, such as those for summaries and titles, are a row of their own, as
+/// far as the client says what all of its requests came to.
 ///
 /// Columns: replies, input, the part of it that came from a cache, output, US dollars. prices.file in the
 /// configuration names a newer list, as genai-prices publishes it.
@@ -133,7 +134,20 @@ pub fn run(args: &Args, app: &mut App) -> Result<()> {
         app.ui.status("No reply here was counted by its provider");
         return Ok(());
     }
-    let total = Bill::of(&replies);
+    // Nobody says when they were made, or behind which reply.
+    let others = match tip.is_none() && since.is_none() && until.is_none() {
+        true => repo.other_requests(&replies, &prices)?,
+        false => Bill::default(),
+    };
+    let mut total = Bill::of(&replies);
+    total.plus(&others);
+    let mut rows = rows;
+    if others != Bill::default() {
+        rows.push(Row {
+            count: None,
+            ..Row::of(Label::Dim.of("(other requests)"), &others)
+        });
+    }
     let total = Row::of(Label::Strong.of("total"), &total);
     let (mut cells, mut ends) = (Vec::new(), Vec::new());
     if app.ui.is_terminal() {

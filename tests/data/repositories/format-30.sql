@@ -253,6 +253,11 @@ CREATE TABLE usage_details (
     detail    TEXT    NOT NULL,
     seal      INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE stated_usage (
+    name   TEXT    PRIMARY KEY,
+    stated TEXT    NOT NULL,
+    seal   INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
 CREATE TABLE recordings (
     session TEXT    PRIMARY KEY,
     until   INTEGER NOT NULL,
